@@ -1,6 +1,6 @@
-"""What a user types: one file per verb. Reads files itself, so that it needs no daemon to show something.
+"""The commands that a user types, one file per verb. They read files themselves, and show state without a daemon.
 
-`task status` is to answer like `git status`. So what lies on its way (`main`, `parser`, `exits`, `tasks`,
-`beat`, `screen`, `table`, `status`) imports no library, and not `typing`, `pathlib` or `dataclasses`, each of
-which costs a third of an interpreter's start or more.
+`task status` should answer as fast as `git status`. So what it imports (`main`, `parser`, `exits`, `tasks`, `beat`,
+`screen`, `table`, `status`) uses no library, and not `typing`, `pathlib` or `dataclasses`, each of which costs a
+third of an interpreter's start or more.
 """

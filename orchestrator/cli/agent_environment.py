@@ -1,4 +1,4 @@
-"""What of the user's environment reaches an agent: by the daemon that runs, or that would be started from here."""
+"""Which of the user's variables reach an agent: from the running daemon, or one that would be started here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AgentEnvironment:
     names: tuple[str, ...]
 
     def names_for(self, cli: AgentCli) -> tuple[str, ...]:
-        """Return the variables that pass to an agent of this CLI: its runtime lets its own through."""
+        """Return the names of the variables that an agent of this CLI gets, including those of its runtime."""
         runtime = RUNTIMES.get(cli.name)
         return (*self.names, *(runtime.variables if runtime else ()))
 
@@ -31,10 +31,10 @@ class AgentEnvironment:
 
 
 def environment_of(pid: int) -> dict[str, str] | None:
-    """Return the environment that a process was started with; None where that cannot be seen."""
+    """Return the environment that a process was started with; None if it cannot be read."""
     try:
-        told = Path(f"/proc/{pid}/environ").read_bytes()
+        data = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return None
-    pairs = (os.fsdecode(each).partition("=") for each in told.split(b"\0") if b"=" in each)
+    pairs = (os.fsdecode(each).partition("=") for each in data.split(b"\0") if b"=" in each)
     return {name: value for name, _, value in pairs}

@@ -1,6 +1,6 @@
-"""`task setup-agents`: writes the default agents into a project, adds what is missing, overwrites nothing (H5).
+"""`task setup-agents`: writes the default agents into a project; adds what is missing, overwrites nothing (H5).
 
-For whom, if nobody says: the CLIs that are installed, and in the form that the PM itself reads, Claude Code's.
+By default for the installed CLIs, and always in the form that the PM itself reads, Claude Code's.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from orchestrator.shipped import shipped
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Where one CLI looks for agents, skills and slash commands in a project, and how it wants them written.
+    """Where one CLI looks for agents, skills and slash commands in a project, and their format.
 
-    `commands` is how the path of a command is made of its name; empty where it has none in a project. `note` is what a
-    user should know beforehand.
+    `commands` is the pattern of a command's path; empty if the CLI has no commands in a project. `note` is printed
+    for the user.
     """
 
     agents: str
@@ -67,7 +67,7 @@ FORMS: Final = {
         ".md",
         render_opencode_agent,
         ".agents/skills",
-        "opencode has agents named explore and plan of its own: in this project those here take their place",
+        "opencode has its own agents explore and plan: in this project these ones replace them",
         ".opencode/command/{}.md",
         render_opencode_command,
     ),
@@ -77,16 +77,18 @@ FORMS: Final = {
 
 
 OWN: Final = "claude"
-"""The form that is written in any case: an agent that is changed there is the one that tasks are run with (H5)."""
+"""The form that is always written: tasks run the agents of this form, with the user's changes (H5)."""
 
 ALL: Final = "all"
 
 
 def run(options: Namespace) -> int:
-    """Write each default agent, skill and slash command in each form that is not there yet, and say so file by file."""
+    """Write each default agent, skill and slash command that is missing, in each form, and print each file."""
     project = Path(options.project).expanduser().resolve()
     if not project.is_dir():
-        raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")
+        raise CommandError(
+            Exit.USAGE, f"{project} is not a folder: give the project's folder by --project PATH"
+        )
     forms = forms_for(options.form, os.environ.get("PATH", ""))
     for path, outcome in setup_agents(project, forms):
         print(f"{outcome} {path}")
@@ -94,13 +96,13 @@ def run(options: Namespace) -> int:
         if note:
             print(note)
     if options.form is None and len(forms) < len(FORMS):
-        print(f"written for {', '.join(forms)}; --form writes them for another agent CLI, or for all")
-    print("change them as you like, or add your own beside them: nothing is ever overwritten")
+        print(f"written for {', '.join(forms)}; for another agent CLI or for all of them add --form")
+    print("change them as you like, or add your own next to them: nothing is ever overwritten")
     return Exit.DONE
 
 
 def forms_for(wanted: str | None, path: str) -> list[str]:
-    """Return in which forms to write: as was asked for, or by the CLIs that are on a `PATH`."""
+    """Return the forms to write: the wanted one, or those of the CLIs on a `PATH`."""
     if wanted == ALL:
         return list(FORMS)
     if wanted is not None:
@@ -110,13 +112,13 @@ def forms_for(wanted: str | None, path: str) -> list[str]:
 
 
 def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:
-    """Write the agents, skills and slash commands that ship into a project, in each of `forms`, where none is yet.
+    """Write the shipped agents, skills and slash commands into a project, in each of `forms`, if missing.
 
     Returns:
-        For each file its path in the project, and `added`, or `kept` where there was one.
+        For each file its path in the project, and `added`, or `kept` if it existed.
 
     Raises:
-        OSError: one cannot be written; those before it are there, and another call goes on.
+        OSError: a file cannot be written; those before it are there, and another call continues.
 
     """
     disk = DiskFiles()
@@ -129,7 +131,7 @@ def setup_agents(project: Path, forms: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _wanted(forms: Sequence[Form]) -> Iterator[tuple[str, bytes, int]]:
-    """Yield path in the project, content and mode of everything that there should be."""
+    """Yield path in the project, content and mode of every file that should exist."""
     for path in sorted(shipped("agents").glob("*.md")):
         agent = read_agent(path.read_bytes(), str(path), trusted=True)
         for form in forms:

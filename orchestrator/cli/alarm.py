@@ -1,4 +1,4 @@
-"""The dead man's alarm: what is said, and done, about a daemon that has tasks at work and does not beat."""
+"""The dead man's alarm: reports, and repairs, a daemon with tasks at work that shows no heartbeat."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 _LONG_AGO: Final = float("inf")
 _MISSED: Final = 3
-"""Beats that may be missed before it counts, however short the alarm is set."""
+"""Heartbeats that may be missed before the alarm, however short its setting."""
 
 _NAMED: Final = 3
 
 
 def sound(state: str) -> None:
-    """Say on standard error in one line what is wrong with the daemon, if anything is."""
+    """Print on standard error, in one line, what is wrong with the daemon, if anything."""
     if line := alarm(state):
         print(f"{called_as()}:", harmless(line), file=sys.stderr, flush=True)
 
 
 def alarm(state: str) -> str:
-    """Return one line on a daemon that is dead or hangs while tasks are at work; nothing if all is well.
+    """Return one line about a daemon that is dead or hangs while tasks are at work; empty if all is well.
 
-    One that is dead is started again if the settings say so, nobody stopped it on purpose, and no agent asks: at once,
-    unless a service manager is to do that.
+    A dead daemon is restarted at once if the settings allow it, the user did not stop it, the caller is no agent,
+    and no service manager will restart it.
     """
     if is_fresh(state):
         return ""
@@ -60,23 +60,23 @@ def alarm(state: str) -> str:
         died and _is_ours_to_start(state, settings)
     ):
         return ""
-    what = f"its last beat was at {clock(beat.at, time.time())}, and at work {_listed(at_work)}"
+    what = f"its last heartbeat was at {clock(beat.at, time.time())}; {_listed(at_work)}"
     if not beat.up:
         return _dead(state, settings, what)
     if not beat.pid:
-        return f"a daemon hangs while it starts: {what}; its log: {layout.daemon_log(state)}"
+        return f"a daemon hangs while it starts: {what}; see its log: {layout.daemon_log(state)}"
     from orchestrator.cli.lock_holder import doubt
 
     if reason := doubt(state, beat):
         return reason
-    way_out = f"`kill -9 {beat.pid}`, then `task daemon start`: agents work on"
+    way_out = f"`kill -9 {beat.pid}`, then `task daemon start` (the agents keep working)"
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
-    _tell(state, settings, HANG, "the daemon hangs", line)
+    _notify(state, settings, HANG, "the daemon hangs", line)
     return line
 
 
 def _is_ours_to_start(state: str, settings: Settings) -> bool:
-    """Tell whether nobody else starts a daemon again that died just now."""
+    """Return whether restarting a daemon that just died is up to this command."""
     from orchestrator.cli.service import service_of
 
     if run_around() or not settings.daemon.restart:
@@ -91,36 +91,36 @@ def _dead(state: str, settings: Settings, what: str) -> str:
 
     service = service_of(state)
     last = last_word(layout.daemon_beat(state)).get("pid")
-    if service is not None and isinstance(last, int) and service.told_to_end(last):
+    if service is not None and isinstance(last, int) and service.ended_on_request(last):
         return ""
     dead = f"the daemon is dead: {what}"
     if run_around():
         return dead
     if not settings.daemon.restart:
-        return _told_dead(state, settings, f"{dead}; `task daemon start` starts it again")
+        return _notify_dead(state, settings, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
     if _age(tried) < settings.daemon.alarm:
-        return f"{dead}; it could not be started again: see {layout.daemon_log(state)}"
+        return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
         ensure_running(state)
         tried.unlink(missing_ok=True)
     except (CommandError, OrchestratorError, OSError) as error:
-        return _told_dead(state, settings, f"{dead}; it could not be started again: {error}")
-    return f"{dead}; it was started again, pid {Beat(state).pid}"
+        return _notify_dead(state, settings, f"{dead}; restarting it failed: {error}")
+    return f"{dead}; it was restarted, pid {Beat(state).pid}"
 
 
-def _told_dead(state: str, settings: Settings, line: str) -> str:
-    """Tell that the daemon is dead and stays so. One that comes back tells that itself, under the same id."""
-    _tell(state, settings, DEATH, "the daemon is dead", line)
+def _notify_dead(state: str, settings: Settings, line: str) -> str:
+    """Notify the user that the daemon is dead for good. A restarted one reports its own death, under the same id."""
+    _notify(state, settings, DEATH, "the daemon is dead", line)
     return line
 
 
-def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
-    """Have it told wherever the user asked to be told: once per incident, and without waiting for it."""
+def _notify(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
+    """Send a notification over the user's channels: once per incident, without waiting for its delivery."""
     from orchestrator.notifications.default_channels import at_hand
 
-    # On this terminal it is said already.
+    # This terminal shows it anyway.
     if run_around() or all(each.scheme == TERMINAL for each in at_hand(settings.notify, os.environ).channels):
         return
     from orchestrator.daemon.core.notifier import letter_of
@@ -140,14 +140,14 @@ def _tell(state: str, settings: Settings, kind: str, title: str, line: str) -> N
         if Spool(DiskFiles(Path(state)), layout.news(Path(state))).put(letter_of(news)):
             fallback.start(news.id, state, os.environ)
     except (OrchestratorError, OSError) as error:
-        print(f"{called_as()}:", harmless(f"nobody could be told of it: {error}"), file=sys.stderr)
+        print(f"{called_as()}:", harmless(f"no notification could be sent: {error}"), file=sys.stderr)
 
 
 def _silence(state: str, beat: Beat) -> tuple[float, float]:
-    """Return for how many seconds nothing was heard of the daemon, and how many are nothing to speak of.
+    """Return the seconds since the daemon's last sign of life, and how many seconds are still normal.
 
-    Counted by the clock that stands still while the machine sleeps. One that is just starting has not beaten yet:
-    its silence began when it took the lock.
+    Measured with the clock that pauses while the machine sleeps. A starting daemon has not beaten yet: its silence
+    begins when it takes the lock.
     """
     said: dict[str, Any] = last_word(layout.daemon_beat(state))
     every, then = said.get("every"), said.get("monotonic")
@@ -157,11 +157,11 @@ def _silence(state: str, beat: Beat) -> tuple[float, float]:
     if not isinstance(then, (int, float)):
         return _age(Path(layout.daemon_beat(state))), least
     silent = time.monotonic() - then
-    return (silent if silent >= 0 else _LONG_AGO), least  # less than nothing: the machine was started anew
+    return (silent if silent >= 0 else _LONG_AGO), least  # negative: the machine was rebooted
 
 
 def _age(path: Path) -> float:
-    """Return the seconds since a file was written; without end if it is not there, or was in the future."""
+    """Return the seconds since a file was written; infinity if it is missing or dated in the future."""
     try:
         age = time.time() - path.stat().st_mtime
     except OSError:
@@ -170,18 +170,18 @@ def _age(path: Path) -> float:
 
 
 def _at_work(task: TaskRecord) -> bool:
-    """Tell whether something could go on in a task: a step, a run, what its user asked for, or nobody knows."""
+    """Return whether a task may have work to do: a step, a run, a request, or an unreadable state."""
     if task.begun and task.fault:
         return True
-    if task.told.get("state") == "running":
+    if task.view.get("state") == "running":
         return True
-    if any(isinstance(agent, dict) and agent.get("state") != "gone" for agent in task.told.get("agents", ())):
+    if any(isinstance(agent, dict) and agent.get("state") != "gone" for agent in task.view.get("agents", ())):
         return True
-    return _asked(layout.task_requests(task.home))
+    return _has_request(layout.task_requests(task.home))
 
 
-def _asked(requests: str) -> bool:
-    """Tell whether a request waits to be heard."""
+def _has_request(requests: str) -> bool:
+    """Return whether a request is pending."""
     try:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".")]
@@ -191,7 +191,7 @@ def _asked(requests: str) -> bool:
 
 
 def _settings() -> Settings:
-    """Return what is set; as it is by default if the file does not read, which its start will say."""
+    """Return the settings; the defaults if the file cannot be read, which the daemon's start reports."""
     from orchestrator.formats.settings import load_settings
 
     try:
@@ -203,4 +203,4 @@ def _settings() -> Settings:
 def _listed(names: list[str]) -> str:
     more = len(names) - _NAMED
     shown = ", ".join(names[:_NAMED])
-    return f"{'is' if len(names) == 1 else 'are'} {shown}{f' and {more} more' if more > 0 else ''}"
+    return f"{shown}{f' and {more} more' if more > 0 else ''} {'is' if len(names) == 1 else 'are'} at work"

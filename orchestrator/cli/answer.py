@@ -1,6 +1,6 @@
 """`task answer`: answers a question.
 
-Ids of questions are a task's own; the task may be left out while only one is asking.
+Question ids are unique within a task; the task may be omitted while only one has open questions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXAMPLE = "task answer tidy q1 2        (option 2)\n  task answer tidy q1 Keep t
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task answer` understands."""
+    """Declare the arguments of `task answer`."""
     parser.usage = "task answer [NAME] ID TEXT… | NUMBER"
     parser.add_argument(
         "words", metavar="[NAME] ID TEXT", nargs="+", help="the task, the question's id, the answer"
@@ -37,11 +37,9 @@ def run(options: Namespace) -> int:
     remember(layout.state_folder(os.environ))
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
-        raise CommandError(
-            Exit.USAGE, "say which question and what the answer is: `task answer NAME ID TEXT`"
-        )
+        raise CommandError(Exit.USAGE, "give the question and the answer: `task answer NAME ID TEXT`")
     name = words[0]
-    question = next((each for each in task.believed()["questions"] if each.get("id") == name), None)
+    question = next((each for each in task.readable_view()["questions"] if each.get("id") == name), None)
     if question is None:
         raise CommandError(
             Exit.USAGE,
@@ -54,25 +52,25 @@ def run(options: Namespace) -> int:
 
 
 def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:
-    """Return the task that is answered, and the words that follow it."""
+    """Return the task to answer, and the words after it."""
     words, state = options.words, layout.state_folder(os.environ)
     if tasks(state, words[0]):
         return find(words[0], options.project), words[1:]
-    asking = [task for task in tasks(state) if task.told.get("questions")]
+    asking = [task for task in tasks(state) if task.view.get("questions")]
     if not asking:
-        raise CommandError(Exit.USAGE, "nothing waits for an answer")
+        raise CommandError(Exit.USAGE, "no question is waiting for an answer")
     if len(asking) > 1:
         said = " ".join(words)
         raise CommandError(
             Exit.USAGE,
-            "several tasks wait for an answer, say which is meant:\n"
+            "several tasks wait for an answer; choose one:\n"
             + "\n".join(f"  task answer {task.id} {said}" for task in asking),
         )
     return asking[0], words
 
 
 def _text(question: dict[str, Any], said: str) -> str:
-    """Return the option that was meant, by its number or its words; anything else as it was said."""
+    """Return the option that the answer means, by number or by text; else the answer itself."""
     options = [str(option) for option in question.get("options") or ()]
     if said.isdecimal() and 1 <= int(said) <= len(options) and said not in options:
         return options[int(said) - 1]

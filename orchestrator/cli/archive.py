@@ -1,4 +1,4 @@
-"""`task archive`: puts a task with all that belongs to it into one file and takes it away, or brings it back."""
+"""`task archive`: packs a task with all that belongs to it into one file and removes it, or restores it."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task archive tidy\n  task list --archived\n  task archive tidy --restore"
 _ABOUT = """\
-The file lies in the state folder and holds the task's folder, its journal and
-logs, and its branches and kept tries. Cut off half-way, the same command goes
-on.\
+The file is in the state folder and holds the task's folder, its journal and
+logs, its branches and its kept tries. If it was interrupted, the same command
+continues.\
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task archive` understands."""
+    """Declare the arguments of `task archive`."""
     parser.description = f"{parser.description}\n\n{_ABOUT}"
     parser.add_argument("name", metavar="NAME", help="the task, by name or id")
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--restore", action="store_true", help="bring an archived task back")
+    parser.add_argument("--restore", action="store_true", help="restore an archived task")
 
 
 def run(options: Namespace) -> int:
-    """Archive a task, or bring one back."""
-    from orchestrator.cli.archiving import run as carried_out
+    """Archive a task, or restore one."""
+    from orchestrator.cli.archiving import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

@@ -1,4 +1,4 @@
-"""Archived tasks: a file each in the state folder, and what its first part tells of it."""
+"""Archived tasks: one file each in the state folder, with a manifest as its first part."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MANIFEST: Final = "manifest.json"
 VERSION: Final = 1
 _ENDING: Final = ".tar.gz"
 _LARGEST: Final = 16_777_216
-"""Bytes of a manifest at most: it names each ref of a task."""
+"""Most bytes of a manifest; it names every ref of a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an archive tells of its task. `refs` gives the commit of each ref; `bundled`: some are in a bundle."""
+    """What an archive says about its task. `refs` maps refs to commits; `bundled`: the archive holds a bundle."""
 
     id: str
     name: str
@@ -42,7 +42,7 @@ class Manifest:
     version: int = VERSION
 
     def encoded(self) -> bytes:
-        """Return it as JSON that a person can read."""
+        """Return it as indented JSON."""
         return json.dumps(asdict(self), indent=1).encode()
 
 
@@ -60,24 +60,24 @@ class Archive:
 
     @property
     def size(self) -> int:
-        """Bytes of its file."""
+        """The file's size in bytes."""
         return self.file.stat().st_size
 
     def shape(self) -> dict[str, object]:
-        """Return what the JSON document says of it."""
-        told = self.manifest
+        """Return its entry in the JSON document."""
+        manifest = self.manifest
         return {
-            "id": told.id,
-            "task": told.name,
-            "project": told.project,
-            "state": told.state,
-            "archived_at": stamp(told.archived_at),
+            "id": manifest.id,
+            "task": manifest.name,
+            "project": manifest.project,
+            "state": manifest.state,
+            "archived_at": stamp(manifest.archived_at),
             "size": self.size,
             "file": str(self.file),
         }
 
     def remove(self) -> None:
-        """Take it away, and the ref in the project by which git keeps what it builds on."""
+        """Delete the file, and the ref in the project that keeps its base commit."""
         from orchestrator.cli.packing import unpin
 
         unpin(self.manifest)
@@ -85,7 +85,7 @@ class Archive:
 
 
 def archives(state: str) -> tuple[list[Archive], list[str]]:
-    """Return all archived tasks, the newest first, and what is wrong with files that do not read."""
+    """Return all archived tasks, newest first, and the faults of files that cannot be read."""
     folder, found, faults = Path(layout.archive(state)), list[Archive](), list[str]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not path.name.endswith(_ENDING) or path.name.startswith("."):
@@ -93,12 +93,12 @@ def archives(state: str) -> tuple[list[Archive], list[str]]:
         try:
             found.append(Archive(path, read_manifest(path)))
         except (OSError, ValueError) as error:
-            faults.append(f"{path} does not read as an archive ({error})")
+            faults.append(f"{path} cannot be read as an archive ({error})")
     return sorted(found, key=lambda each: each.manifest.archived_at, reverse=True), faults
 
 
 def chosen_archive(name: str, project: str | None) -> Archive:
-    """Return the archived task that a name or an id means.
+    """Return the archived task with this name or id.
 
     Raises:
         CommandError: there is none, or more than one.
@@ -114,17 +114,17 @@ def chosen_archive(name: str, project: str | None) -> Archive:
         return found[0]
     if not found:
         raise CommandError(
-            Exit.USAGE, f"there is no archived task {name[:80]!a}: `task list --archived` shows all there are"
+            Exit.USAGE, f"there is no archived task {name[:80]!a}: `task list --archived` shows all of them"
         )
     raise CommandError(
         Exit.USAGE,
-        "say by its id which archived task is meant:\n"
+        "several archived tasks have this name; choose one by its id:\n"
         + "\n".join(f"  {each.manifest.id}  {harmless(each.manifest.project)}" for each in found),
     )
 
 
 def show(options: Namespace) -> int:
-    """Show all archived tasks, for `task list --archived`."""
+    """Print all archived tasks, for `task list --archived`."""
     found, faults = archives(layout.state_folder(os.environ))
     if options.project:
         folder = os.path.realpath(options.project)
@@ -132,7 +132,7 @@ def show(options: Namespace) -> int:
     if options.json:
         print(json.dumps({"archived": [each.shape() for each in found]}))
     elif not found:
-        print("no task is archived; `task archive NAME` puts one into a file")
+        print("no task is archived; to archive one: `task archive NAME`")
     else:
         now = time.time()
         rows = [
@@ -155,24 +155,24 @@ def show(options: Namespace) -> int:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return what an archive tells of its task: its first part. Raises OSError, ValueError."""
+    """Return an archive's manifest, which is its first part. Raises OSError, ValueError."""
     try:
         with layout.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
             first = packed.next()
             if first is None or first.name != MANIFEST or not first.isreg() or first.size > _LARGEST:
                 raise ValueError("it does not begin with a manifest")
             file = packed.extractfile(first)
-            told: Any = json.loads(file.read()) if file else None
+            content: Any = json.loads(file.read()) if file else None
     except (tarfile.TarError, EOFError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    return _manifest(told)
+    return _manifest(content)
 
 
-def _manifest(told: Any) -> Manifest:  # noqa: ANN401 (whatever JSON gave)
-    if not isinstance(told, dict) or told.get("version") != VERSION:
+def _manifest(content: Any) -> Manifest:  # noqa: ANN401 (whatever JSON gave)
+    if not isinstance(content, dict) or content.get("version") != VERSION:
         raise ValueError("it was written by another version of this program")
     try:
-        made = Manifest(**told)
+        made = Manifest(**content)
     except TypeError as error:
         raise ValueError(str(error)) from error
     texts = (
@@ -186,5 +186,5 @@ def _manifest(told: Any) -> Manifest:  # noqa: ANN401 (whatever JSON gave)
         *made.refs.values(),
     )
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError("its manifest holds what is no text")
+        raise ValueError("its manifest holds a value that is not text")
     return made

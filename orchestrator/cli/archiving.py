@@ -1,4 +1,4 @@
-"""`task archive`: puts a task with all that belongs to it into one file and takes it away, or brings it back."""
+"""`task archive`: packs a task with all that belongs to it into one file and removes it, or restores it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orchestrator.formats.amounts import size_said
 
 
 def run(options: Namespace) -> int:
-    """Archive a task, or bring one back."""
+    """Archive a task, or restore one."""
     state = Path(layout.state_folder(os.environ))
     if layout.check_state_folder(str(state)):
         sweep(state)
@@ -26,24 +26,25 @@ def run(options: Namespace) -> int:
     task = find(options.name, options.project)
     if (half := begun(task)) == DELETE:
         raise CommandError(
-            Exit.FAILED, f"{task.name} is half deleted: {typed('task', 'delete', task.id)} goes on"
+            Exit.FAILED,
+            f"deleting {task.name} was interrupted; to continue: {typed('task', 'delete', task.id)}",
         )
     has = belongings_of(task)
-    print(f"{'what is left of' if half else 'into a file goes'} {task.name} ({harmless(task.id)}):")
+    print(f"{'what is left of' if half else 'to be archived:'} {task.name} ({harmless(task.id)}):")
     print("\n".join(has.lines()))
     if not half:
         if not confirmed(f"archive {task.name}?", yes=options.yes):
             print("nothing was archived")
             return Exit.FAILED
         let_go(task, ARCHIVE)
-        has = belongings_of(task)  # as it stands now that nobody works on it
-    from orchestrator.cli.packing import pack  # which the list above does without
+        has = belongings_of(task)  # again, as nobody works on it any more
+    from orchestrator.cli.packing import pack  # not needed for the list above
 
     file = layout.archive_file(state, task.id)
     archive = Archive(file, read_manifest(file)) if half and file.exists() else pack(has, state)
     take_away(belongings_of(task))
-    print(f"{task.name} is archived: {harmless(archive.file)}, {size_said(archive.size)}")
-    print(f"bring it back by: {typed('task', 'archive', archive.manifest.id, '--restore')}")
+    print(f"{task.name} was archived: {harmless(archive.file)}, {size_said(archive.size)}")
+    print(f"to restore it: {typed('task', 'archive', archive.manifest.id, '--restore')}")
     return Exit.DONE
 
 
@@ -52,6 +53,6 @@ def _restore(options: Namespace, state: Path) -> int:
 
     archive = chosen_archive(options.name, options.project)
     restore(archive, state)
-    print(f"{archive.name} is back, as it was: {harmless(archive.manifest.state)}")
-    print(f"look at it: {typed('task', 'status', archive.manifest.id)}")
+    print(f"{archive.name} was restored; its state is: {harmless(archive.manifest.state)}")
+    print(f"to look at it: {typed('task', 'status', archive.manifest.id)}")
     return Exit.DONE

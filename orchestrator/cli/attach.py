@@ -1,4 +1,4 @@
-"""`task attach`: looks over the agents' shoulders, in the task's tmux session on a socket of our own."""
+"""`task attach`: shows the agents' windows, in the task's tmux session on a socket of our own."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _DEADLINE = 5.0
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task attach` understands."""
+    """Declare the arguments of `task attach`."""
     about_task(parser)
     parser.add_argument("agent", metavar="AGENT", nargs="?", help="begin at the window of this agent")
-    parser.add_argument("--read-only", action="store_true", help="look, but let no key through")
+    parser.add_argument("--read-only", action="store_true", help="watch only: no key reaches the agents")
 
 
 def run(options: Namespace) -> int:
-    """Become tmux, attached to the task's session."""
+    """Replace this process by tmux, attached to the task's session."""
     task = chosen(options, "agent")
     agent = _agent(task, options.agent) if options.agent else {}
     tmux = _tmux(task)
@@ -42,13 +42,15 @@ def run(options: Namespace) -> int:
 
 
 def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
-    """Return what is told of an agent that is still there."""
-    agents = [each for each in task.believed()["agents"] if agent in {each.get("name"), each.get("agent")}]
+    """Return the entry of an agent that still has a window."""
+    agents = [
+        each for each in task.readable_view()["agents"] if agent in {each.get("name"), each.get("agent")}
+    ]
     there = [
         each for each in agents if (each.get("pane") or is_box(_host(each))) and each.get("state") != "gone"
     ]
     if not there:
-        live = [harmless(each.get("name")) for each in task.told["agents"] if each.get("state") != "gone"]
+        live = [harmless(each.get("name")) for each in task.view["agents"] if each.get("state") != "gone"]
         raise CommandError(
             Exit.USAGE,
             f"{agent[:40]!a} has no window in {task.name} now; those that have: {', '.join(live) or 'none'} "
@@ -63,10 +65,10 @@ def _host(agent: dict[str, Any]) -> str:
 
 
 def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
-    """Return the pane here that shows an agent: its own, or that of its box.
+    """Return the pane on this machine that shows an agent: its own, or that of its box.
 
     Raises:
-        CommandError: it is closed, or belongs to another session; a pane's number is used again.
+        CommandError: it is closed, or belongs to another session now, as tmux reuses pane numbers.
 
     """
     host = _host(agent)
@@ -77,19 +79,19 @@ def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
         raise CommandError(
             Exit.FAILED, f"that agent's window is closed: `task status {called(task)}` shows who is there"
         )
-    # Its own pane has a number that counts there, and may be another's here.
+    # The number of its pane counts on the box only; here it may be another pane's.
     panes = _said(tmux, "list-panes", "-s", "-t", f"={task.id}:", "-F", "#{pane_id} #{@box}") or ""
     for pane, _, box in (line.partition(" ") for line in panes.splitlines()):
         if box == host:
             return pane
     raise CommandError(
         Exit.FAILED,
-        f"that agent works on {harmless(host)}, which has no window here now: `task hosts` says how that box is",
+        f"that agent works on {harmless(host)}, which has no window here now; to see that box: `task hosts`",
     )
 
 
 def _tmux(task: TaskRecord) -> list[str]:
-    """Return how our tmux server is called, once it is known that it has the task's session.
+    """Return the command that reaches our tmux server, once the server is known to have the task's session.
 
     Raises:
         CommandError: there is no such session.
@@ -103,7 +105,7 @@ def _tmux(task: TaskRecord) -> list[str]:
     socket = settings.tmux.socket
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:
-        state = task.told.get("state", "not begun")
+        state = task.view.get("state", "not begun")
         again = f"`{typed('task', 'start', task.name, '--project', task.project)}` makes one, "
         raise CommandError(
             Exit.FAILED,

@@ -1,4 +1,4 @@
-"""Whether the daemon is there, by its lock and its beat."""
+"""Tells by its lock and its heartbeat whether the daemon runs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 LATE = 60.0
-"""A beat older than this many seconds is said to the user: the lock is held, yet the loop does not turn."""
+"""Seconds; an older heartbeat is reported to the user: the lock is held, but the loop does not turn."""
 
 FRESH = 15.0
-"""A beat younger than this many seconds is no cause for alarm, whatever the settings say: nobody reads them then."""
+"""Seconds; a younger heartbeat gives no alarm, whatever the settings say: then they are not even read."""
 
 _BEAT_BYTES = 64 * 1024
 _NUMBERS = ("beat_at", "started_at", "monotonic", "every")
@@ -26,11 +26,11 @@ _PIDS = 1 << 31
 _LAST = 253_402_300_800  # the year 10000
 
 ROOM = 64 * 1024
-"""Where fewer bytes than these are free, the daemon cannot write down what happens, and waits."""
+"""Free bytes below which the daemon cannot write its journal, and waits."""
 
 
 def is_fresh(state: str) -> bool:
-    """Tell whether the daemon beat just now and lives, or never was: then there is nothing to be alarmed about."""
+    """Return whether the daemon's heartbeat is fresh, or there never was one: then there is no reason for an alarm."""
     try:
         beat_at = os.lstat(layout.daemon_beat(state)).st_mtime
     except OSError:
@@ -39,10 +39,10 @@ def is_fresh(state: str) -> bool:
 
 
 def has_died(state: str) -> bool:
-    """Tell whether a daemon is known to have ended, and not on purpose: its lock lies there, and nobody holds it.
+    """Return whether a daemon has died without being stopped: its lock file exists, and no process holds the lock.
 
-    The system gives a lock back in the moment in which its holder ends; a beat is late for many reasons.
-    Raises CommandError: the lock is not to be believed.
+    The kernel releases a lock at the moment its holder ends; a heartbeat may be late for many reasons.
+    Raises CommandError: the lock file is not safe to trust.
     """
     lock = layout.daemon_lock(state)
     return (
@@ -51,7 +51,7 @@ def has_died(state: str) -> bool:
 
 
 def has_room(state: str) -> bool:
-    """Tell whether the disk that holds the daemon's own folder has room, by what the file system says now."""
+    """Return whether the disk of the state folder has room, according to the file system."""
     try:
         disk = os.statvfs(state)
     except OSError:
@@ -61,7 +61,7 @@ def has_room(state: str) -> bool:
 
 
 class Beat:
-    """What lock and beat say at one moment; all but `up` is the daemon's own word."""
+    """What lock and heartbeat show at one moment. `up` comes from the kernel, the rest from the daemon."""
 
     __slots__ = ("at", "pid", "polling", "room", "settings", "started_at", "up", "version")
 
@@ -80,7 +80,7 @@ class Beat:
         self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 
     def as_of(self, updated: float | None = None) -> float | None:
-        """Return until when the daemon watched: its last beat, or the last thing it wrote."""
+        """Return until when the daemon watched: the time of its last heartbeat or its last write."""
         return max(filter(None, (self.at, updated)), default=None)
 
     def shape(self, updated: float | None = None) -> dict[str, object]:
@@ -88,11 +88,11 @@ class Beat:
         return {"up": self.up, "as_of": stamp(self.as_of(updated)), "room": self.room}
 
     def words(self, updated: float | None = None) -> str:
-        """Return the same for people."""
+        """Return the same in words."""
         said = self._words(updated)
         if self.room:
             return said
-        return f"{said}; the disk of its folder is full: what happens is heard when there is room"
+        return f"{said}; the disk of its folder is full: it goes on once there is room"
 
     def _words(self, updated: float | None) -> str:
         now = time.time()
@@ -100,15 +100,15 @@ class Beat:
             moment = self.as_of(updated)
             return f"daemon down; as of {clock(moment, now)}" if moment else "daemon down"
         if self.at and now - self.at > LATE:
-            return f"daemon up, but its last beat was {ago(self.at, now)}: see `task daemon status`"
+            return f"daemon up, but its last heartbeat was {ago(self.at, now)}: see `task daemon status`"
         return "daemon up"
 
 
 def _holder(lock: str) -> int | None:
-    """Return the pid of the process that holds the lock, 0 if it has not said so yet; None: nobody does.
+    """Return the pid of the process that holds the lock, 0 if it has not written it yet; None if there is none.
 
     Raises:
-        CommandError: the lock is no plain file, another user's, or others can write it: it may name anybody.
+        CommandError: the lock file is not a plain file of this user that only this user can write.
 
     """
     try:
@@ -118,7 +118,7 @@ def _holder(lock: str) -> int | None:
     try:
         if reason := layout.distrust_file(lock, os.fstat(descriptor)):
             raise CommandError(Exit.FAILED, reason)
-        # Shared and at once given back: a daemon that starts in this very moment has to try again.
+        # A shared lock, released at once: a daemon that starts at this moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         text = os.read(descriptor, 32).strip()
@@ -129,10 +129,10 @@ def _holder(lock: str) -> int | None:
 
 
 def last_word(path: str) -> dict[str, Any]:
-    """Return what the daemon, up or not, wrote into its beat last; of what is no beat's, nothing.
+    """Return the content of the last heartbeat, of a daemon that runs or not; empty if it is not one.
 
     Raises:
-        CommandError: it is no plain file, or too large; or others may have written it.
+        CommandError: it is not a plain file of this user, or is too large.
 
     """
     try:
@@ -147,7 +147,7 @@ def last_word(path: str) -> dict[str, Any]:
 
 
 def _fits(name: str, value: Any) -> bool:  # noqa: ANN401 (whatever JSON gave)
-    """Tell whether a value of the beat is of the kind that a daemon writes there."""
+    """Return whether a value of the heartbeat has the type that a daemon writes."""
     if name in _NUMBERS:
         return type(value) in {int, float} and 0 <= value < _LAST
     if name == "pid":

@@ -1,6 +1,6 @@
-"""Looking at one box, for `task doctor HOST` and `task start`: connects, asks, and says what it found in one screen.
+"""Checks one box for `task doctor HOST` and `task start`: connects, asks, and shows the findings on one screen.
 
-The connection is this command's own and ends with it: the daemon's is left alone.
+The connection belongs to this command and ends with it; the daemon's own connection stays untouched.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from orchestrator import layout
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.formats.location import Address, address_of, read_location, render_location
-from orchestrator.hosts.ssh.box import Box, findings, question, read_box
-from orchestrator.hosts.ssh.box import BoxFinding as Told
+from orchestrator.hosts.ssh.box import Box, BoxFinding, findings, question, read_box
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.rehearsal import ALL_WENT_WELL, rehearse
@@ -29,10 +28,10 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.task import Location
 
 CONNECT: Final = 15.0
-"""Seconds in which a connection must stand: somebody waits for it, and a jump may need its own."""
+"""Seconds for connecting: the user waits for it, and a jump host may need as long again."""
 
 ANSWER: Final = 60.0
-"""Seconds in which the box must have told of itself, some slow programs included."""
+"""Seconds for the box's answer about itself, including some slow programs."""
 
 _TOPIC: Final = "box"
 _NEEDED_HERE: Final = ("ssh", "rsync")
@@ -40,9 +39,9 @@ _NEEDED_HERE: Final = ("ssh", "rsync")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of a box. `cwd` is empty where no folder was named.
+    """What a task needs of a box. `cwd` is empty if no folder was named.
 
-    `programs` are agent CLIs, `commands` programs of the user's own. With `optional`, the CLIs need not be there.
+    `programs` are agent CLIs, `commands` the user's own programs. With `optional`, the CLIs may be missing.
     """
 
     address: Address
@@ -52,7 +51,7 @@ class Wanted:
     optional: bool = False
 
     def __str__(self) -> str:
-        """As a person writes it in task.md."""
+        """Return it as a person writes it in task.md."""
         if not self.cwd:
             return str(self.address)
         return render_location(Location(self.cwd, str(self.address)))
@@ -60,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class BoxReport:
-    """What was found. `box` is None where it did not tell of itself."""
+    """The findings about a box. `box` is None if it gave no answer about itself."""
 
     wanted: Wanted
     state: State
@@ -69,15 +68,15 @@ class BoxReport:
 
     @property
     def can_run(self) -> bool:
-        """Tell whether agents could work there."""
+        """Return whether agents could work there."""
         return can_run(self.findings)
 
 
 def named_box(text: str) -> tuple[Address, str]:
-    """Return the address and the folder that a person names; the folder may be left out, and is empty then.
+    """Return the address and the folder that a text names; the folder is optional, and empty if missing.
 
     Raises:
-        Refused: it is no address of a box.
+        Refused: the text is not the address of a box.
 
     """
     if text.startswith("ssh://"):
@@ -93,8 +92,8 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
     """Connect to a box, ask it about itself, and end the connection.
 
     Raises:
-        Refused: the state folder may not be used, or a program's name is none.
-        OSError: the state folder cannot be written.
+        Refused: the state folder is unsafe, or a program's name is invalid.
+        OSError: the state folder is not writable.
 
     """
     here = [_missing_here(name) for name in _NEEDED_HERE if not shutil.which(name, path=environ.get("PATH"))]
@@ -107,7 +106,7 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
             ended = link.run(asked, deadline=ANSWER)
             text = ended.out.decode(errors="backslashreplace")
             box = read_box(text, wanted.programs, before, time.time(), commands=wanted.commands)
-            # Where these are missing there is nothing to rehearse with: it is said above all.
+            # Without these two a rehearsal is impossible; a finding reports them anyway.
             cwd = wanted.cwd if box.cwd == "writable" else ""
             tried = rehearse(link, cwd, environ) if box.tmux and box.rsync else None
         except NotLetIn as problem:
@@ -115,11 +114,11 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
         except (Unavailable, Refused) as problem:
             state = link.state()
             return BoxReport(wanted, state, (_silent(wanted.address, state, problem),))
-        return BoxReport(wanted, link.state(), tuple(_told(wanted, box, tried)), box)
+        return BoxReport(wanted, link.state(), tuple(_box_findings(wanted, box, tried)), box)
 
 
 def screen(seen: BoxReport, width: int, *, colour: bool) -> list[str]:
-    """Return what a person is shown."""
+    """Return the lines that a person sees."""
     lines = [harmless(seen.wanted)]
     for each in seen.findings:
         lines += each.lines(width, colour=colour)
@@ -129,7 +128,7 @@ def screen(seen: BoxReport, width: int, *, colour: bool) -> list[str]:
 def shape(seen: BoxReport) -> dict[str, Any]:
     """Return the JSON document."""
     box, state = seen.box, seen.state
-    told = {
+    about = {
         "address": str(seen.wanted.address),
         "cwd": seen.wanted.cwd or None,
         "way": state.way.value,
@@ -151,7 +150,7 @@ def shape(seen: BoxReport) -> dict[str, Any]:
     }
     return {
         "can_run": seen.can_run,
-        "box": told,
+        "box": about,
         "findings": [{**each.shape(), "topic": _TOPIC} for each in seen.findings],
     }
 
@@ -161,9 +160,9 @@ def shape(seen: BoxReport) -> dict[str, Any]:
 
 @contextmanager
 def _own_link(address: Address, environ: Mapping[str, str]) -> Iterator[Link]:
-    """Give a link of this command's own; whoever else looks at a box meanwhile waits.
+    """Open a link of this command's own; other commands that check a box wait meanwhile.
 
-    What a killed command left behind is ended by the next one that looks at the same box.
+    If a command was killed, the next one that checks the same box ends what it left behind.
     """
     state = layout.state_folder(environ)
     layout.make_state_folder(state)
@@ -183,22 +182,22 @@ def _own_link(address: Address, environ: Mapping[str, str]) -> Iterator[Link]:
         os.close(descriptor)
 
 
-# What is said -------------------------------------------------------------------------------------
+# Findings -----------------------------------------------------------------------------------------
 
 
 def _missing_here(name: str) -> Finding:
     return Finding(
         "",
         Severity.MISSING,
-        f"{name} is not there on this machine: boxes need it",
-        f"install {name} by your package manager",
+        f"{name} is not installed on this machine, and boxes need it",
+        f"install {name} with your package manager",
     )
 
 
 def _refused(state: State) -> Finding:
-    """Return what is wrong where somebody must do something, with both fingerprints if there are two."""
-    keys = [f"it shows  {state.offered}"] if state.offered else []
-    keys += [f"you know  {state.known}"] if state.known else []
+    """Return the finding for a refused connection, which the user must repair, with the fingerprints known."""
+    keys = [f"its key    {state.offered}"] if state.offered else []
+    keys += [f"known key  {state.known}"] if state.known else []
     return Finding("", Severity.MISSING, "\n".join([f"is refused: {state.why}", *keys]), state.advice)
 
 
@@ -207,25 +206,27 @@ def _silent(address: Address, state: State, problem: Exception) -> Finding:
         return Finding(
             "",
             Severity.MISSING,
-            f"does not answer ({state.why}): see that it runs and that there is a way to it; this must get through:",
+            f"does not answer ({state.why}): check that it runs and that you can reach it; this must succeed:",
             shlex.join(["ssh", *address.words(), "true"]),
         )
     return Finding("", Severity.MISSING, str(problem))
 
 
-def _told(wanted: Wanted, box: Box, tried: list[Told] | None) -> Iterator[Finding]:
-    """Yield what a box told, and what a rehearsal came to, if there was one: what stops a start first."""
+def _box_findings(wanted: Wanted, box: Box, tried: list[BoxFinding] | None) -> Iterator[Finding]:
+    """Yield findings from a box's answer and from the rehearsal, if there was one: first what prevents a start."""
     optional: Sequence[str] = wanted.programs if wanted.optional else ()
     said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional)]
     if tried == []:
-        said.append(Told(ALL_WENT_WELL))
+        said.append(BoxFinding(ALL_WENT_WELL))
     stops = [each for each in said if each.stops]
     others = [each for each in said if not each.stops]
     yield from (Finding("", Severity.MISSING, each.what, each.advice) for each in stops)
     yield Finding("", Severity.OK, f"is reachable, and its key is known ({box.uname})")
     if optional and not any(box.programs.values()):
         yield Finding(
-            "", Severity.WARN, "no agent CLI is there: only agents that are programs of your own run there"
+            "",
+            Severity.WARN,
+            "no agent CLI is installed there: only agents that are your own programs can run",
         )
     for each in others:
         missing = any(each.what == f"{name} is not there" for name in optional)

@@ -1,4 +1,4 @@
-"""task.md on the way to a start: made from a template, filled in by the user, read strictly (H1, H3)."""
+"""task.md before a start: created from a template, filled in by the user, read strictly (H1, H3)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PREFLIGHT_SECONDS: Final = 120
 
 
 def lay_down(folder: Path, project: Path, template: str | None) -> None:
-    """Make a task's folder with its task.md, or what is missing of it.
+    """Create a task's folder with its task.md, or what is missing of it.
 
     Raises:
-        CommandError: the template does not fit the project, or the task was made from another one; nothing
-            was made then.
+        CommandError: the template does not fit the project, or the task was made from another one; then nothing
+            is created.
 
     """
     brief = layout.task_brief(folder)
@@ -40,18 +40,18 @@ def lay_down(folder: Path, project: Path, template: str | None) -> None:
         if template and (made_from := _read(brief).config.template) != template:
             raise CommandError(
                 Exit.USAGE,
-                f"{brief} is there already, made from {made_from or 'no template'}: "
-                f"leave --template out, or start a task of another name",
+                f"{brief} exists already, made from {made_from or 'no template'}: "
+                f"omit --template, or start a task of another name",
             )
         _make_folders(folder)
 
 
 def filled_brief(folder: Path) -> Brief:
-    """Return the brief; one still unfilled is opened in the user's editor if there is a terminal.
+    """Return the brief. If it is not filled in yet and there is a terminal, open it in the user's editor first.
 
     Raises:
         CommandError: it is not filled in.
-        BadFile: it does not read; every fault with its line.
+        BadFile: it cannot be parsed; the error lists every fault with its line.
 
     """
     path = layout.task_brief(folder)
@@ -61,31 +61,29 @@ def filled_brief(folder: Path) -> Brief:
     if brief.unfilled:
         raise CommandError(
             Exit.USAGE,
-            f"say what is to be done in {path}, then `task start {folder.name}` again; not started",
+            f"not started: write in {path} what to do, then type `task start {folder.name}` again",
         )
     return brief
 
 
 def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
-    """Return the task.md that is there, or that would be made of a template; nothing is written.
+    """Return the brief of the existing task.md, or of the one that a template would give; writes nothing.
 
     Raises:
-        CommandError: there is none, or the template does not fit the project.
-        BadFile: it does not read.
+        CommandError: there is no task.md, or the template does not fit the project.
+        BadFile: it cannot be parsed.
 
     """
     path = layout.task_brief(folder)
     if path.exists():
         return _read(path)
     if template is None:
-        raise CommandError(
-            Exit.USAGE, f"there is no {path} yet: `task start {folder.name}` makes one to be filled in"
-        )
+        raise CommandError(Exit.USAGE, f"{path} does not exist yet; to create it: `task start {folder.name}`")
     return read_brief(_from_template(template, project), str(path))
 
 
 def is_remote(brief: Brief) -> bool:
-    """Tell whether any agent is to work on a box."""
+    """Return whether any agent shall work on a box."""
     config = brief.config
     return any(place and place.host for place in (config.cwd, *(wish.cwd for wish in config.agents.values())))
 
@@ -95,7 +93,7 @@ def _read(path: Path) -> Brief:
 
 
 def _make_folders(folder: Path) -> None:
-    """Make what agents and users share; modes are the umask's, as for the rest of the project."""
+    """Create the folders that agents and users share; the umask decides their modes, as elsewhere in the project."""
     for each in (
         layout.handoffs(folder),
         layout.scratchpad(folder),
@@ -105,7 +103,7 @@ def _make_folders(folder: Path) -> None:
 
 
 def _from_template(name: str, project: Path) -> bytes:
-    """Return a template's task.md once its preflight, if it has one, has found the project fit for it."""
+    """Return a template's task.md, after its preflight, if there is one, has accepted the project."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     template = template_folder(name, settings.templates.folders, os.environ)
     preflight = template / "preflight.py"
@@ -129,7 +127,7 @@ def _preflight(script: Path, name: str, project: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise CommandError(
             Exit.FAILED,
-            f"the template {name} did not get done with looking at {project} in {PREFLIGHT_SECONDS} s",
+            f"the preflight of template {name} did not finish checking {project} within {PREFLIGHT_SECONDS} s",
         ) from error
     for line in done.stdout.splitlines():
         print(harmless(line))
@@ -139,9 +137,9 @@ def _preflight(script: Path, name: str, project: Path) -> None:
 
 
 def _edited(path: Path) -> bool:
-    """Open a file in the user's editor, if there is one and somebody to use it."""
+    """Open a file in the user's editor; False if there is no editor or no terminal."""
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not (editor and shutil.which(editor[0]) and sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    print(f"say what is to be done in {path}", flush=True)
+    print(f"write in {path} what to do", flush=True)
     return subprocess.run([*editor, str(path)], check=False).returncode == 0

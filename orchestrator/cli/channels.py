@@ -1,4 +1,4 @@
-"""By which ways the user would be told, as `task start` says it."""
+"""Which channels would notify the user, as `task start` reports it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MEND = '[notify]\nchannels = ["ntfy://my-topic"]'
 
 
 def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield how the user would be told."""
-    more = f"to be told on a phone, say, write into {layout.config_file(environ)}"
+    """Yield findings about the channels that would notify the user."""
+    more = f"to be notified on a phone, for example, add to {layout.config_file(environ)}"
     if not settings.channels:
-        text = f"nobody is told of anything, as the settings have an empty list; {more}"
+        text = f"no notification is sent, because the settings have an empty list; {more}"
         yield Finding("channels", Severity.WARN, text, _MEND)
     elif settings.channels == DEFAULT_CHANNELS:
         yield Finding(
@@ -28,11 +28,11 @@ def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iter
         )
     else:
         named = ", ".join(f"{each.name} ({each.scheme})" for each in settings.channels)
-        yield Finding("channels", Severity.OK, f"you are told by {named}")
+        yield Finding("channels", Severity.OK, f"you are notified by {named}")
 
 
 def usual_said(settings: NotifySettings, environ: Mapping[str, str]) -> str:
-    """Return in words by which of the usual channels a user is told."""
+    """Return in words which of the default channels would notify the user."""
     names = [each.name for each in at_hand(settings, environ).channels]
     desktop = "" if names == [TERMINAL] else ", and a message on the desktop"
-    return f"you are told by the bell of this terminal, a line in tmux while you are attached{desktop}"
+    return f"you are notified by the bell of this terminal, a line in tmux while you are attached{desktop}"

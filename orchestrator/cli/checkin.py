@@ -1,4 +1,4 @@
-"""`task checkin`: lets the PM look at a task now. Made for cron as well: asked twice, it is one look."""
+"""`task checkin`: asks the PM to check a task now. Fit for cron: a second request while one waits adds nothing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ EXAMPLE = "task checkin tidy"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task checkin` understands."""
+    """Declare the arguments of `task checkin`."""
     about_task(parser)
 
 
 def run(options: Namespace) -> int:
-    """Ask for a check-in; one that already waits for the daemon is enough."""
+    """Request a check-in, unless a request is pending."""
     from orchestrator.cli.requests import answer_to, send, waiting
 
     task = chosen(options)

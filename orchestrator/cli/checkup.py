@@ -1,4 +1,4 @@
-"""`task doctor`: whether a task could run here, or agents on a box; what is missing, and how to mend it."""
+"""`task doctor`: reports whether a task could run here, or agents on a box; what is missing, and how to repair it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
 
 
 def run(options: Namespace) -> int:
-    """Look, say what was found, and end with 1 if a task could not run."""
+    """Examine, print the findings, and return 1 if a task could not run."""
     if options.host is not None:
         return _at_box(options)
-    # Looking at this machine takes more than looking at a box.
+    # Imported late: a check of a box needs less.
     from orchestrator.cli.machine_probe import examine
 
     project = Path(options.project).expanduser().resolve()
@@ -41,11 +41,11 @@ def run(options: Namespace) -> int:
 
 
 def _ignore(_: MachineReport) -> None:
-    """Say nothing yet."""
+    """Print nothing."""
 
 
 def _machine(seen: MachineReport) -> None:
-    """Say what is known before any program has answered."""
+    """Print what is known before any program has answered."""
     width, colour = columns(), coloured(sys.stdout)
     print(
         "\n".join(line for each in of_machine(seen) for line in each.lines(width, colour=colour)), flush=True
@@ -53,9 +53,9 @@ def _machine(seen: MachineReport) -> None:
 
 
 def _at_box(options: Namespace) -> int:
-    """Look at a box instead of this machine, with all the agent CLIs that one may have.
+    """Check a box instead of this machine, with all known agent CLIs.
 
-    An agent may not: it would reach any machine by the user's keys, which its own rules deny it.
+    Agents may not do this: they would reach any machine with the user's keys, which their own rules forbid.
     """
     from orchestrator.cli.box import Wanted, look_at, named_box, screen, shape
 
@@ -71,21 +71,23 @@ def _at_box(options: Namespace) -> int:
         print(neutral_json(json.dumps(shape(seen))))
     else:
         verdict = (
-            "agents could work there" if seen.can_run else "no agent could work there: mend what is missing"
+            "agents could work there"
+            if seen.can_run
+            else "no agent could work there: provide what is missing"
         )
         print("\n".join([*screen(seen, columns(), colour=coloured(sys.stdout)), "", verdict]))
     return Exit.DONE if seen.can_run else Exit.FAILED
 
 
 def _progress(waited_for: list[str]) -> None:
-    """Say on a terminal which programs are still to answer; gone when all did."""
+    """Show on a terminal which programs have not answered yet; clear the line when all have."""
     if sys.stderr.isatty():
-        told = f"asking {', '.join(waited_for)} …" if waited_for else ""
-        print(f"\r\033[K{told[: columns() - 1]}", end="", file=sys.stderr, flush=True)
+        line = f"asking {', '.join(waited_for)} …" if waited_for else ""
+        print(f"\r\033[K{line[: columns() - 1]}", end="", file=sys.stderr, flush=True)
 
 
 def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str]:
-    """Return what is said once all programs have answered."""
+    """Return the lines to print once all programs have answered."""
     width, colour = columns(), coloured(sys.stdout)
     home = os.environ.get("HOME", "")
     rows = [_row(each, home) for each in seen.clis if each.asked.path]
@@ -93,11 +95,11 @@ def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str
     lines = ["", *table(_HEADINGS, rows, width, colour=colour, spare=True), ""] if rows else [""]
     missing = [each.cli for each in seen.clis if not each.asked.path]
     if missing:
-        lines += ["agent CLIs that are not installed; for each of these type:"]
+        lines += ["agent CLIs that are not installed, with the command that installs each:"]
         lines += [*(f"  {cli.name:8}  {cli.install}" for cli in missing), ""]
     for each in found:
         lines += each.lines(width, colour=colour)
-    verdict = "a task could run here" if fit else "no task could run here: mend what is missing"
+    verdict = "a task could run here" if fit else "no task could run here: provide what is missing"
     return [*lines, "", verdict]
 
 

@@ -1,6 +1,6 @@
-"""Whether a command of task.md would start where its agent works, and what to type if not. It is never run.
+"""Checks whether a command of task.md could be started where its agent works, and what to type if not. Runs nothing.
 
-Agents work in trees that are made of a commit: what is not committed is not there, however well it lies in the project.
+Agents work in trees made from a commit: files that are not committed are not there, even if the project has them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from orchestrator.runtimes.cli_inventory import program_on
 from orchestrator.workspaces.repository import Repository
 
 _HEAD: Final = 256
-"""Bytes of a script's first line that count: the system reads no more of it."""
+"""Bytes of a script's first line that count: the kernel reads no more of it."""
 
 _INTERPRETER: Final = re.compile(r"(?:python|pypy)[0-9.]*|(?:ba|da|z|k|fi)?sh|node|bun|deno|ruby|perl|php")
 _LARGEST: Final = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
-class Lies:
-    """What lies at a path: whether it is there, a file, executable; and how it begins."""
+class FileFacts:
+    """What a path leads to: whether it exists, is a file, is executable; and its first bytes."""
 
     there: bool = False
     file: bool = False
@@ -39,15 +39,15 @@ class CommandLocation(Protocol):
 
     @property
     def what(self) -> str:
-        """Return what it is, as a person is told."""
+        """Return its name for messages."""
         ...
 
-    def lies(self, path: str) -> Lies:
-        """Return what lies at a path beneath it, with no `..` in it."""
+    def facts(self, path: str) -> FileFacts:
+        """Return the facts about a path below it; the path has no `..` in it."""
         ...
 
-    def remedy(self, path: str, lies: Lies) -> tuple[str, str]:
-        """Return what is wrong with what lies at a path, and what to type."""
+    def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
+        """Return what is wrong with a path, and what to type."""
         ...
 
 
@@ -59,25 +59,25 @@ class Folder:
 
     @property
     def what(self) -> str:
-        """Return the folder."""
+        """Return the folder's path."""
         return str(self.path)
 
-    def lies(self, path: str) -> Lies:
-        """Return what lies there now."""
-        return lies_at(self.path / path)
+    def facts(self, path: str) -> FileFacts:
+        """Return the present facts about a path."""
+        return facts_at(self.path / path)
 
-    def remedy(self, path: str, lies: Lies) -> tuple[str, str]:
-        """Return what is missing."""
-        if not lies.there:
-            return f"is not there: {self.path / path}", ""
-        if not lies.file:
-            return f"is no file: {self.path / path}", ""
+    def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
+        """Return what is wrong with the path in this folder, and what to type."""
+        if not facts.there:
+            return f"is missing: {self.path / path}", ""
+        if not facts.file:
+            return f"is not a file: {self.path / path}", ""
         return "is not executable", typed("chmod", "+x", self.path / path)
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, of which an agent's tree is made; `project` is the user's own tree of it."""
+    """A commit from which an agent's tree is made; `project` is the user's own tree."""
 
     repository: Repository
     project: Path
@@ -85,65 +85,65 @@ class Commit:
 
     @property
     def what(self) -> str:
-        """Return the commit."""
+        """Return a name for the tree."""
         return f"a tree of {self.commit[:10]}"
 
-    def lies(self, path: str) -> Lies:
-        """Return what the commit has there."""
+    def facts(self, path: str) -> FileFacts:
+        """Return the facts about a path in the commit."""
         git = self.repository.git
         said = git.ask(
             "ls-tree", "-z", "--long", self.commit, "--", f"{self.repository.prefix}{os.path.normpath(path)}"
         )
         mode, kind, _, size = said.partition("\t")[0].split() if said else ("", "", "", "0")
         if not mode:
-            return Lies()
+            return FileFacts()
         small = kind == "blob" and size.isdigit() and int(size) <= _LARGEST
         begins = git.run("cat-file", "blob", said.split()[2])[1][:_HEAD] if small else b""
         link = mode == "120000"
-        return Lies(
+        return FileFacts(
             there=True, file=kind == "blob", runs=mode == "100755" or link, begins=b"" if link else begins
         )
 
-    def remedy(self, path: str, lies: Lies) -> tuple[str, str]:
-        """Return what is missing in the commit that may lie in the user's own tree."""
-        here, git = lies_at(self.project / path), ("git", "-C", self.project)
-        if lies.there and not lies.file:
-            return "is no file", ""
-        if lies.there:
+    def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
+        """Return what is wrong with the path in the commit, and how to commit it from the user's own tree."""
+        here, git = facts_at(self.project / path), ("git", "-C", self.project)
+        if facts.there and not facts.file:
+            return "is not a file", ""
+        if facts.there:
             made = typed("chmod", "+x", self.project / path)
             commit = typed(*git, "commit", "-m", f"Make {path} executable", "--", path)
             staged = typed(*git, "update-index", "--chmod=+x", "--", path)
             return f"is not executable in {self.commit[:10]}", f"{made}\n{staged}\n{commit}"
         if not here.there:
-            return f"is not there: neither in {self.commit[:10]} nor in {self.project}", ""
+            return f"is missing in {self.commit[:10]} and in {self.project}", ""
         add = typed(*git, "add", "--force", "--", path)
         more = "" if here.runs else typed("chmod", "+x", self.project / path) + "\n"
         return (
-            f"is not committed, so that no agent finds it: they work in trees of {self.commit[:10]}",
+            f"is not committed, so no agent finds it: agents work in trees of {self.commit[:10]}",
             f"{more}{add}\n{typed(*git, 'commit', '-m', f'Add {path}', '--', path)}",
         )
 
 
-def lies_at(path: Path) -> Lies:
-    """Return what lies at a path of this machine."""
+def facts_at(path: Path) -> FileFacts:
+    """Return the facts about a path of this machine."""
     try:
         with path.open("rb") as file:
-            return Lies(
+            return FileFacts(
                 there=True, file=path.is_file(), runs=os.access(path, os.X_OK), begins=file.read(_HEAD)
             )
     except IsADirectoryError:
-        return Lies(there=True)
+        return FileFacts(there=True)
     except OSError:
-        return Lies(there=os.path.lexists(path), file=path.is_file(), runs=os.access(path, os.X_OK))
+        return FileFacts(there=os.path.lexists(path), file=path.is_file(), runs=os.access(path, os.X_OK))
 
 
 def judged(key: str, argv: Sequence[str], ground: CommandLocation, search: str) -> Iterator[Finding]:
-    """Yield what is wrong with a command; nothing if it would start.
+    """Yield what is wrong with a command; nothing if it could be started.
 
     Args:
-        key: where it stands, as `dev.command`.
+        key: its key in task.md, such as `dev.command`.
         argv: the command.
-        ground: where it is started.
+        ground: the place where it is started.
         search: the `PATH` of an agent.
 
     """
@@ -152,34 +152,34 @@ def judged(key: str, argv: Sequence[str], ground: CommandLocation, search: str) 
     if word.startswith("~"):
         home = typed(os.path.expanduser(word), *argv[1:])  # noqa: PTH111 (as a shell would)
         yield Finding(
-            named, Severity.MISSING, "no shell reads it: `~` is a folder of that name", f"{key}: {home}"
+            named, Severity.MISSING, "no shell expands the `~`: write out the folder", f"{key}: {home}"
         )
     elif "/" not in word:
         yield from _by_name(named, word, search)
-    elif (lies := _looked_up(word, ground)) is None:
+    elif (facts := _facts_of(word, ground)) is None:
         yield Finding(named, Severity.MISSING, f"leads out of {ground.what}: give an absolute path")
-    elif not lies.runs or not lies.file:
+    elif not facts.runs or not facts.file:
         text, mend = (
-            _absolute(word, lies) if word.startswith("/") else ground.remedy(os.path.normpath(word), lies)
+            _absolute(word, facts) if word.startswith("/") else ground.remedy(os.path.normpath(word), facts)
         )
         yield Finding(named, Severity.MISSING, text, mend)
     else:
-        yield from _by_first_line(named, lies.begins, search)
+        yield from _by_first_line(named, facts.begins, search)
     yield from _script(named, argv, ground)
 
 
-def _looked_up(word: str, ground: CommandLocation) -> Lies | None:
-    """Return what lies where a path leads; None if it leads out of the ground."""
+def _facts_of(word: str, ground: CommandLocation) -> FileFacts | None:
+    """Return the facts about a path; None if it leads out of the place."""
     if word.startswith("/"):
-        return lies_at(Path(word))
+        return facts_at(Path(word))
     inside = os.path.normpath(word)
-    return None if inside.startswith("..") else ground.lies(inside)
+    return None if inside.startswith("..") else ground.facts(inside)
 
 
-def _absolute(word: str, lies: Lies) -> tuple[str, str]:
-    if not lies.there:
-        return "is not there", ""
-    return ("is not executable", typed("chmod", "+x", word)) if lies.file else ("is no file", "")
+def _absolute(word: str, facts: FileFacts) -> tuple[str, str]:
+    if not facts.there:
+        return "is missing", ""
+    return ("is not executable", typed("chmod", "+x", word)) if facts.file else ("is not a file", "")
 
 
 def _by_name(named: str, word: str, search: str) -> Iterator[Finding]:
@@ -188,12 +188,12 @@ def _by_name(named: str, word: str, search: str) -> Iterator[Finding]:
             named,
             Severity.MISSING,
             f"{word} is not on the PATH that an agent gets",
-            "install it, or give its path",
+            "install it, or write its path",
         )
 
 
 def _by_first_line(named: str, begins: bytes, search: str) -> Iterator[Finding]:
-    """Yield whether what a script's first line names is there."""
+    """Yield a finding if the program named by a script's first line is missing."""
     if not begins.startswith(b"#!"):
         return
     line = begins[2:].split(b"\n", 1)[0]
@@ -201,7 +201,7 @@ def _by_first_line(named: str, begins: bytes, search: str) -> Iterator[Finding]:
         yield Finding(
             named,
             Severity.MISSING,
-            "its first line ends as on Windows, and names no program so: save it with LF ends",
+            "its first line ends with CR LF, so the kernel finds no such program: save it with LF line ends",
         )
         return
     words = line.decode(errors="replace").split()
@@ -214,16 +214,16 @@ def _by_first_line(named: str, begins: bytes, search: str) -> Iterator[Finding]:
         there = os.access(wanted, os.X_OK)
     if not there:
         yield Finding(
-            named, Severity.MISSING, f"its first line asks for {wanted or 'nothing'}, which is not there"
+            named, Severity.MISSING, f"its first line names {wanted or 'nothing'}, which is not installed"
         )
 
 
 def _script(named: str, argv: Sequence[str], ground: CommandLocation) -> Iterator[Finding]:
-    """Yield whether the script that an interpreter is given would be there; what it makes of its words, who knows."""
+    """Yield a finding if a script given to an interpreter is missing; its other words are not checked."""
     program = argv[0].rpartition("/")[2]
     if not _INTERPRETER.fullmatch(program) or len(argv) == 1 or argv[1].startswith("-"):
         return
     script = os.path.normpath(argv[1])
-    if not argv[1].startswith(("/", "~")) and not script.startswith("..") and not ground.lies(script).there:
-        text, mend = ground.remedy(script, Lies())
+    if not argv[1].startswith(("/", "~")) and not script.startswith("..") and not ground.facts(script).there:
+        text, mend = ground.remedy(script, FileFacts())
         yield Finding(named, Severity.WARN, f"{argv[1]} {text}", mend)

@@ -1,7 +1,7 @@
-"""`task complete KIND [WORD …]`: the names that a shell may complete, one a line. For the scripts of `task completion`.
+"""`task complete KIND [WORD …]`: prints the names that a shell may complete, one per line, for `task completion`.
 
-It is asked at each press of a key, so it imports next to nothing, and says nothing of what goes wrong: a prompt is no
-place for that. A name that a shell might take for more than a name is left out.
+It runs at each press of a key, so it imports next to nothing. It reports no errors, because a prompt is no place for
+them, and leaves out names that a shell might read as more than a name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PROJECTS_AGENTS = (".claude/agents", ".kiro/agents")
 
 
 def complete(words: Sequence[str]) -> None:
-    """Print what there is of the kinds in the first word (`tasks+questions`), given the words typed before."""
+    """Print the names of the kinds in the first word (`tasks+questions`), given the words typed before."""
     kinds, given = (words[0].split("+"), words[1:]) if words else ([], ())
     found = [name for kind in kinds if kind in _KINDS for name in _KINDS[kind](given)]
     signs = _SIGNS.union(*(_MORE_SIGNS.get(kind, ()) for kind in kinds))
@@ -39,21 +39,21 @@ def _tasks(_given: Sequence[str]) -> Iterable[str]:
 
 def _questions(given: Sequence[str]) -> Iterable[str]:
     return (
-        str(question.get("id", "")) for task in _meant(given) for question in task.told.get("questions", ())
+        str(question.get("id", "")) for task in _meant(given) for question in task.view.get("questions", ())
     )
 
 
 def _runs(given: Sequence[str]) -> Iterable[str]:
-    """Yield the agents that a task has, or had."""
-    return (str(agent.get("name", "")) for task in _meant(given) for agent in task.told.get("agents", ()))
+    """Yield the names of the task's present and past runs."""
+    return (str(agent.get("name", "")) for task in _meant(given) for agent in task.view.get("agents", ()))
 
 
 def _steps(given: Sequence[str]) -> Iterable[str]:
-    return (str(step.get("id", "")) for task in _meant(given) for step in task.told.get("steps", ()))
+    return (str(step.get("id", "")) for task in _meant(given) for step in task.view.get("steps", ()))
 
 
 def _agents(given: Sequence[str]) -> Iterable[str]:
-    """Yield the agents that could be spawned: those that ship, and those of the project."""
+    """Yield the agents that could be started: the shipped ones, and those of the project."""
     folders = [_shipped("agents")]
     for task in _meant(given):
         folders += [f"{task.project}/{folder}" for folder in _PROJECTS_AGENTS if task.project]
@@ -74,22 +74,21 @@ def _templates(_given: Sequence[str]) -> Iterable[str]:
 
 
 def _set_folders(config: str) -> list[str]:
-    """Return the setting `templates.folders`, if there is one."""
+    """Return the folders of the setting `templates.folders`."""
     said = _settings_of(config, "templates").get("folders", ())
     texts = isinstance(said, list) and all(isinstance(folder, str) for folder in said)
     return [os.path.expanduser(folder) for folder in said] if texts else []  # noqa: PTH111 (no pathlib here)
 
 
 def _boxes(_given: Sequence[str]) -> Iterable[str]:
-    """Yield the boxes that the daemon tells of, and those of pools, as `task doctor` reads them."""
-    yield from map(_callable, _told_boxes(layout.boxes_told(layout.state_folder(os.environ))))
+    """Yield the boxes that the daemon recorded, and those of pools, in the form that `task doctor` reads."""
+    yield from map(_callable, _recorded_boxes(layout.boxes_told(layout.state_folder(os.environ))))
     for pool in _settings_of(layout.config_file(os.environ), "hosts").values():
         named = pool.get("boxes") if isinstance(pool, dict) else None
         yield from (box for box in named if isinstance(box, str)) if isinstance(named, list) else ()
 
 
-def _told_boxes(path: str) -> list[str]:
-
+def _recorded_boxes(path: str) -> list[str]:
     try:
         return [str(box["address"]) for box in layout.own_json(path)["boxes"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -97,12 +96,12 @@ def _told_boxes(path: str) -> list[str]:
 
 
 def _callable(box: str) -> str:
-    """Return a box so that its port is not taken for a folder."""
+    """Return a box in a form in which its port is not mistaken for a folder."""
     return f"ssh://{box}" if ":" in box.rpartition("@")[2].rpartition("]")[2] else box
 
 
 def _settings_of(config: str, section: str) -> dict[str, Any]:
-    """Return a section of the settings as it stands there; only if it is there is the file read as TOML."""
+    """Return a section of the settings as written; the file is parsed as TOML only if the section is in it."""
     try:
         with open(config, "rb") as file:  # noqa: PTH123 (no pathlib here)
             text = file.read()
@@ -117,14 +116,14 @@ def _settings_of(config: str, section: str) -> dict[str, Any]:
 
 
 def _meant(given: Sequence[str]) -> list[TaskRecord]:
-    """Return the task that was typed before; all, if none was or it is none."""
+    """Return the task named by the words typed before; all tasks if they name none."""
     found = homes(layout.state_folder(os.environ))
     named = [task for task in found if given and given[0] in {task.name, task.id}]
     return named or found
 
 
 def _shipped(folder: str) -> str:
-    """Return what `orchestrator.shipped` does, without `pathlib`."""
+    """Return the folder that `orchestrator.shipped` returns, without importing `pathlib`."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 (no pathlib here)
     inside = f"{package}/_shipped"
     return f"{inside}/{folder}" if os.path.isdir(inside) else f"{os.path.dirname(package)}/{folder}"  # noqa: PTH112, PTH120 (no pathlib here)

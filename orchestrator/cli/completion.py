@@ -1,7 +1,7 @@
 """`task completion SHELL`: prints the script by which a shell completes `task`.
 
-Neither shtab nor argcomplete: the one knows no names of tasks, the other reads every parser at each press of a key
-(three to eight starts of Python). Verbs and options stand in the script; names are asked for, see `complete`.
+Neither shtab nor argcomplete will do: shtab knows no task names, and argcomplete loads every parser at each press of
+a key (three to eight starts of Python). The script contains verbs and options; it asks `task complete` for names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHELLS: Final = ("bash", "zsh", "fish")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task completion` understands."""
+    """Declare the arguments of `task completion`."""
     parser.add_argument(
         "shell", choices=SHELLS, help="the shell; the first lines of its script say how to use it"
     )
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
 
 def script(shell: str) -> str:
     """Return the script for one of `SHELLS`."""
-    # Beside this file, wherever that is installed: `importlib.resources` costs as much as all verbs together.
+    # Next to this file, wherever it is installed: `importlib.resources` costs as much as all verbs together.
     text = Path(__file__).with_name("completions").joinpath(f"task.{shell}").read_text(encoding="utf-8")
     verbs = grammar()
     cases = "\n".join(_fish_case(verb) if shell == "fish" else _case(verb) for verb in verbs)
@@ -49,8 +49,8 @@ def script(shell: str) -> str:
 
 
 def _case(verb: Verb) -> str:
-    """Return what bash and zsh know of a verb, as assignments."""
-    # In quotes whatever it is: zsh would take a `=` at the beginning of a value for a command's path.
+    """Return the completions of a verb for bash and zsh, as assignments."""
+    # Always quoted: zsh would expand a `=` at the beginning of a value to a command's path.
     parts = [f"{name}='{' '.join(words)}'" for name, words in _lists(verb).items() if words]
     return f"            {verb.name}) {' '.join(parts)} ;;"
 
@@ -62,7 +62,7 @@ def _fish_case(verb: Verb) -> str:
 
 
 def _lists(verb: Verb) -> dict[str, list[str]]:
-    """Return a verb's options, the kind of each one's value, and those of its other words; `-` is no kind."""
+    """Return a verb's options, the kinds of their values, and the kinds of its positional words; `-`: no kind."""
     valued = [
         f"{name}={option.value or '-'}"
         for option in verb.options

@@ -1,4 +1,4 @@
-"""What may stand where in a command, for shells that complete it: taken from each verb's own parser."""
+"""What may follow what in a command, for shell completion: derived from each verb's own parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.cli.parser import VerbParser
 FOLDERS: Final = "folders"
 FILES: Final = "files"
 ASKED: Final = ("tasks", "questions", "runs", "steps", "agents", "templates", "boxes")
-"""The kinds that `task complete` is asked for; others are folders, files, or words that stand in the script."""
+"""Kinds that `task complete` prints; the others are folders, files, or fixed words in the script."""
 
 _OF_METAVAR: Final = {
     "NAME": "tasks",
@@ -35,7 +35,7 @@ _OF_VERB: Final = {
     ("logs", "NAME"): "tasks+runs",
     ("logs", "AGENT"): "runs",
     ("why", "NAME"): "tasks+runs+questions",
-    ("notify", "NAME"): "",  # of a channel
+    ("notify", "NAME"): "",  # the name of a channel
     ("answer", "[NAME]"): "tasks+questions",
     ("order", "[NAME]"): "tasks+agents",
     ("spawn", "[NAME]"): "tasks+agents",
@@ -44,7 +44,7 @@ _OF_VERB: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option by its names, what its value is (None: it takes none; empty: anything), and its help."""
+    """An option: its names, the kind of its value (None: it takes none; empty: anything), and its help."""
 
     names: tuple[str, ...]
     value: str | None
@@ -53,9 +53,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb: its options, and of what kind each of its further words is.
+    """A verb: its options, and the kind of each positional word.
 
-    A kind is empty for words of the user's own, several are joined by `+`, and fixed words are `=one,two`.
+    A kind is empty for free text, several kinds are joined by `+`, and fixed words are `=one,two`.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Verb:
 
 
 def grammar() -> list[Verb]:
-    """Return every verb with what its parser understands."""
+    """Return every verb with the arguments that its parser accepts."""
     return [_verb(name, summary) for name, summary in VERBS.items()]
 
 
@@ -74,7 +74,7 @@ def _verb(name: str, summary: str) -> Verb:
     parser = VerbParser(name, summary, module.EXAMPLE)
     module.arguments(parser)
     options, places = list[Option](), list[str]()
-    for action in parser._actions:  # noqa: SLF001 (argparse tells it no other way)
+    for action in parser._actions:  # noqa: SLF001 (argparse has no public way to list them)
         if action.option_strings:
             value = None if action.nargs == 0 else _kind(name, action, str(action.metavar or ""))
             options.append(Option(tuple(action.option_strings), value, action.help or ""))

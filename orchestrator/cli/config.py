@@ -1,4 +1,4 @@
-"""`task config`: each setting, its value, and where that comes from."""
+"""`task config`: shows each setting, its value, and where the value comes from."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ EXAMPLE = "task config"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task config` understands."""
+    """Declare the arguments of `task config`."""
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def _in_force(path: Path) -> str:
-    """Say whether the daemon goes by what this file says now, or when it will."""
+    """Return a sentence on whether the daemon uses this file as it is now, or when it will."""
     from orchestrator.formats.settings_stamp import settings_stamp
 
     beat = Beat(layout.state_folder(os.environ))
     if not beat.up:
-        return "the daemon is down: it reads them when it starts"
+        return "the daemon is down: it will read these settings when it starts"
     known = beat.settings
     if not known:
-        return "the daemon has not said which settings it goes by"
+        return "the daemon has not reported which settings it uses"
     since = clock(known.get("read_at"), time.time())
     if known.get("stamp") == settings_stamp(path):
-        return f"the daemon goes by them since {since}"
+        return f"the daemon has used these settings since {since}"
     if known.get("fault"):
-        return f"the daemon cannot use them and goes by those of {since}: {known['fault']}"
-    return f"the daemon goes by those of {since}; it takes these over within about a minute, when nothing is in hand"
+        return f"the daemon cannot use them, and uses those of {since}: {known['fault']}"
+    return f"the daemon uses those of {since}; it takes these over when it is idle, usually within a minute"
 
 
 def run(options: Namespace) -> int:
-    """Show the settings."""
+    """Print the settings."""
     from pathlib import Path
 
     from orchestrator.formats.settings import explained
@@ -59,13 +59,13 @@ def run(options: Namespace) -> int:
         in_force = beat.settings.get("stamp") == settings_stamp(path) if beat.up and beat.settings else None
         print(json.dumps({"settings": shape, "in_force": in_force}))
         return Exit.DONE
-    # The file is named whole below; here its line must not be what is cut.
+    # The full path is printed below; here the line number must not be cut off.
     rows = [(each.key, each.value, each.where.replace(f"{path}:", f"{path.name}:", 1)) for each in settings]
     lines = table(("SETTING", "VALUE", "FROM"), rows, columns(), colour=coloured(sys.stdout))
     print("\n".join(lines))
     if any("…" in line for line in lines):
-        print("\nwhat is cut (…) stands whole in `task config --json`")
-    print(f"\nsettings file: {path}{'' if path.exists() else ' (there is none)'}")
+        print("\nvalues that are cut (…) are complete in `task config --json`")
+    print(f"\nsettings file: {path}{'' if path.exists() else ' (does not exist)'}")
     print(harmless(_in_force(path)))
-    print("environment: ORCHESTRATOR_SECTION__KEY, as in ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5m")
+    print("environment: ORCHESTRATOR_SECTION__KEY, for example ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5m")
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""`task daemon`: runs, starts, installs, looks at or stops the one daemon of this user."""
+"""`task daemon`: runs, starts, installs, inspects or stops the one daemon of this user."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from orchestrator import __version__, layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.exits import Exit
-from orchestrator.cli.main import mind_daemon
+from orchestrator.cli.main import check_daemon
 from orchestrator.cli.screen import ago, harmless, stamp
 from orchestrator.cli.tasks import tasks
 
 EXAMPLE = "task daemon status"
-_LOOKING = frozenset({"status", "alarm"})
+_READ_ONLY = frozenset({"status", "alarm"})
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task daemon` understands."""
+    """Declare the arguments of `task daemon`."""
     parser.add_argument(
         "action",
         choices=("run", "start", "status", "stop", "install", "uninstall", "alarm"),
-        help="run: here, until Ctrl-C (for systemd and launchd); start: in the background; "
-        "install: have systemd or launchd look after it; "
-        "alarm: silent if all is well, else one line, and exit 1 (for cron)",
+        help="run: in the foreground, until Ctrl-C (for systemd and launchd); start: in the background; "
+        "install: let systemd or launchd run it; "
+        "alarm: silent if all is well, else one line and exit 1 (for cron)",
     )
     parser.add_argument("--json", action="store_true", help="status as one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Do what is asked of the daemon."""
+    """Carry out the given action."""
     state = layout.state_folder(os.environ)
-    if options.action not in _LOOKING:
+    if options.action not in _READ_ONLY:
         forbid_inside_run(f"daemon {options.action}")
     match options.action:
         case "run":
@@ -46,7 +46,9 @@ def run(options: Namespace) -> int:
         case "start":
             from orchestrator.cli.daemon_startup import ensure_running
 
-            print(f"daemon {'started' if ensure_running(state) else 'runs already'}, pid {Beat(state).pid}")
+            print(
+                f"daemon {'started' if ensure_running(state) else 'is already running'}, pid {Beat(state).pid}"
+            )
         case "stop":
             _stop(state)
         case "install":
@@ -60,13 +62,13 @@ def run(options: Namespace) -> int:
         case "alarm":
             return _alarm(state)
         case _:
-            mind_daemon()
+            check_daemon()
             _status(state, as_json=options.json)
     return Exit.DONE
 
 
 def _alarm(state: str) -> int:
-    """Say what is wrong, as any other command would."""
+    """Print what is wrong with the daemon, and return 1 if anything is."""
     from orchestrator.cli.alarm import alarm
 
     line = alarm(state)
@@ -96,18 +98,18 @@ def _status(state: str, *, as_json: bool) -> None:
     if beat.up:
         print(f"pid {beat.pid}, version {harmless(beat.version)}, started {ago(beat.started_at, now)}")
         if beat.version not in {None, __version__}:
-            print(f"version {__version__} is installed: the daemon goes over to it at a quiet moment")
-        print(f"last beat {ago(beat.at, now)}")
+            print(f"version {__version__} is installed: the daemon will switch to it when it is idle")
+        print(f"last heartbeat {ago(beat.at, now)}")
         if beat.polling:
             print(harmless(beat.polling))
     print(f"{known} tasks in {state}")
     if service:
-        print(f"looked after by {service.manager}: {service.unit}")
+        print(f"run by {service.manager}: {service.unit}")
     print(f"log: {layout.daemon_log(state)}")
 
 
 def _stop(state: str) -> None:
-    """End the daemon, and leave word that it is to stay so."""
+    """Stop the daemon, and leave a mark that keeps it from being restarted."""
     from orchestrator.cli.daemon_startup import stop
 
     if layout.check_state_folder(state):
@@ -117,4 +119,4 @@ def _stop(state: str) -> None:
         print("the daemon is not running")
         return
     stop(state, beat)
-    print(f"daemon stopped (pid {beat.pid}); agents that run go on, and the next start finds them")
+    print(f"daemon stopped (pid {beat.pid}); running agents go on, and the next start finds them")

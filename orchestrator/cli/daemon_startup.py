@@ -1,4 +1,4 @@
-"""Bringing the daemon up, by the service manager where one looks after it, and ending it."""
+"""Starts the daemon, through the service manager if one runs it, and stops it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 START_PATIENCE: Final = 30.0
 SERVICE_PATIENCE: Final = 60.0
 STOP_PATIENCE: Final = 30.0
-"""Seconds until it must be up, started by us or by a service manager that may pause between starts; or gone."""
+"""Seconds until it must be up (started by us, or by a service manager that may pause between starts), or gone."""
 
-_LONG: Final = 120.0  # more than systemd itself lets a service take to end
+_LONG: Final = 120.0  # more than systemd gives a service to end
 _LAST_BYTES: Final = 65_536
 _PAUSE: Final = 0.02
 _NOT_HANDED_ON: Final = ("TMUX", "TMUX_PANE")
 
 
 def ensure_running(state: str) -> bool:
-    """Start the daemon unless it runs; return whether it had to be started. That it was once stopped is over.
+    """Start the daemon unless it runs; return whether it had to be started. Clears the mark of an earlier stop.
 
     Raises:
-        CommandError: it did not come up in time; the message says where its log is.
+        CommandError: it was not up in time; the message names its log.
 
     """
     layout.make_state_folder(state)
-    with suppress(OSError):  # a folder in its place: it only keeps an alarm quiet
+    with suppress(OSError):  # a folder in its place does no harm: it only silences the alarm
         Path(layout.daemon_stopped(state)).unlink()
     if Beat(state).up:
         return False
-    # Where the daemon runs, as it mostly does, nobody asks for a service.
+    # Imported late: mostly the daemon runs, and the service does not matter.
     from orchestrator.cli.service import service_of
 
     service = service_of(state)
@@ -56,10 +56,10 @@ def ensure_running(state: str) -> bool:
 
 
 def started_by(service: Service, commands: tuple[Words, ...], state: str) -> int:
-    """Have the service manager start the daemon, by these commands of its, and return the daemon's pid.
+    """Let the service manager start the daemon by these commands, and return the daemon's pid.
 
     Raises:
-        CommandError: it did not come up in time; the message says where its log is.
+        CommandError: it was not up in time; the message names its log.
 
     """
     from orchestrator.cli.service import perform
@@ -74,25 +74,25 @@ def started_by(service: Service, commands: tuple[Words, ...], state: str) -> int
 
 
 def stop(state: str, beat: Beat) -> None:
-    """End the daemon, by the service manager if it is its own, and wait until it has ended.
+    """Stop the daemon, through the service manager if it runs it, and wait until it has ended.
 
     Raises:
-        CommandError: it does not end in time, is just starting, or is not known to be the daemon.
+        CommandError: it does not end in time, is just starting, or may not be the daemon.
 
     """
     if not beat.pid:
-        raise CommandError(Exit.FAILED, "the daemon is just starting and has not said its pid: try again")
+        raise CommandError(Exit.FAILED, "the daemon is just starting and has not written its pid: try again")
     if not _stopped_by_service(state, beat.pid):
-        from orchestrator.cli.lock_holder import tell_to_end
+        from orchestrator.cli.lock_holder import terminate_daemon
 
-        tell_to_end(state, beat)
+        terminate_daemon(state, beat)
     deadline = time.monotonic() + STOP_PATIENCE
     while (now := Beat(state)).up and now.pid == beat.pid:
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.FAILED,
                 f"the daemon (pid {beat.pid}) still runs after {STOP_PATIENCE:.0f} s; "
-                f"its log: {layout.daemon_log(state)}",
+                f"see its log: {layout.daemon_log(state)}",
             )
         time.sleep(_PAUSE)
 
@@ -107,21 +107,21 @@ def _stopped_by_service(state: str, pid: int) -> bool:
 
 
 def _up(state: str, patience: float, pid: Callable[[], int], ended: Callable[[], int | None]) -> bool:
-    """Wait until the daemon with this pid beats; False if another one was quicker. Raises CommandError."""
+    """Wait for the heartbeat of the daemon with this pid; False if another one was faster. Raises CommandError."""
     deadline = time.monotonic() + patience
     while not _beats(state, pid()):
         code = ended()
         if code is not None and Beat(state).up:
             return False
         if code is not None or time.monotonic() > deadline:
-            how = f"was not up in {patience:.0f} s" if code is None else f"ended at once (exit {code})"
+            how = f"was not up after {patience:.0f} s" if code is None else f"ended at once (exit {code})"
             raise CommandError(Exit.DOWN, f"the daemon {how}: {_last_words(state)}")
         time.sleep(_PAUSE)
     return True
 
 
 def _beats(state: str, pid: int) -> bool:
-    """Tell whether this daemon is up. Its lock is not touched before, for it may be about to take it."""
+    """Return whether this daemon is up. Its lock is not tested first: the daemon may be about to take it."""
     return bool(pid) and last_word(layout.daemon_beat(state)).get("pid") == pid and Beat(state).up
 
 
@@ -129,7 +129,7 @@ def _detached(state: str) -> subprocess.Popen[bytes]:
     """Start the daemon in a session of its own, so that neither Ctrl-C nor a closed terminal reaches it.
 
     Raises:
-        CommandError: its log is no plain file.
+        CommandError: its log is not a plain file.
 
     """
     environment = {key: value for key, value in os.environ.items() if key not in _NOT_HANDED_ON}
@@ -154,7 +154,7 @@ def _opened_log(path: str) -> int:
         log = os.open(path, flags, 0o600)
     except OSError as error:
         raise CommandError(
-            Exit.DOWN, f"{path} cannot be written to ({error.strerror}): look at it"
+            Exit.DOWN, f"{path} cannot be written ({error.strerror}): check that file"
         ) from error
     if reason := layout.distrust_file(path, os.fstat(log)):
         os.close(log)
@@ -171,5 +171,5 @@ def _last_words(state: str) -> str:
             lines = file.read(_LAST_BYTES).decode(errors="replace").split("\n")[-20:]
     except OSError:
         lines = []
-    last = next((harmless(line).strip() for line in reversed(lines) if line.strip()), "it said nothing")
-    return f"{last} (its log: {log})"
+    last = next((harmless(line).strip() for line in reversed(lines) if line.strip()), "it printed nothing")
+    return f"{last} (see its log: {log})"

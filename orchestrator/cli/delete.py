@@ -1,4 +1,4 @@
-"""`task delete`: takes a task away with all that belongs to it, once the user has seen what that is."""
+"""`task delete`: shows what belongs to a task, asks, and deletes it all."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task delete tidy\n  task delete tidy --yes --unmerged"
 _ABOUT = """\
-Shows what goes, and asks. Work that no branch of yours has is named, and goes
-only with --unmerged; `task archive` keeps all of it in one file instead.
-Cut off half-way, the same command goes on.\
+Shows what will be deleted, and asks. Lists work that no branch of yours has,
+and deletes it only with --unmerged; `task archive` keeps it all in one file
+instead. If it was interrupted, the same command continues.\
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task delete` understands."""
+    """Declare the arguments of `task delete`."""
     parser.description = f"{parser.description}\n\n{_ABOUT}"
     parser.add_argument("name", metavar="NAME", help="the task, by name or id")
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
@@ -28,6 +28,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Delete a task."""
-    from orchestrator.cli.deleting import run as carried_out
+    from orchestrator.cli.deleting import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

@@ -1,4 +1,4 @@
-"""`task delete`: takes a task away with all that belongs to it, once the user has seen what that is."""
+"""`task delete`: shows what belongs to a task, asks, and deletes it all."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def run(options: Namespace) -> int:
     task = find(options.name, options.project)
     name, half = called(task), begun(task)
     if half == ARCHIVE and not layout.archive_file(state, task.id).exists():
-        half = ""  # nothing of it is in a file yet
+        half = ""  # the archive was not written yet
     has = belongings_of(task)
-    print(f"{'what is left of' if half else 'this goes with'} {task.name} ({harmless(task.id)}):")
+    print(f"{'what is left of' if half else 'to be deleted:'} {task.name} ({harmless(task.id)}):")
     print("\n".join(has.lines()))
     if not half:
         if (lost := has.unmerged()) and not options.unmerged:
             listed = "\n".join(f"  {each}" for each in lost)
             raise CommandError(
                 Exit.FAILED,
-                f"{task.name} is not deleted, as nothing else has this:\n{listed}\n"
-                f"take it over ({typed('task', 'merge', name)}), keep it in a file ({typed('task', 'archive', name)}), "
-                f"or let it go ({typed('task', 'delete', name, '--unmerged')})",
+                f"{task.name} was not deleted, because this work is nowhere else:\n{listed}\n"
+                f"to merge it: {typed('task', 'merge', name)}; to keep it in a file: {typed('task', 'archive', name)}; "
+                f"to delete it: {typed('task', 'delete', name, '--unmerged')}",
             )
         for each in has.unmerged():
             print(f"  lost       {each}")
@@ -43,9 +43,9 @@ def run(options: Namespace) -> int:
             print("nothing was deleted")
             return Exit.FAILED
         let_go(task, DELETE)
-        has = belongings_of(task)  # as it stands now that nobody works on it
+        has = belongings_of(task)  # again, as nobody works on it any more
     take_away(has)
-    print(f"{task.name} is deleted")
+    print(f"{task.name} was deleted")
     return Exit.DONE
 
 
@@ -59,5 +59,5 @@ def _delete_archived(options: Namespace) -> int:
         print("nothing was deleted")
         return Exit.FAILED
     archive.remove()
-    print(f"the archive of {archive.name} is deleted")
+    print(f"the archive of {archive.name} was deleted")
     return Exit.DONE

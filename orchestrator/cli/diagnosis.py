@@ -1,4 +1,4 @@
-"""What `task doctor` makes of what it saw: findings, how grave each is, and what to do. Looks at nothing itself."""
+"""Turns what `task doctor` examined into findings: how severe each is, and what to do. Examines nothing itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.workspaces.repository import OLDEST_GIT, WHOLE_GIT
 
 SCARCE: Final = 1_000_000_000
 TOO_LITTLE: Final = 20_000_000
-"""Bytes of room on a disk: below the first it is said, below the second a task cannot run."""
+"""Free bytes of a disk: below the first the doctor warns, below the second a task cannot run."""
 
 FEW_FILES: Final = 1024
 FEW_PROCESSES: Final = 512
@@ -26,17 +26,17 @@ SOUND_TMUX: Final = (3, 6)
 
 
 def findings(seen: MachineReport) -> list[Finding]:
-    """Return everything worth saying."""
+    """Return all findings."""
     return [*of_programs(seen), *of_machine(seen)]
 
 
 def of_programs(seen: MachineReport) -> list[Finding]:
-    """Return what is to be said of programs, which are asked for it."""
+    """Return the findings about programs; they need the programs' answers."""
     return [*_of_clis(seen), *_of_own(seen), *_of_programs(seen.programs)]
 
 
 def of_machine(seen: MachineReport) -> list[Finding]:
-    """Return what is to be said of this machine, and is known at once."""
+    """Return the findings about this machine; they are known at once."""
     return [
         *_of_settings(seen),
         *_of_extensions(seen),
@@ -49,7 +49,7 @@ def of_machine(seen: MachineReport) -> list[Finding]:
 
 
 def pass_line(passed: Sequence[str], wanted: Iterable[str]) -> str:
-    """Return the line of the settings that lets variables through, beside those that pass already."""
+    """Return the settings line that passes variables to agents, besides those that pass already."""
     names = ", ".join(f'"{name}"' for name in dict.fromkeys((*passed, *wanted)))
     return f"pass = [{names}]"
 
@@ -58,7 +58,7 @@ def pass_line(passed: Sequence[str], wanted: Iterable[str]) -> str:
 
 
 def login_of(seen: CliReport) -> str:
-    """Return by what a CLI is logged in, or that this cannot be seen."""
+    """Return the logins of a CLI, or that none can be seen."""
     if not seen.asked.path:
         return ""
     return ", ".join(seen.logins) or "not seen"
@@ -71,7 +71,7 @@ def _of_clis(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "agents",
             Severity.WARN,
-            "no agent CLI is installed: only tasks run whose agents are programs of your own",
+            "no agent CLI is installed: only tasks whose agents are your own programs can run",
             f"for example: {seen.clis[0].cli.install}; or begin with `task start NAME --template tidy`",
         )
     here = [each for each in seen.clis if each.asked.path and each.driven]
@@ -81,7 +81,7 @@ def _of_clis(seen: MachineReport) -> Iterator[Finding]:
             "agents",
             Severity.WARN if wanted else Severity.NOTE,
             f"set here, but reaches no agent of {_named(each for each in here if each.held_back)}: {', '.join(held)}",
-            f"to let it through write under [environment] of {seen.settings_file}:\n{pass_line(seen.passed, held)}",
+            f"to pass it to agents, write under [environment] of {seen.settings_file}:\n{pass_line(seen.passed, held)}",
         )
     if unheard := sorted({name for each in here for name in each.unheard}):
         yield Finding(
@@ -115,20 +115,17 @@ def _of_cli(seen: CliReport) -> Iterator[Finding]:
         yield Finding(
             cli.name, Severity.WARN, f"{asked.path} {asked.fault}", f"{asked.path} {' '.join(cli.asked)}"
         )
-    elif cli.tried and (told := _numbers(asked.version)) and told < cli.tried:
+    elif cli.tried and (version := _numbers(asked.version)) and version < cli.tried:
         yield Finding(
             cli.name,
             Severity.WARN,
-            f"{asked.version} is older than any version that this was tried with "
-            f"({'.'.join(map(str, cli.tried))})",
+            f"{asked.version} is older than any tested version ({'.'.join(map(str, cli.tried))})",
             cli.install,
         )
     if seen.driven and not cli.tried:
-        yield Finding(
-            cli.name, Severity.NOTE, "untested: driven as its documents say, and never seen to work"
-        )
+        yield Finding(cli.name, Severity.NOTE, "untested: built from its documentation, never seen to work")
     if not seen.driven:
-        yield Finding(cli.name, Severity.NOTE, "is here, but this version has no runtime for it")
+        yield Finding(cli.name, Severity.NOTE, "is installed, but this version has no runtime for it")
     elif not seen.logins and not seen.held_back and not seen.unheard:
         yield Finding(
             cli.name, Severity.WARN, "no login is seen in files or variables that an agent gets", cli.login
@@ -143,13 +140,13 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _of_programs(programs: dict[str, VersionReply]) -> Iterator[Finding]:
-    for name, why in (("tmux", "agents live in it"), ("git", "agents' work is kept by it")):
+    for name, why in (("tmux", "agents run in it"), ("git", "it keeps the agents' work")):
         if asked := programs.get(name):
             yield from _needed(asked, why)
     for name, why in (("ssh", "remote boxes"), ("rsync", "remote boxes")):
         asked = programs.get(name)
         if asked is not None and not asked.path:
-            yield Finding(name, Severity.NOTE, f"is not there; only {why} need it")
+            yield Finding(name, Severity.NOTE, f"is not installed; only {why} need it")
         elif asked is not None:
             yield _too_old(asked) or Finding(name, Severity.OK, asked.version or asked.fault)
 
@@ -159,14 +156,14 @@ def _needed(asked: VersionReply, why: str) -> Iterator[Finding]:
         yield Finding(
             asked.name,
             Severity.MISSING,
-            f"is not there: {why}",
-            f"install {asked.name} by your package manager",
+            f"is not installed: {why}",
+            f"install {asked.name} with your package manager",
         )
     elif asked.fault:
         yield Finding(asked.name, Severity.MISSING, f"{asked.path} {asked.fault}")
     elif too_old := _too_old(asked):
         yield too_old
-    elif asked.name == "tmux" and (told := _numbers(asked.version)) and told < SOUND_TMUX:
+    elif asked.name == "tmux" and (version := _numbers(asked.version)) and version < SOUND_TMUX:
         yield Finding(
             "tmux",
             Severity.OK,
@@ -178,24 +175,29 @@ def _needed(asked: VersionReply, why: str) -> Iterator[Finding]:
 
 
 _OLDEST: Final = (
-    ("git", OLDEST_GIT, Severity.MISSING, "it cannot be kept from running programs that a repository names"),
+    (
+        "git",
+        OLDEST_GIT,
+        Severity.MISSING,
+        "nothing can keep it from running programs that a repository names",
+    ),
     (
         "git",
         WHOLE_GIT,
         Severity.WARN,
-        "`task rebase` fails, work of two steps at once is not joined, `task merge` foretells no conflict",
+        "`task rebase` fails, work of parallel steps is not joined, `task merge` predicts no conflicts",
     ),
-    ("tmux", OLDEST_TMUX, Severity.MISSING, "agents' windows cannot be told apart in it"),
+    ("tmux", OLDEST_TMUX, Severity.MISSING, "it does not let the PM distinguish the agents' windows"),
     ("rsync", LEAST_RSYNC, Severity.WARN, "remote boxes need a newer one"),
 )
-"""What does not work with which program before which version, the gravest first. A box says so for itself."""
+"""What fails with versions older than the one given, most severe first. The check of a box has its own table."""
 
 
 def _too_old(asked: VersionReply) -> Finding | None:
-    """Return what does not work with a program of this version; None where all does, or its version is not known."""
-    told = _numbers(asked.version)
+    """Return what fails with a program of this version; None if nothing does, or if the version is unknown."""
+    version = _numbers(asked.version)
     for name, wanted, severity, why in _OLDEST:
-        if told and asked.name == name and told < wanted:
+        if version and asked.name == name and version < wanted:
             shown = _tmux(asked) if name == "tmux" else asked.version
             mend = f"install {name} {'.'.join(map(str, wanted))} or newer"
             return Finding(name, severity, f"{shown} is too old: {why}", mend)
@@ -203,7 +205,7 @@ def _too_old(asked: VersionReply) -> Finding | None:
 
 
 def _tmux(asked: VersionReply) -> str:
-    """Return tmux's version with its letter, `3.3a`."""
+    """Return tmux's version including its letter, such as `3.3a`."""
     return asked.said.removeprefix("tmux").strip() or asked.version
 
 
@@ -213,12 +215,15 @@ def _tmux(asked: VersionReply) -> str:
 def _of_settings(seen: MachineReport) -> Iterator[Finding]:
     if seen.settings_fault:
         yield Finding(
-            "settings", Severity.MISSING, seen.settings_fault, "correct the file: `task config` shows it then"
+            "settings",
+            Severity.MISSING,
+            seen.settings_fault,
+            "correct the file; `task config` shows the result",
         )
 
 
 def _of_extensions(seen: MachineReport) -> Iterator[Finding]:
-    """Say what installed packages bring, and what of that cannot be used."""
+    """Report what installed packages add, and which of that cannot be used."""
     for each in seen.extensions:
         text = f"{each.what} {each.name}, of {each.package}"
         if each.fault:
@@ -248,15 +253,15 @@ def _of_folders(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "project",
             Severity.WARN,
-            "is no git repository with a commit: agents could only work in your own tree (`workspace: shared`)",
+            "is not a git repository with a commit: agents could only work in your own tree (`workspace: shared`)",
             "git init && git add -A && git commit -m 'Begin'",
         )
     for lock in seen.locks:
         yield Finding(
             "project",
             Severity.WARN,
-            f"{lock.path} has lain there for {span_said(lock.age)}, and no process that lives can hold it: a git that "
-            "was killed left it, and git changes nothing that it locks",
+            f"{lock.path} is {span_said(lock.age)} old, and no living process can hold it: a killed git left it, "
+            "and git changes nothing that it locks",
             typed("rm", lock.path),
         )
 
@@ -266,8 +271,8 @@ def _of_clock(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "clock",
             Severity.WARN,
-            f"is {seen.late_clock / 3600:.1f} h behind what lies on this disk: deadlines go by it",
-            "set it",
+            f"is {seen.late_clock / 3600:.1f} h behind files on this disk: deadlines depend on it",
+            "set the clock",
         )
     elif seen.synchronised is False:
         yield Finding("clock", Severity.NOTE, "is not kept by NTP", "timedatectl set-ntp true")
@@ -275,7 +280,7 @@ def _of_clock(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "clock",
             Severity.OK,
-            "kept by NTP" if seen.synchronised else "is after all that lies on this disk",
+            "kept by NTP" if seen.synchronised else "is later than all files on this disk",
         )
 
 
@@ -292,7 +297,7 @@ def _of_limits(limits: dict[str, int]) -> Iterator[Finding]:
     scarce = [name for name, most in limits.items() if most < _LIMITS[name][0]]
     for name in scarce:
         least, mend = _LIMITS[name]
-        yield Finding("limits", Severity.WARN, f"{limits[name]} {name}; {least} are wanted", mend)
+        yield Finding("limits", Severity.WARN, f"{limits[name]} {name}; at least {least} are needed", mend)
     if limits and not scarce:
         shown = ", ".join(
             f"{'any number of' if most >= 1 << 40 else most} {name}" for name, most in limits.items()
@@ -307,16 +312,16 @@ def _of_daemon(seen: MachineReport) -> Iterator[Finding]:
         yield Finding(
             "daemon",
             Severity.WARN,
-            f"has not beaten for {seen.daemon_silent:.0f} s",
+            f"has shown no heartbeat for {seen.daemon_silent:.0f} s",
             "task daemon stop && task daemon start",
         )
     elif seen.daemon_version not in {None, seen.version}:
-        told = (
-            f"is version {seen.daemon_version}; {seen.version} is installed, it goes over at a quiet moment"
+        said = (
+            f"is version {seen.daemon_version}; {seen.version} is installed, it will switch when it is idle"
         )
-        yield Finding("daemon", Severity.NOTE, told)
+        yield Finding("daemon", Severity.NOTE, said)
     else:
-        yield Finding("daemon", Severity.OK, f"beats, version {seen.version}")
+        yield Finding("daemon", Severity.OK, f"is running, version {seen.version}")
     if seen.manager and seen.survives_logout is False:
         yield Finding(
             "daemon",

@@ -1,4 +1,4 @@
-"""`task diff`: what a task has changed, or one of its steps, or a try that was not good enough."""
+"""`task diff`: shows what a task, one of its steps, or a rejected attempt has changed."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ EXAMPLE = "task diff tidy --stat\n  task diff tidy dev:one --attempt 1"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task diff` understands."""
+    """Declare the arguments of `task diff`."""
     about_task(parser)
     parser.add_argument(
         "step",
         metavar="STEP",
         nargs="?",
-        help="only what this step or subtask changed; of one at work, what lies in its tree",
+        help="only what this step or subtask changed; while it works, what is in its tree",
     )
-    parser.add_argument("--attempt", metavar="N", type=int, help="of STEP: what this try at it changed")
-    parser.add_argument("--stat", action="store_true", help="only which files, and how much")
+    parser.add_argument("--attempt", metavar="N", type=int, help="what this attempt at STEP changed")
+    parser.add_argument("--stat", action="store_true", help="only which files changed, and how much")
     parser.add_argument(
-        "--list", action="store_true", dest="listed", help="list the steps and tries that can be shown"
+        "--list", action="store_true", dest="listed", help="list the steps and attempts that can be shown"
     )
 
 
 def run(options: Namespace) -> int:
-    """Show a change as `git diff` does."""
-    from orchestrator.cli.diffing import run as carried_out
+    """Print a change as `git diff` does."""
+    from orchestrator.cli.diffing import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

@@ -1,4 +1,4 @@
-"""`task diff`: what a task has changed, or one of its steps, or a try that was not good enough."""
+"""`task diff`: shows what a task, one of its steps, or a rejected attempt has changed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-relative")
 
 
 def run(options: Namespace) -> int:
-    """Show a change as `git diff` does."""
+    """Print a change as `git diff` does."""
     task = chosen(options, "step")
     if options.attempt is not None and options.step is None:
-        raise CommandError(Exit.USAGE, "--attempt is of one step: `task diff NAME STEP --attempt N`")
+        raise CommandError(Exit.USAGE, "--attempt needs a step: `task diff NAME STEP --attempt N`")
     work = work_of(task)
     if options.listed:
         return _list(work)
     change = _meant(work, options.step, options.attempt)
     if work.repository.tree_of(change.old) == work.repository.tree_of(change.new):
-        print(f"{harmless(change.what)}: nothing is changed", file=sys.stderr)
+        print(f"{harmless(change.what)}: no change", file=sys.stderr)
         return Exit.DONE
     if sys.stdout.isatty():
         print(harmless(change.what), flush=True)
@@ -46,8 +46,8 @@ def _meant(work: Work, name: str | None, attempt: int | None) -> Change:
 
 
 def _step(work: Work, name: str) -> dict[str, Any]:
-    """Return the step that is meant: by its id, or the one that does the work of a subtask. Raises CommandError."""
-    steps: list[dict[str, Any]] = work.task.told["steps"]
+    """Return the step with this id, or the one that does the work of a subtask. Raises CommandError."""
+    steps: list[dict[str, Any]] = work.task.view["steps"]
     exact = next((step for step in steps if step.get("id") == name), None)
     subtask = str(exact.get("subtask") or "") if exact else name
     first = next((step for step in steps if subtask and step.get("subtask") == subtask), None)
@@ -55,16 +55,16 @@ def _step(work: Work, name: str) -> dict[str, Any]:
     if found is None:
         known = ", ".join(harmless(step.get("id")) for step in steps if step.get("commit")) or "none yet"
         raise CommandError(
-            Exit.USAGE, f"{work.task.name} has no step or subtask {name[:40]!a}; those with a change: {known}"
+            Exit.USAGE, f"{work.task.name} has no step or subtask {name[:40]!a}; steps with a change: {known}"
         )
     return found
 
 
 def _list(work: Work) -> int:
-    steps = work.task.told["steps"]
+    steps = work.task.view["steps"]
     last = {str(step["id"]): step.get("commit") for step in steps}
     rows = [
-        (step, each.attempt, each.commit[:SHORT], "the last" if each.commit == last[step] else "not taken")
+        (step, each.attempt, each.commit[:SHORT], "the last" if each.commit == last[step] else "not used")
         for step, tries in tries_of(work, steps).items()
         for each in tries
     ]

@@ -1,4 +1,4 @@
-"""`task doctor`: whether a task could run here, or agents on a box; what is missing, and how to mend it."""
+"""`task doctor`: reports whether a task could run here, or agents on a box; what is missing, and how to repair it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = "task doctor   (or of a box: task doctor me@box:/srv/shop)"
+EXAMPLE = "task doctor   (for a box: task doctor me@box:/srv/shop)"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task doctor` understands."""
+    """Declare the arguments of `task doctor`."""
     parser.add_argument(
         "host", metavar="HOST", nargs="?", help="a box: user@host[:/path] or ssh://user@host:port[/path]"
     )
@@ -21,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Look, say what was found, and end with 1 if a task could not run. What is known at once is said at once."""
+    """Examine, print each finding as soon as it is known, and return 1 if a task could not run."""
     if options.host is None and not options.json:
         import sys
 
@@ -29,6 +29,6 @@ def run(options: Namespace) -> int:
 
         version = ".".join(map(str, sys.version_info[:3]))
         print(f"agent-orchestrator {__version__}, Python {version} ({sys.executable})", flush=True)
-    from orchestrator.cli.checkup import run as carried_out
+    from orchestrator.cli.checkup import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

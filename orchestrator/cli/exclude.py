@@ -1,4 +1,4 @@
-"""Keeps a task's folder out of the user's commits, without touching a file that they track."""
+"""Keeps a task's folder out of the user's commits, without changing a tracked file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SPECIAL: Final = re.compile(r"[\\*?\[]")
 
 
 def exclude(project: Path, name: str) -> bool:
-    """Name the folder in `.git/info/exclude`; return whether it was done.
+    """Add the folder to `.git/info/exclude`; return whether it was added.
 
-    Nothing is done outside a git repository, for a folder that the user tracks or already ignores.
+    Nothing is added outside a git repository, or for a folder that the user tracks or ignores already.
     """
     folder = f"tasks/{name}"
     found = _line(project, folder)
@@ -34,7 +34,7 @@ def exclude(project: Path, name: str) -> bool:
 
 
 def include(project: Path, name: str) -> None:
-    """Take away the line that `exclude` wrote."""
+    """Remove the line that `exclude` wrote."""
     found = _line(project, f"tasks/{name}")
     if found is not None and found[1] in (text := _text(found[0])).splitlines(keepends=True):
         lines = [line for line in text.splitlines(keepends=True) if line != found[1]]
@@ -42,12 +42,12 @@ def include(project: Path, name: str) -> None:
 
 
 def tracks(project: Path, name: str) -> bool:
-    """Tell whether the user has anything of a task's folder in git."""
+    """Return whether the user tracks any file of a task's folder in git."""
     return bool(_git(project, "ls-files", "--", f"tasks/{name}"))
 
 
 def _line(project: Path, folder: str) -> tuple[Path, str] | None:
-    """Return the file that says what is not to be committed, and the line that says so of a folder."""
+    """Return the exclude file and the line that excludes a folder; None outside a git repository."""
     path = _git(project, "rev-parse", "--git-path", "info/exclude")
     prefix = _git(project, "rev-parse", "--show-prefix")
     if path is None or prefix is None:
@@ -60,7 +60,7 @@ def _text(file: Path) -> str:
 
 
 def _git(project: Path, *command: str) -> str | None:
-    """Return what git printed, or None if it refused or is not there. The guarded git: nothing of its is run."""
+    """Return git's output, or None if it refused or is not installed. The guarded git runs no hooks or filters."""
     try:
         return Git(project, _DEADLINE, os.environ).ask(*command)
     except Unavailable:

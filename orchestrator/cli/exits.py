@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the one way to end it early."""
+"""How a command ends: its exit code, and the exception that ends it early."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """The exit codes of every verb. `task help exit-codes` says what they mean."""
+    """The exit codes of all verbs; `task help exit-codes` explains them."""
 
     DONE = 0
     FAILED = 1
@@ -26,14 +26,14 @@ OF_TASK = {
     "partial": Exit.PARTIAL,
     "failed": Exit.FAILED,
 }
-"""The code that says how a task stands, by the name of its state."""
+"""The exit code for each state of a task."""
 
 SAID = {"partial": "complete in part"}
-"""The names of states that people read otherwise."""
+"""States that are shown to people under another name."""
 
 
 class CommandError(Exception):
-    """The command ends here. The message is for the user: what is wrong, and what to do."""
+    """Ends the command. The message tells the user what is wrong and what to do."""
 
     def __init__(self, code: Exit, message: str) -> None:
         self.code = code

@@ -1,4 +1,4 @@
-"""What was found, of this machine or of a box: how grave it is, what to do about it, and how it is shown."""
+"""A finding about this machine or a box: how severe it is, what to do about it, and how it is shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.cli.screen import harmless, paint, wrapped
 
 
 class Severity(StrEnum):
-    """How grave a finding is; only `missing` keeps a task from running."""
+    """How severe a finding is; only `missing` keeps a task from running."""
 
     OK = "ok"
     NOTE = "note"
@@ -30,7 +30,7 @@ _WIDTH: Final = max(map(len, Severity))
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found, and what to do about it if anything. `topic` may be empty: then a heading says it."""
+    """One finding, and how to repair it, if necessary. `topic` is empty if a heading names it already."""
 
     topic: str
     severity: Severity
@@ -38,10 +38,10 @@ class Finding:
     mend: str = ""
 
     def lines(self, width: int, *, colour: bool) -> list[str]:
-        """Return how it is shown; what is to be typed stands whole on a line of its own."""
+        """Return the lines to show; a command to type is on a line of its own, unwrapped."""
         mark = f"{self.severity.value:{_WIDTH}}"
-        told = f"{self.topic}: {self.text}" if self.topic else self.text
-        first, *rest = wrapped(told, width, " " * (_WIDTH + 2)) or [" " * _WIDTH]
+        said = f"{self.topic}: {self.text}" if self.topic else self.text
+        first, *rest = wrapped(said, width, " " * (_WIDTH + 2)) or [" " * _WIDTH]
         lines = [(paint(mark, _COLOURS[self.severity]) if colour else mark) + first[_WIDTH:], *rest]
         return lines + [
             f"{' ' * (_WIDTH + 2)}{'> ' if not n else '  '}{harmless(line)}"
@@ -49,7 +49,7 @@ class Finding:
         ]
 
     def shape(self) -> dict[str, str]:
-        """Return what JSON documents say of it."""
+        """Return its entry in JSON documents."""
         return {
             "topic": self.topic,
             "severity": self.severity.value,
@@ -59,5 +59,5 @@ class Finding:
 
 
 def can_run(found: Iterable[Finding]) -> bool:
-    """Tell whether a task could run."""
+    """Return whether a task could run."""
     return all(each.severity is not Severity.MISSING for each in found)

@@ -1,4 +1,4 @@
-"""A task as it goes, until it ends or asks: a line for each step that ends, or the PM's log."""
+"""Follows a running task until it ends or asks: prints a line for each finished step, or the PM's log."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ _CLEAR_LINE: Final = "\r\033[2K"
 
 
 def follow(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:
-    """Print what happens until the task has ended or waits; return how it then stands.
+    """Print what happens until the task has ended or waits; return its exit code.
 
-    What `state.json` said before `since` is over: it may still show how an earlier start ended.
+    A `state.json` from before `since` does not count: it may still show how an earlier start ended.
 
     Args:
         task: the task.
-        shown: the steps, as far as they were shown; or the PM's log, if that is wanted instead.
+        shown: the steps with what was printed of them, or the PM's log.
         since: when the task was started, in seconds since the epoch.
 
     Raises:
-        CommandError: the daemon went away and did not come back.
-        KeyboardInterrupt: the user has seen enough; the task goes on.
+        CommandError: the daemon is down and did not come back.
+        KeyboardInterrupt: the user pressed Ctrl-C; the task goes on.
 
     """
     last_up = time.monotonic()
     while True:
-        task.read()  # before the log: so that all that led to an end is shown before it
-        _show(task.told.get("steps", []), shown)
-        end = OF_TASK.get(task.told.get("state", ""), Exit.RUNNING)
-        if end is not Exit.RUNNING and task.told.get("updated", 0.0) >= since:
+        task.read()  # before the log, so that everything that led to an end is printed before it
+        _show(task.view.get("steps", []), shown)
+        end = OF_TASK.get(task.view.get("state", ""), Exit.RUNNING)
+        if end is not Exit.RUNNING and task.view.get("updated", 0.0) >= since:
             return end
         if Beat(layout.state_folder(os.environ)).up:
             last_up = time.monotonic()
         elif time.monotonic() - last_up > _DOWN_PATIENCE:
             raise CommandError(
                 Exit.DOWN,
-                "the daemon is down, so nothing more happens: `task daemon start` lets the task go on",
+                "the daemon is down, so the task stands still; to let it go on: task daemon start",
             )
         time.sleep(_PAUSE)
 
 
 def _show(steps: list[dict[str, Any]], shown: Tail | StepsShown) -> None:
-    """Print the lines that are new, and on a terminal, below them, what is worked on: that line is written over."""
+    """Print the new lines and, on a terminal, a status line below them that the next call overwrites."""
     colour, width = coloured(sys.stdout), columns()
     if isinstance(shown, StepsShown):
         lines = shown.news(steps, width, colour=colour)
@@ -71,5 +71,5 @@ def _show(steps: list[dict[str, Any]], shown: Tail | StepsShown) -> None:
 
 
 def _logged(line: str, *, colour: bool) -> str:
-    """Return a line of the PM's log; a new phase stands out."""
+    """Return a line of the PM's log; a new phase in bold."""
     return paint(line, "bold") if colour and line.strip().startswith("phase ") else line

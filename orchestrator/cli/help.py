@@ -1,4 +1,4 @@
-"""`task help`: what there is, and the documents and exit codes that scripts rely on."""
+"""`task help`: the overview of all verbs, and the documents and exit codes that scripts rely on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EXAMPLE = "task help json"
 JSON = """\
 Each `--json` prints one document on one line. Within version 1 fields may be added, none is renamed or
 removed.
-Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if it never was.
+Moments are RFC 3339 in UTC (2026-11-27T15:30:00Z), or null if there is none.
 
 task status NAME --json
   version, id, task, project, phase, state, why
                state: running waiting stopped complete partial failed
-               partial: it ended, and not all that was asked for is done
+               partial: it ended, and some of what was asked for is not done
   limited      since refused_at refusals words resets_at next_try
-               the usage limit that all its work waits for; null: it does not
+               the usage limit that all its work waits for; null: there is none
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
                branch_seen: when the branch was looked at that work tells of, or null
@@ -29,42 +29,42 @@ task status NAME --json
                unchanged check cause
                limit: as limited, of this step
                status: pending working checking passed blocked failed set_aside
-               replaced: planned anew, and not counted; check: the exit status of its check, or null
+               replaced: planned anew, and not counted; check: its check's exit status, or null
                cause: what run lines[]                        why its last run or check failed, or null
-               since: of its status; began: when work on it first began; said: what was last said against it
-               unchanged: why nothing was changed, where nothing was
+               since: of its status; began: when work on it began; said: the last objection to it
+               unchanged: why the step changed nothing, if it did not
   agents[]     name run agent step state turn evidence since turn_since host pane pid order
                tokens input output cached cost estimate prices unpriced[] context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
-  boxes[]      address lost failing[] missing[]           from which not all of the task is here
+  boxes[]      address lost failing[] missing[]           from which files of the task are missing
                lost: why it does not answer; failing[]: what since why; missing[]: instance run ended
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
                kind: stuck loop criteria dialog approval permission account budget pm box unended damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence[] details[] reason
-               details: what was found of each piece of evidence
+               details: what was found for each piece of evidence
   usage        tokens input output cached cost estimate prices unpriced[] context window time idle defaults[]
                limits: tokens cost time                      null: no such limit
-               defaults: those of the limits that nobody has set
-               cached: of input; cost: US dollars, as programs told
-               estimate: US dollars of what no program told the cost of, by prices of the day `prices`
+               defaults: those of the limits that the user has not set
+               cached: of input; cost: US dollars, as programs reported
+               estimate: US dollars for what no program reported the cost of, by prices of the day `prices`
                context: tokens of the last request, of window
-               unpriced: models that have none; a limit of cost counts cost and estimate
+               unpriced: models without a price; a limit of cost counts cost and estimate
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
-               null: no program told
+               null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
-  edited[]     key was now                                what of Agent Config a new start takes over
+  edited[]     key was now                                edits of Agent Config that the next start applies
   branch base code started_at last_checkin updated notices[]
                code: the folder whose repository has the branch; base: empty where the task has none
-  daemon       up as_of room                     as_of: until when it watched; room: its disk is not full
+  daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
-               state: those above; asked_for (not begun yet); damaged (does not read);
-               leaving (`task delete` or `task archive` was cut off)
+               state: those above; asked_for (not begun yet); damaged (cannot be read);
+               leaving (`task delete` or `task archive` was interrupted)
   daemon       up as_of room
 
 task list --archived --json
@@ -75,15 +75,15 @@ task hosts --json
                floods
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
-               pulled_at: when all was last brought from there
-               failing[]: task what since why             what cannot be brought though it answers
-               missing: how many runs have ended there of which not all files are here
-               floods: it tells of more changes than are looked at
-               pool, cap: the pool of the settings, and how many runs at once, or null; runs beyond it wait
+               pulled_at: when everything was last fetched from there
+               failing[]: task what since why             what cannot be fetched though it answers
+               missing: how many runs ended there whose files are not all here
+               floods: it reports more file changes than the daemon reads
+               pool, cap: the pool of the settings, and most runs at once, or null; runs beyond it wait
   daemon       up as_of room
 
 task questions --json
-  questions[]  task task_id project, and what `task status` has of each
+  questions[]  task task_id project, and the fields of `task status`
 
 task why NAME --json
   decisions[]  at sentences[]
@@ -93,13 +93,13 @@ task templates --json
 
 task config --json
   settings[]   key value source
-  in_force     whether the daemon goes by this file as it is now; null: it is down
+  in_force     whether the daemon uses this file as it is now; null: it is down
 
 task doctor --json
   can_run                                        whether a task could run; then the exit code is 0, else 1
   clis[]       name path version logins[] held_back[] signals tested install
-               logins: files and variables that an agent would find; held_back: variables that reach none
-               signals: null where this version has no runtime for it
+               logins: files and variables that an agent gets; held_back: variables that no agent gets
+               signals: null if this version has no runtime for it
   runtimes[]   name program path signals         those that the settings define
   findings[]   topic severity text mend          severity: ok note warn missing
 
@@ -108,8 +108,8 @@ task doctor HOST --json
   box          address cwd way since why advice offered known system home disk clock_offset lingering
                tmux rsync git programs commands
                disk: bytes free; clock_offset: seconds that it is ahead; lingering: yes no unneeded
-               programs: the version of each agent CLI; null: it is not there; commands: whether each is there
-               null: it did not tell
+               programs: the version of each agent CLI, null: not installed; commands: whether each is there
+               null: it did not answer
   findings[]   topic severity text mend
 
 task notify test --json
@@ -129,15 +129,15 @@ task daemon status --json
 
 MEANINGS = {
     Exit.DONE: "done; of a task: complete",
-    Exit.FAILED: "it could not be done, or `task doctor` found something missing; of a task: failed",
-    Exit.USAGE: "asked wrongly: arguments, a name, task.md, or a changing verb inside a run",
+    Exit.FAILED: "it failed, or `task doctor` found something missing; of a task: failed",
+    Exit.USAGE: "wrong usage: arguments, a name, task.md, or a changing verb inside a run",
     Exit.WAITING: "the task waits for an answer",
-    Exit.RUNNING: "the task goes on",
+    Exit.RUNNING: "the task is still running",
     Exit.STOPPED: "the task is stopped",
-    Exit.DOWN: "the daemon is down or silent; a request that was sent waits for it",
-    Exit.PARTIAL: "of a task: complete in part: something was set aside, not met, failing or never written",
+    Exit.DOWN: "the daemon is down or silent; it will get the request when it is back",
+    Exit.PARTIAL: "of a task: partly complete: something was set aside, not met, failing or never written",
 }
-"""What each exit code means; `docs/reference` and the manual pages say the same."""
+"""The meaning of each exit code; `docs/reference` and the manual pages repeat it."""
 
 WHICH_EXIT = (
     "`task start --follow` and `task status --exit-code` exit by the state of the task;\n"
@@ -148,14 +148,14 @@ EXIT_CODES = "\n".join([*(f"{code}  {meaning}" for code, meaning in MEANINGS.ite
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task help` understands."""
+    """Declare the arguments of `task help`."""
     parser.add_argument(
         "topic", metavar="TOPIC", nargs="?", help="a verb, `json`, `schemas` (their folder) or `exit-codes`"
     )
 
 
 def run(options: Namespace) -> int:
-    """Explain the whole, or one topic."""
+    """Print the overview, or explain one topic."""
     match options.topic:
         case None:
             print(as_called(_overview()))

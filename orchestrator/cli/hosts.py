@@ -1,4 +1,4 @@
-"""`task hosts`: the boxes on which agents work or may, and how each is, as the daemon last found it."""
+"""`task hosts`: lists the boxes on which agents work or may work, with the state that the daemon last found."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _OR_NONE = ("offered", "known", "pool", "cap")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task hosts` understands."""
+    """Declare the arguments of `task hosts`."""
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Show the boxes in use and those of pools; those to which there is no way with what to do about it."""
+    """Show the boxes in use and those of pools; for unreachable ones also what to do."""
     state = layout.state_folder(os.environ)
     beat = Beat(state)
-    boxes = [_shape(each) for each in _told(layout.boxes_told(state))]
+    boxes = [_shape(each) for each in _written_boxes(layout.boxes_told(state))]
     if options.json:
         stamped = [
             each
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         print(_plain(json.dumps({"boxes": stamped, "daemon": beat.shape()})))
         return Exit.DONE
     if not boxes:
-        print("no box is in use; `cwd: user@host:/path` in a task.md has dev and architect work on one")
+        print("no box is in use; to let dev and architect work on one: `cwd: user@host:/path` in task.md")
         return Exit.DONE
     now, width = time.time(), columns()
     pooled = any(each["pool"] for each in boxes)
@@ -54,23 +54,23 @@ def run(options: Namespace) -> int:
     rows = [_row(each, now, pooled=pooled) for each in boxes]
     print("\n".join(table(headings, rows, width, colour=coloured(sys.stdout), spare=True)))
     for each in boxes:
-        if lines := [*_to_do(each, width), *_not_here(each, width, now)]:
+        if lines := [*_advice(each, width), *_unfetched(each, width, now)]:
             print("\n".join(["", *lines]))
     if not beat.up:
         print(f"\n{beat.words()}")
     return Exit.DONE
 
 
-def _told(path: str) -> list[dict[str, Any]]:
-    """Return what the daemon wrote of each box.
+def _written_boxes(path: str) -> list[dict[str, Any]]:
+    """Return what the daemon recorded about each box.
 
     Raises:
-        CommandError: it does not read.
+        CommandError: the file cannot be read.
 
     """
     try:
-        told = layout.own_json(path)
-        boxes = told["boxes"]
+        document = layout.own_json(path)
+        boxes = document["boxes"]
         if all(isinstance(each, dict) for each in boxes):
             return list(boxes)
     except FileNotFoundError:
@@ -79,38 +79,38 @@ def _told(path: str) -> list[dict[str, Any]]:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise CommandError(Exit.FAILED, f"{path} does not read: take it away, the daemon writes it anew")
+    raise CommandError(Exit.FAILED, f"{path} cannot be read: delete it, the daemon writes it again")
 
 
-def _shape(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what the document says of a box; `since` and `pulled_at` in seconds since the epoch."""
-    tasks = told.get("tasks")
-    runs, cap, missing = told.get("runs"), told.get("cap"), told.get("missing")
+def _shape(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a box's entry with checked types; `since` and `pulled_at` are seconds since the epoch."""
+    tasks = entry.get("tasks")
+    runs, cap, missing = entry.get("runs"), entry.get("cap"), entry.get("missing")
     return {
-        **{name: str(told.get(name) or "") for name in _WORDS},
-        **{name: _moment(told.get(name)) for name in _MOMENTS},
-        "failing": [_failing(each) for each in _listed(told.get("failing"))],
+        **{name: str(entry.get(name) or "") for name in _WORDS},
+        **{name: _moment(entry.get(name)) for name in _MOMENTS},
+        "failing": [_failing(each) for each in _listed(entry.get("failing"))],
         "missing": missing if isinstance(missing, int) else 0,
-        "floods": told.get("floods") is True,
+        "floods": entry.get("floods") is True,
         "runs": runs if isinstance(runs, int) else 0,
         "cap": cap if isinstance(cap, int) else 0,
         "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
     }
 
 
-def _listed(told: object) -> list[dict[str, Any]]:
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+def _listed(entry: object) -> list[dict[str, Any]]:
+    return [each for each in entry if isinstance(each, dict)] if isinstance(entry, list) else []
 
 
-def _failing(told: dict[str, Any]) -> dict[str, Any]:
-    """Return what cannot be brought of a task; `since` in seconds since the epoch."""
-    words = {name: str(told.get(name) or "") for name in ("task", "what", "why")}
-    return {**words, "since": _moment(told.get("since"))}
+def _failing(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return what cannot be fetched of a task; `since` in seconds since the epoch."""
+    words = {name: str(entry.get(name) or "") for name in ("task", "what", "why")}
+    return {**words, "since": _moment(entry.get("since"))}
 
 
-def _moment(told: object) -> float | None:
-    # What has a date at all: the calendar of the C library ends far out.
-    return float(told) if isinstance(told, (int, float)) and 0 < told < 1e11 else None  # noqa: PLR2004
+def _moment(entry: object) -> float | None:
+    # The C library's calendar ends far out: a larger number has no date.
+    return float(entry) if isinstance(entry, (int, float)) and 0 < entry < 1e11 else None  # noqa: PLR2004
 
 
 def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]:
@@ -122,61 +122,59 @@ def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]
         _runs(box["runs"], box["cap"]),
         ", ".join(box["tasks"]),
         ago(box["pulled_at"], now),
-        "files do not come: see below"
+        "files cannot be fetched: see below"
         if box["failing"] and box["way"] == "reachable"
         else box["why"] or _idle(box),
     )
 
 
 def _idle(box: dict[str, Any]) -> str:
-    """Return why nothing is known of the way to a box."""
+    """Return why the connection to a box is unknown."""
     return "no agents there" if box["way"] == "untried" and not box["runs"] else ""
 
 
 def _runs(runs: int, cap: int) -> str:
-    """Return how many runs are on a box, and of how many that may be; those beyond it wait here."""
+    """Return how many runs are on a box, of how many allowed; runs beyond that wait here."""
     if not cap:
         return str(runs or "")
     return f"{min(runs, cap)} of {cap}" + (f", {runs - cap} waiting" if runs > cap else "")
 
 
-def _to_do(box: dict[str, Any], width: int) -> list[str]:
-    """Return what somebody should know who wants to mend the way to a box; nothing where there is one."""
+def _advice(box: dict[str, Any], width: int) -> list[str]:
+    """Return how to repair the connection to a box; empty if it works."""
     if box["floods"]:
-        told = f"{harmless(box['address'])} tells of more changes than are looked at"
-        why = (
-            "see there who writes so many files into the tasks' folders; reports may come some seconds later"
-        )
-        return [told, *wrapped(why, width, "  ")]
+        said = f"{harmless(box['address'])} reports more file changes than the daemon reads"
+        why = "find out there which program writes so many files into the tasks' folders; reports may be seconds late"
+        return [said, *wrapped(why, width, "  ")]
     if box["way"] not in {"refused", "unreachable"}:
         return []
     lines = [f"{harmless(box['address'])}: {harmless(box['why'])}"]
     if box["offered"]:
-        lines.append(f"  it shows  {harmless(box['offered'])}")
+        lines.append(f"  its key    {harmless(box['offered'])}")
     if box["known"]:
-        lines.append(f"  you know  {harmless(box['known'])}")
-    advice = box["advice"] or "it is tried again by itself; its agents work on, and nothing of theirs is lost"
+        lines.append(f"  known key  {harmless(box['known'])}")
+    advice = box["advice"] or "retried automatically; its agents keep working, and nothing of theirs is lost"
     return [*lines, *wrapped(advice, width, "  ")]
 
 
-def _not_here(box: dict[str, Any], width: int, now: float) -> list[str]:
-    """Return what of tasks does not come from a box that answers, since when, why, and what is to be done."""
+def _unfetched(box: dict[str, Any], width: int, now: float) -> list[str]:
+    """Return what cannot be fetched from a box that answers: since when, why, and what to do."""
     name, lines = harmless(box["address"]), []
     for each in box["failing"]:
         since = clock(each["since"], now)
-        text = f"{name}: {each['what']} of {each['task']} do not come since {since}: {each['why']}"
+        text = f"{name}: {each['what']} of {each['task']} cannot be fetched since {since}: {each['why']}"
         lines += wrapped(text, width, "")
     if box["failing"]:
-        again = f"it is tried again by itself, and at once by: task checkin {box['failing'][0]['task']}"
+        again = f"retried automatically; to retry now: task checkin {box['failing'][0]['task']}"
         lines += wrapped(again, width, "  ")
     if box["missing"]:
         ended = "1 run that ended there" if box["missing"] == 1 else f"{box['missing']} runs that ended there"
-        lines += wrapped(f"{name}: not all that {ended} left is here yet", width, "")
+        lines += wrapped(f"{name}: the files of {ended} are not completely fetched yet", width, "")
     return lines
 
 
 def _plain(text: str) -> str:
-    """Return the document so that a terminal that shows it does nothing: JSON leaves some characters as they are."""
+    """Return the document without characters that a terminal obeys: JSON leaves some of them unescaped."""
     if text.isascii() and text.isprintable():
         return text
     from orchestrator.formats.text import neutral_json

@@ -1,4 +1,4 @@
-"""`task daemon install` and `uninstall`: has this system's service manager look after the daemon, or no more."""
+"""`task daemon install` and `uninstall`: puts the daemon under this system's service manager, or removes it there."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def install(state: str) -> None:
-    """Write the unit and have it run. Again is fine: what is as it should be stays.
+    """Write the unit and start it. Repeating it does no harm.
 
     Raises:
-        CommandError: there is no such manager here, a file that is not ours is in the way, or the daemon did
-            not come up under it.
+        CommandError: there is no service manager here, a file that is not ours is in the way, or the daemon did
+            not start under it.
 
     """
     service = _service()
@@ -36,40 +36,36 @@ def install(state: str) -> None:
     layout.make_state_folder(state)
     Path(layout.daemon_log(state)).touch(0o600)
     if before == text:
-        print(f"{service.unit} is as it should be")
+        print(f"{service.unit} is up to date")
     else:
         disk = DiskFiles()
         disk.make_folder(service.unit.parent)
         disk.write(service.unit, text.encode())
-        print(f"{'wrote' if before is None else 'wrote anew'} {service.unit}")
+        print(f"{'wrote' if before is None else 'rewrote'} {service.unit}")
     if names := left_out(os.environ, settings.environment.passed):
-        print(
-            f"not written into it, though agents are to get it: {', '.join(names)} (see docs/how-to/systemd.md)"
-        )
+        print(f"not written into it, though agents get it: {', '.join(names)} (see docs/how-to/systemd.md)")
     if not service.reachable:
-        print(f"{service.manager} does not answer here; where it does, type:")
+        print(f"{service.manager} does not answer here; once it does, type:")
         _show(service.load if before is None else service.load_anew)
         return
     _hand_over(service, state)
     pid = started_by(service, service.load if before in {None, text} else service.load_anew, state)
-    print(f"{service.manager} looks after the daemon, pid {pid}")
+    print(f"{service.manager} runs the daemon, pid {pid}")
     if not service.survives_logout():
-        print(
-            "it ends, and its agents too, when you log out, and is not there after a reboot until you log in;"
-        )
+        print("when you log out, it ends with its agents; after a reboot it starts only when you log in")
         print("to change that: loginctl enable-linger")
 
 
 def uninstall(state: str) -> None:
-    """Remove the unit, and end the daemon that runs under it. Raises CommandError as `install`."""
+    """Remove the unit, and stop the daemon that runs under it. Raises CommandError as `install`."""
     service = _service()
     if service.text is None:
-        print(f"nothing to remove: there is no {service.unit}")
+        print(f"nothing to remove: {service.unit} does not exist")
         return
     beat = Beat(state)
     if not service.reachable:
         _remove(service)
-        print(f"{service.manager} does not answer here; where it does, type:")
+        print(f"{service.manager} does not answer here; once it does, type:")
         _show(service.forget)
         return
     its = beat.up and service.main_pid() == beat.pid
@@ -80,8 +76,8 @@ def uninstall(state: str) -> None:
     perform(service.forget)
     if its:
         Path(layout.daemon_stopped(state)).touch(0o600)
-        print(f"its daemon (pid {beat.pid}) was ended; agents that run go on, and the next start finds them")
-        print("start it without a service manager: task daemon start")
+        print(f"its daemon (pid {beat.pid}) was stopped; running agents go on, and the next start finds them")
+        print("to start it without a service manager: task daemon start")
 
 
 def _service() -> Service:
@@ -89,17 +85,17 @@ def _service() -> Service:
     if service is None:
         raise CommandError(
             Exit.FAILED,
-            "there is neither systemd nor launchd here: have what starts programs here run `task daemon run`",
+            "there is neither systemd nor launchd here: let the program that starts services run `task daemon run`",
         )
     return service
 
 
 def _hand_over(service: Service, state: str) -> None:
-    """End a daemon that was started otherwise, so that the service manager's gets its lock."""
+    """Stop a daemon that was started otherwise, so that the service manager's can take the lock."""
     beat = Beat(state)
     if beat.up and service.main_pid() != beat.pid:
         stop(state, beat)
-        print(f"the daemon that ran (pid {beat.pid}) was ended; agents that run go on")
+        print(f"the running daemon (pid {beat.pid}) was stopped; running agents go on")
 
 
 def _remove(service: Service) -> None:

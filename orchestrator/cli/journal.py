@@ -1,4 +1,4 @@
-"""The journal of a task as a reader sees it: its lines, the newest first, and the runs that they tell of."""
+"""Reads a task's journal: its lines, newest first, and the runs in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orchestrator.daemon.journal.segments import segments, unpacked
 
 @dataclass(frozen=True, slots=True)
 class RunSeen:
-    """A run as it was opened. `check` says that it was a command of the daemon, and no agent."""
+    """A run as it was opened. `check`: it was a command of the daemon, not an agent."""
 
     id: str
     step: str
@@ -27,9 +27,9 @@ class RunSeen:
 
 
 def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
-    """Yield the lines of all segments that hold `token`, backwards.
+    """Yield the journal's lines that hold `token`, newest first.
 
-    What does not read is passed over: it is for the daemon to judge.
+    Unreadable lines are skipped: the daemon deals with them.
     """
     names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
     for name in reversed(names):
@@ -43,7 +43,7 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
 
 
 def runs(journal: Path) -> Iterator[RunSeen]:
-    """Yield the runs of a task, the newest first."""
+    """Yield the runs of a task, newest first."""
     for line in newest_first(journal, b'"run_opened"'):
         for change in reversed(line["changes"]):
             run = change.get("run")
@@ -59,7 +59,7 @@ def runs(journal: Path) -> Iterator[RunSeen]:
 
 
 def _lines(journal: Path, name: str) -> list[bytes]:
-    for each in (name, f"{name}.gz"):  # the daemon may compress it just now
+    for each in (name, f"{name}.gz"):  # the daemon may be compressing it
         with suppress(FileNotFoundError, ValueError):
             return unpacked(each, layout.own_bytes(str(journal / each))).split(b"\n")
     return []

@@ -1,4 +1,4 @@
-"""The daemon as an agent of launchd, on macOS."""
+"""The daemon as a launchd agent, on macOS."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Launchd(Service):
         label = f"{domain}/{APPLICATION}"
         self.unit = home / "Library" / "LaunchAgents" / self.template
         self.probe = ("launchctl", "print", domain)
-        # Bootstrapping one that is loaded fails, and does not matter.
+        # Bootstrapping a loaded service fails, which does no harm.
         self.load = (
             ("launchctl", "enable", label),
             ("launchctl", "bootstrap", domain, str(self.unit)),
@@ -36,7 +36,7 @@ class Launchd(Service):
         self._print = ("launchctl", "print", label)
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """Return a line for each word."""
+        """Return one line for each word."""
         return [f"<string>{escape(word)}</string>" for word in words]
 
     def assignment(self, name: str, value: str) -> str:
@@ -44,19 +44,19 @@ class Launchd(Service):
         return f"<key>{escape(name)}</key><string>{escape(value)}</string>"
 
     def path(self, path: str) -> str:
-        """Return a path as XML has it."""
+        """Return a path escaped for XML."""
         return escape(path)
 
     def main_pid(self) -> int:
-        """Return what launchd says."""
+        """Return the pid that launchd reports, or 0."""
         found = re.search(r"^\s*pid = ([0-9]+)$", run(self._print).out, re.MULTILINE)
         return int(found[1]) if found else 0
 
-    def told_to_end(self, pid: int) -> bool:
-        """Return False: launchd does not tell what became of a process that it let go."""
+    def ended_on_request(self, pid: int) -> bool:
+        """Return False: launchd does not say what became of a process that it released."""
         del pid
         return False
 
     def survives_logout(self) -> bool:
-        """Return True: there is nothing to switch on. An agent of launchd ends with its user's login."""
+        """Return True: there is nothing to switch on. A launchd agent ends when its user logs out."""
         return True

@@ -25,14 +25,14 @@ _HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "CHANGED", "PR
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task list` understands."""
+    """Declare the arguments of `task list`."""
     parser.add_argument("--project", metavar="PATH", help="only the tasks of this project")
     parser.add_argument("--archived", action="store_true", help="the archived tasks instead (`task archive`)")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Show all tasks, the one that changed last at the top."""
+    """Show all tasks, the most recently changed first."""
     if options.archived:
         from orchestrator.cli.archives import show
 
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
         print(json.dumps({"tasks": [_shape(task) for task in found], "daemon": beat.shape()}))
         return Exit.DONE
     if not found:
-        print("no tasks yet; begin one in a project's folder: task start NAME")
+        print("no tasks yet; to begin one, in a project's folder: task start NAME")
         return Exit.DONE
     now = time.time()
     rows = [_row(_shape(task), task, now) for task in found]
@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
 
 def _changed(task: TaskRecord) -> float:
     """Return when a task last changed: `updated` also moves when the daemon looks at a task that rests."""
-    told = task.told
+    told = task.view
     moments = [told.get("started_at")]
     moments += [each.get("since") for key in ("steps", "agents") for each in told.get(key) or ()]
     moments += [each.get("asked_at") for each in told.get("questions") or ()]
@@ -72,37 +72,37 @@ def _changed(task: TaskRecord) -> float:
 
 
 def _shape(task: TaskRecord) -> dict[str, Any]:
-    told, counted = task.told, task.told.get("counts") or {}
-    state = "damaged" if task.fault and task.begun else told.get("state", "asked_for")
+    view, counted = task.view, task.view.get("counts") or {}
+    state = "damaged" if task.fault and task.begun else view.get("state", "asked_for")
     if os.path.lexists(layout.task_leaving(task.home)):
         state = "leaving"
     return {
         "id": task.id,
         "task": task.name,
         "project": task.project or None,
-        "phase": told.get("phase"),
+        "phase": view.get("phase"),
         "state": state,
-        "limited": _limited(told),
+        "limited": _limited(view),
         "steps_passed": counted.get("passed", 0),
         "steps_set_aside": counted.get("set_aside", 0),
         "steps_total": counted.get("total", 0),
-        "agents_live": sum(agent.get("state") != "gone" for agent in told.get("agents", ())),
-        "questions_open": len(told.get("questions", ())),
-        "last_checkin": stamp(told.get("last_checkin")),
-        "updated": stamp(told.get("updated")),
+        "agents_live": sum(agent.get("state") != "gone" for agent in view.get("agents", ())),
+        "questions_open": len(view.get("questions", ())),
+        "last_checkin": stamp(view.get("last_checkin")),
+        "updated": stamp(view.get("updated")),
     }
 
 
-def _limited(told: dict[str, Any]) -> dict[str, Any] | None:
-    if not told.get("limited"):
+def _limited(view: dict[str, Any]) -> dict[str, Any] | None:
+    if not view.get("limited"):
         return None
     from orchestrator.cli.usage_limits import limit_shape
 
-    return limit_shape(told["limited"])
+    return limit_shape(view["limited"])
 
 
 def _steps(shape: dict[str, Any]) -> str:
-    """Return how many steps passed, and how many were set aside if any was."""
+    """Return how many steps passed, and how many were set aside, if any."""
     aside = f", {shape['steps_set_aside']} set aside" if shape["steps_set_aside"] else ""
     return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
 
@@ -114,7 +114,7 @@ def _row(shape: dict[str, Any], task: TaskRecord, now: float) -> tuple[object, .
         shape["task"],
         "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]),
         shape["phase"] if shape["state"] in _ACTIVE else "",
-        _steps(shape) if task.told else "",
+        _steps(shape) if task.view else "",
         shape["agents_live"] or "",
         shape["questions_open"] or "",
         ago(_changed(task) or None, now),

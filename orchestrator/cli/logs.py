@@ -1,4 +1,4 @@
-"""`task logs`: what the PM decided, or what an agent's terminal showed, made safe to look at."""
+"""`task logs`: shows what the PM decided, or what an agent's terminal showed, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -25,23 +25,25 @@ _NAMED: Final = 12
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task logs` understands."""
+    """Declare the arguments of `task logs`."""
     about_task(parser)
     parser.add_argument(
         "agent",
         metavar="AGENT|STEP|RUN",
         nargs="?",
-        help="the newest run of an agent or a step, or a run; else the PM",
+        help="the newest run of an agent or a step, or a run by its id; default: the PM",
     )
-    parser.add_argument("--attempt", metavar="N", type=int, help="its run of that attempt at the step")
-    parser.add_argument("--check", action="store_true", help="the check that the PM ran for it")
+    parser.add_argument("--attempt", metavar="N", type=int, help="the run of this attempt at the step")
+    parser.add_argument("--check", action="store_true", help="the PM's check of the step instead")
     parser.add_argument("-n", metavar="N", type=int, default=40, dest="count", help="how many lines (40)")
-    parser.add_argument("-f", action="store_true", dest="follow", help="go on as the log grows, until Ctrl-C")
+    parser.add_argument(
+        "-f", action="store_true", dest="follow", help="keep printing new lines, until Ctrl-C"
+    )
 
 
 def run(options: Namespace) -> int:
-    """Show the end of a log."""
-    # Not above: its patterns take 20 ms to compile, and `completion` imports every verb.
+    """Print the end of a log."""
+    # Imported late: its patterns take 20 ms to compile, and `completion` imports every verb.
     from orchestrator.formats.redact import LineMask, redacted_lines
 
     task = chosen(options, "agent")
@@ -59,7 +61,7 @@ def run(options: Namespace) -> int:
     there = _end_of(path, max(options.count, 0))
     for line in redacted_lines([readable(line) for line in there], masking):
         print(line)
-    # Into a pipe, what was printed is kept back until there is more of it: that may be hours.
+    # A pipe holds printed lines back until its buffer is full: that may take hours.
     sys.stdout.flush()
     while options.follow:
         for line in growing.lines():
@@ -69,7 +71,7 @@ def run(options: Namespace) -> int:
 
 
 def _end_of(path: Path, count: int) -> list[str]:
-    """Return the last lines of a log, which may be packed, or go on from an older one."""
+    """Return the last lines of a log, which may be compressed, or continue an older file."""
     if not path.exists() and _packed(path).exists():
         return last_packed_lines(_packed(path), count)
     lines = last_lines(path, count) if path.exists() else []
@@ -84,16 +86,16 @@ def _packed(path: Path) -> Path:
 
 def _missing(path: Path) -> str:
     if (path.parent / "exit").exists():
-        return f"its log is not kept any more (`[logs]` in the settings says for how long; {path})"
+        return f"its log was removed (the setting `[logs]` says how long logs are kept; {path})"
     return f"there is no log yet ({path})"
 
 
 def _run(task: TaskRecord, word: str, attempt: int | None, *, check: bool) -> RunSeen:
     """Return the newest run that a word means: an agent, an instance, a step, or the run itself.
 
-    Of a step without `check` the agent's own run is meant, where there was one.
+    For a step, without `check`, the agent's own run is preferred if there was one.
     """
-    task.believed()
+    task.readable_view()
     known = list(runs(Path(layout.task_journal(task.home))))
     found = [run for run in known if word in {run.id, run.instance, run.agent, run.step}]
     if word not in {run.id for run in known}:
@@ -103,8 +105,9 @@ def _run(task: TaskRecord, word: str, attempt: int | None, *, check: bool) -> Ru
         return found[0]
     which = f" of attempt {attempt}" if attempt else ""
     steps = dict.fromkeys(run.step for run in known)
-    told = ", ".join(harmless(step) for step in list(steps)[:_NAMED]) or "none"
+    newest = ", ".join(harmless(step) for step in list(steps)[:_NAMED]) or "none"
     raise CommandError(
         Exit.USAGE,
-        f"{task.name} had no {'check' if check else 'run'}{which} of {word[:40]!a}; the newest steps with runs: {told}",
+        f"{task.name} had no {'check' if check else 'run'}{which} of {word[:40]!a}; "
+        f"the newest steps with runs: {newest}",
     )

@@ -1,4 +1,4 @@
-"""What `task doctor` looks at: programs, folders, limits, clock, daemon. It says nothing and changes nothing."""
+"""What `task doctor` examines: programs, folders, limits, clock, daemon. Prints and changes nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from orchestrator.workspaces.locks import LONGEST_HELD, OF_THE_REPOSITORY, Lock,
 from orchestrator.workspaces.repository import Repository
 
 DEADLINE: Final = 10.0
-"""Seconds that a program has to tell its version. Those that run on Node take two when started cold."""
+"""Seconds that a program has to print its version. Programs that run on Node take two when started cold."""
 
 _VERSION_BYTES: Final = 2000
 _GIT_DEADLINE: Final = 5.0
@@ -48,24 +48,24 @@ _SKEW: Final = 60.0
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
 
 
-def _nobody(_: MachineReport) -> None:
-    """Tell nobody."""
+def _ignore(_: MachineReport) -> None:
+    """Do nothing."""
 
 
 def examine(
     project: Path,
     environ: Mapping[str, str],
-    tell: Callable[[list[str]], None],
-    known: Callable[[MachineReport], None] = _nobody,
+    progress: Callable[[list[str]], None],
+    known: Callable[[MachineReport], None] = _ignore,
 ) -> MachineReport:
-    """Look at everything that a task of `project` needs.
+    """Examine everything that a task of `project` needs.
 
     Args:
         project: the project's folder.
-        environ: this process's environment; where the daemon runs and lets itself be looked at, its own decides
-            what reaches an agent.
-        tell: called with the names of the programs that are still to answer, each time one did.
-        known: called with what is known of the machine before any program is asked.
+        environ: this process's environment. If the daemon runs and its environment can be read, that one
+            decides which variables reach an agent.
+        progress: called with the names of the programs that have not answered yet, each time one answers.
+        known: called with what is known about the machine before any program is asked.
 
     """
     config = layout.config_file(environ)
@@ -101,7 +101,7 @@ def examine(
         survives_logout=service.survives_logout() if service is not None else None,
     )
     known(machine)
-    clis, programs = _ask_all(house, tell)
+    clis, programs = _ask_all(house, progress)
     return replace(
         machine,
         clis=tuple(_cli(each, asked, house) for each, asked in clis),
@@ -114,9 +114,9 @@ def examine(
 
 
 def _ask_all(
-    house: AgentEnvironment, tell: Callable[[list[str]], None]
+    house: AgentEnvironment, progress: Callable[[list[str]], None]
 ) -> tuple[list[tuple[AgentCli, VersionReply]], dict[str, VersionReply]]:
-    """Ask every program its version, all at once: an agent's as an agent would find it, the others as we do."""
+    """Ask every program for its version, all at once: agent CLIs in an agent's environment, the others in ours."""
     wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in AGENT_CLIS]
     wanted += [(name, name, asked, dict(house.environ)) for name, asked in _PROGRAMS.items()]
     answers: dict[str, VersionReply] = {}
@@ -129,7 +129,7 @@ def _ask_all(
         for future in as_completed(futures):
             open_names.remove(futures[future])
             answers[futures[future]] = future.result()
-            tell(open_names)
+            progress(open_names)
     return [(each, answers[each.name]) for each in AGENT_CLIS], {name: answers[name] for name in _PROGRAMS}
 
 
@@ -137,7 +137,7 @@ def _ask(name: str, path: str | None, words: tuple[str, ...], environ: Mapping[s
     if path is None:
         return VersionReply(name)
     try:
-        # A group of its own: some are a script that starts the program proper.
+        # Its own process group: some programs are scripts that start the real one.
         child = subprocess.Popen(
             [path, *words],
             stdin=subprocess.DEVNULL,
@@ -154,10 +154,10 @@ def _ask(name: str, path: str | None, words: tuple[str, ...], environ: Mapping[s
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
-            return VersionReply(name, path, fault=f"did not tell its version within {DEADLINE:.0f} s")
+            return VersionReply(name, path, fault=f"did not print its version within {DEADLINE:.0f} s")
     said = next((text for each in (out, err) if (text := _first_line(each))), "")
     if child.returncode:
-        return VersionReply(name, path, said, f"ends with {child.returncode} when asked its version")
+        return VersionReply(name, path, said, f"exits with {child.returncode} when asked for its version")
     return VersionReply(name, path, said)
 
 
@@ -166,7 +166,7 @@ def _first_line(said: bytes) -> str:
 
 
 def _cli(cli: AgentCli, asked: VersionReply, house: AgentEnvironment) -> CliReport:
-    """Return what is known of one CLI: by what it is logged in, and what would, if an agent got it."""
+    """Return what is known about a CLI: which logins an agent gets, and which variables do not reach it."""
     reaching = house.of_agent(cli)
     files = [shortened(path, reaching.get("HOME", "")) for path in login_files(cli, reaching)]
     missed = [name for name in login_variables(cli, house.environ) if name not in reaching]
@@ -182,9 +182,9 @@ def _cli(cli: AgentCli, asked: VersionReply, house: AgentEnvironment) -> CliRepo
 
 
 def _own(program: Program, house: AgentEnvironment, project: Path) -> RuntimeReport:
-    """Look for a program of the settings as an agent of `project` would; what it speaks as tells of its turns."""
-    told = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
-    signals = f"{told} of {program.events}" if program.events else "exit"
+    """Look for a program of the settings as an agent of `project` would; `events` names whose protocol it speaks."""
+    source = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
+    signals = f"{source} of {program.events}" if program.events else "exit"
     word = program.command[0]
     if PLACE.search(word):
         return RuntimeReport(program.name, word, signals, placed=True)
@@ -197,7 +197,7 @@ def _own(program: Program, house: AgentEnvironment, project: Path) -> RuntimeRep
 
 
 def _state(state: str, fault: str) -> Folder:
-    """Look at the PM's own folder, or where it will be made."""
+    """Examine the PM's own folder, or the place where it will be created."""
     try:
         there = layout.check_state_folder(state)
     except Refused as error:
@@ -209,7 +209,7 @@ def _state(state: str, fault: str) -> Folder:
         near = near.parent
     if not os.access(near, os.W_OK | os.X_OK):
         return Folder(
-            "state", state, f"{near} cannot be written: set {layout.HOME_VARIABLE} to a folder of your own"
+            "state", state, f"{near} is not writable: set {layout.HOME_VARIABLE} to a folder of your own"
         )
     return _with_room(Folder("state", state), near)
 
@@ -217,10 +217,10 @@ def _state(state: str, fault: str) -> Folder:
 def _project(project: Path) -> Folder:
     if not project.is_dir():
         return Folder(
-            "project", str(project), f"{project} is no folder: give the project's by --project PATH"
+            "project", str(project), f"{project} is not a folder: give the project's folder by --project PATH"
         )
     if not os.access(project, os.W_OK | os.X_OK):
-        return Folder("project", str(project), f"{project} cannot be written: tasks lie in it")
+        return Folder("project", str(project), f"{project} is not writable, and tasks lie in it")
     return _with_room(Folder("project", str(project)), project)
 
 
@@ -229,12 +229,12 @@ def _with_room(folder: Folder, near: Path) -> Folder:
         found = os.statvfs(near)
     except OSError:
         return folder
-    inodes = found.f_favail if found.f_files else None  # some file systems count none
+    inodes = found.f_favail if found.f_files else None  # some file systems do not count them
     return Folder(folder.what, folder.path, room=found.f_bavail * found.f_frsize, inodes=inodes)
 
 
 def _is_repository(project: Path) -> bool:
-    """Tell whether a project has a commit to begin from. True where git cannot be asked: that is said elsewhere."""
+    """Return whether a project has a commit to start from. True if git does not answer: another check reports it."""
     if not project.is_dir() or shutil.which("git") is None:
         return True
     try:
@@ -246,7 +246,7 @@ def _is_repository(project: Path) -> bool:
 
 
 def _stale_locks(project: Path) -> tuple[Lock, ...]:
-    """Return the locks in a project's repository that a git which was killed has left."""
+    """Return the locks in a project's repository that a killed git left behind."""
     try:
         folder = Repository.of(project, _GIT_DEADLINE, os.environ).folder
         there = [lock for name in OF_THE_REPOSITORY if (lock := look_at(folder / name)) is not None]
@@ -256,12 +256,12 @@ def _stale_locks(project: Path) -> tuple[Lock, ...]:
 
 
 def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
-    """Return why the tmux server of the agents takes no command; empty if it does, or if there is none yet."""
+    """Return why the agents' tmux server takes no command; empty if it does, or if none runs yet."""
     from orchestrator.hosts.tmux import Tmux
     from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 
     if program_on(environ.get("PATH", ""), "tmux") is None:
-        return ""  # which is said elsewhere
+        return ""  # another check reports it
     try:
         Tmux(socket, environ).cmd("list-sessions")
     except (NoServer, NoTarget):
@@ -275,7 +275,7 @@ def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
 
 
 def _late_clock(state: str) -> float:
-    """Return by how many seconds the clock stands before this program's files, or the daemon's last beat."""
+    """Return by how many seconds the clock is behind this program's files or the daemon's last heartbeat."""
     newest = 0.0
     for path in (Path(orchestrator.__file__), Path(layout.daemon_beat(state))):
         with contextlib.suppress(OSError):
@@ -285,7 +285,7 @@ def _late_clock(state: str) -> float:
 
 
 def _synchronised() -> bool | None:
-    """Return whether NTP keeps the clock; None where nobody tells."""
+    """Return whether NTP keeps the clock; None if timedatectl does not say."""
     try:
         done = subprocess.run(
             ["timedatectl", "show", "-p", "NTPSynchronized", "--value"],
@@ -301,7 +301,7 @@ def _synchronised() -> bool | None:
 
 
 def _limits(pid: int) -> dict[str, int]:
-    """Return how much of what a process may have: the daemon, or this one, whose limits one that it starts has too."""
+    """Return a process's resource limits: the daemon's, or this process's, which its children inherit."""
     found = {
         "open files": _limit(pid, resource.RLIMIT_NOFILE),
         "processes": _limit(pid, resource.RLIMIT_NPROC),
@@ -316,7 +316,7 @@ def _limits(pid: int) -> dict[str, int]:
 
 
 def _limit(pid: int, kind: int) -> int:
-    """Return a limit of a process; that of this one where the system tells no other's."""
+    """Return a limit of a process; this process's where the system has no `prlimit`."""
     if hasattr(resource, "prlimit"):
         with contextlib.suppress(OSError):
             return resource.prlimit(pid, kind)[0]
@@ -324,7 +324,7 @@ def _limit(pid: int, kind: int) -> int:
 
 
 def _beat(state: str) -> tuple[Beat | None, str]:
-    """Return what lock and beat say; or nothing, and why they are not believed."""
+    """Return the daemon's lock and heartbeat; or None, and why they cannot be trusted."""
     try:
         return Beat(state), ""
     except CommandError as error:
@@ -332,6 +332,6 @@ def _beat(state: str) -> tuple[Beat | None, str]:
 
 
 def _silence(beat: Beat | None) -> float | None:
-    """Return for how many seconds a daemon that is up has not beaten, if that is too long."""
+    """Return for how many seconds a running daemon has shown no heartbeat, if that is too long."""
     silent = time.time() - beat.at if beat is not None and beat.up and beat.at else 0.0
     return silent if silent > LATE else None

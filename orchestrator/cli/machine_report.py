@@ -1,4 +1,4 @@
-"""What `task doctor` saw of this machine, as it was found; `diagnosis` says what that means."""
+"""What `task doctor` found on this machine, as raw values; `diagnosis` turns them into findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS: Final = re.compile(r"(\d+(?:\.\d+)+)")
 
 @dataclass(frozen=True, slots=True)
 class VersionReply:
-    """A program that was looked for on the agents' `PATH` and asked its version: what it said, or why it did not."""
+    """The answer of a program on the agents' `PATH` to the question for its version; or why there is none."""
 
     name: str
     path: str = ""
@@ -25,7 +25,7 @@ class VersionReply:
 
     @property
     def version(self) -> str:
-        """The version's numbers as it said them, or an empty string."""
+        """The version's numbers, or an empty string."""
         found = _NUMBERS.search(self.said)
         return found[1] if found else ""
 
@@ -34,8 +34,8 @@ class VersionReply:
 class CliReport:
     """An agent CLI as an agent would find it.
 
-    `held_back` are variables that would log it in, and that the settings do not let through; `unheard` those that
-    pass, but that the running daemon was started without. `driven`: there is a runtime for it.
+    `held_back` are variables that would log it in, but that the settings do not pass; `unheard` those that pass, but
+    that the running daemon was started without. `driven`: there is a runtime for it.
     """
 
     cli: AgentCli
@@ -48,10 +48,10 @@ class CliReport:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReport:
-    """A runtime that the settings define. `word` is what it begins with, `path` where an agent would find that.
+    """A runtime that the settings define. `word` is its program, `path` where an agent would find that.
 
-    `placed` says that the word is filled in for each run, so that nobody can look for it ahead of one. `signals` says
-    what tells of its turns. It is asked nothing: what it would do with a question nobody knows.
+    `placed`: the word is filled in for each run, so it cannot be looked up before one. `signals` names the source of
+    its turns. The program is not asked for its version: nobody knows what it would do with an unknown option.
     """
 
     name: str
@@ -63,7 +63,7 @@ class RuntimeReport:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that a task needs; `fault` says why it cannot be used, `room` and `inodes` what is free there."""
+    """A folder that a task needs; `fault` says why it is unusable, `room` (bytes) and `inodes` what is free there."""
 
     what: str
     path: str
@@ -74,7 +74,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """All that was seen. What could not be found out is None, or empty."""
+    """All that was examined. Unknown values are None or empty."""
 
     clis: tuple[CliReport, ...] = ()
     own: tuple[RuntimeReport, ...] = ()

@@ -1,4 +1,4 @@
-"""The program: finds the verb, reads its arguments, runs it, and says in one sentence what went wrong."""
+"""The program: finds the verb, parses its arguments, runs it, and reports an error in one sentence."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VERBS = {
-    "start": "make a task's folder and let the PM begin, or go on, with it",
-    "status": "show where a task stands",
+    "start": "create a task's folder; begin the task, or go on with it",
+    "status": "show the state of a task",
     "list": "show all tasks",
-    "hosts": "show the boxes on which agents work, and how each is",
+    "hosts": "show the boxes on which agents work, and their state",
     "stop": "end the PM's work on a task, and its agents",
-    "attach": "look over the agents' shoulders in tmux",
-    "checkin": "let the PM look at a task now",
+    "attach": "watch the agents in tmux",
+    "checkin": "let the PM check a task now",
     "logs": "show what the PM decided, or what an agent's terminal showed",
     "why": "show why the PM did what it did",
     "diff": "show what a task, or one of its steps, has changed",
-    "merge": "bring a task's branch into yours, or take that back",
-    "rebase": "let a task's work stand upon your branch as it is today",
-    "delete": "take a task away, with all that belongs to it",
-    "archive": "put a task into one file and take it away, or bring it back",
+    "merge": "merge a task's branch into yours, or undo that",
+    "rebase": "move a task's work on top of your branch as it is now",
+    "delete": "delete a task, with all that belongs to it",
+    "archive": "pack a task into one file and remove it, or restore it",
     "spawn": "start an agent with a handoff of your own",
     "order": "start an agent with a sentence",
     "questions": "show what waits for your answer",
     "answer": "answer a question",
-    "notify": "try the channels that tell you, show what was told",
+    "notify": "try the notification channels, list notifications",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
-    "config": "show each setting, its value and where that comes from",
-    "doctor": "tell what is here, what a task would miss, and how to mend it",
-    "completion": "print a script by which bash, zsh or fish complete `task`",
-    "daemon": "start, stop, install or look at the daemon",
+    "config": "show each setting, its value and where the value comes from",
+    "doctor": "check what is installed and what a task would lack",
+    "completion": "print a completion script for bash, zsh or fish",
+    "daemon": "start, stop, install or inspect the daemon",
     "help": "explain a verb, `json` documents and `schemas`, or `exit-codes`",
 }
-_ABOUT_ITSELF = frozenset({"daemon", "help"})
-"""Verbs that mind the daemon in their own way, or not at all."""
-_LOOKING = frozenset(
+_WITHOUT_CHECK = frozenset({"daemon", "help"})
+"""Verbs that check on the daemon in their own way, or not at all."""
+_READ_ONLY = frozenset(
     {
         "status",
         "list",
@@ -61,7 +61,7 @@ _LOOKING = frozenset(
         "notify",
     }
 )
-"""Verbs that an agent may use too: they change nothing. `daemon`, `doctor` and `notify` tell their own uses apart."""
+"""Read-only verbs, which agents may use too. `daemon`, `doctor` and `notify` check their own subcommands."""
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 (the outermost loop)
-        return _unforeseen(error)
+        return _unexpected(error)
 
 
 def _run(words: list[str]) -> int:
@@ -93,14 +93,12 @@ def _run(words: list[str]) -> int:
 
         print(f"agent-orchestrator {__version__}")
         return Exit.DONE
-    if (
-        verb == "complete"
-    ):  # for the scripts of `task completion`: at each press of a key, and never a word of trouble
+    if verb == "complete":  # run by the scripts of `task completion` at each press of a key: prints no errors
         return _complete(rest)
     if verb in {"-h", "--help"}:
         verb = "help"
     if verb not in VERBS:
-        raise CommandError(Exit.USAGE, _no_verb(verb))
+        raise CommandError(Exit.USAGE, _unknown_verb(verb))
 
     from orchestrator.cli.parser import VerbParser
 
@@ -108,12 +106,12 @@ def _run(words: list[str]) -> int:
     parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
     module.arguments(parser)
     options = parser.parse_args(rest)
-    if verb not in _LOOKING:
+    if verb not in _READ_ONLY:
         from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run(verb)
-    if verb not in _ABOUT_ITSELF:
-        mind_daemon()
+    if verb not in _WITHOUT_CHECK:
+        check_daemon()
     code: int = module.run(options)
     return code
 
@@ -131,8 +129,8 @@ def _complete(words: list[str]) -> int:
     return Exit.DONE
 
 
-def mind_daemon() -> None:
-    """Say so if a daemon that has tasks at work is dead or hangs. Where it beats, this costs one look at a file."""
+def check_daemon() -> None:
+    """Print a line if a daemon with tasks at work is dead or hangs. If its heartbeat is fresh, this costs one stat."""
     from orchestrator import layout
     from orchestrator.cli.beat import is_fresh
 
@@ -148,13 +146,13 @@ def mind_daemon() -> None:
             raise
 
 
-def _no_verb(word: str) -> str:
+def _unknown_verb(word: str) -> str:
     from difflib import get_close_matches
 
     from orchestrator.cli.parser import called_as
 
     near, name = get_close_matches(word, VERBS, n=1), called_as()
-    guess = f"did you mean `{name} {near[0]}`?" if near else f"`{name} --help` shows what there is"
+    guess = f"did you mean `{name} {near[0]}`?" if near else f"`{name} --help` lists all verbs"
     return f"there is no verb {word[:40]!a}: {guess}"
 
 
@@ -165,7 +163,7 @@ def _say(message: str, code: int) -> int:
     return code
 
 
-def _unforeseen(error: Exception) -> int:
+def _unexpected(error: Exception) -> int:
     from orchestrator import layout
     from orchestrator.model.errors import OrchestratorError, Refused
 
@@ -180,4 +178,4 @@ def _unforeseen(error: Exception) -> int:
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)
     kind = type(error).__name__
-    return _say(f"this should not happen ({kind}: {error}): ORCHESTRATOR_DEBUG=1 shows where", Exit.FAILED)
+    return _say(f"internal error ({kind}: {error}); to see where, set ORCHESTRATOR_DEBUG=1", Exit.FAILED)

@@ -1,4 +1,4 @@
-"""`task merge`: brings a task's branch into what the user has checked out, or takes that back."""
+"""`task merge`: merges a task's branch into the branch that the user has checked out, or undoes that."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task merge tidy --dry-run\n  task merge tidy\n  task merge tidy --undo"
 _ABOUT = """\
-Merges only what is whole: a complete task, each step passed, each criterion
-met. The branch that it goes into is the one that is checked out in the project.
-Nothing is touched where both sides changed the same place, or where files of
-yours are changed and not committed.\
+Merges complete tasks only: each step passed, each criterion met. The target is
+the branch that is checked out in the project. Nothing is changed if there is a
+conflict, or if the merge would touch files with uncommitted changes.\
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task merge` understands."""
+    """Declare the arguments of `task merge`."""
     parser.description = f"{parser.description}\n\n{_ABOUT}"
     about_task(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
+    parser.add_argument("--anyway", action="store_true", help="merge what there is of an incomplete task")
     parser.add_argument(
-        "--anyway", action="store_true", help="merge what is there of a task that is not whole"
-    )
-    parser.add_argument(
-        "--no-ff", action="store_true", help="make a merge commit also where a fast-forward would do"
+        "--no-ff", action="store_true", help="make a merge commit even if a fast-forward is possible"
     )
     parser.add_argument(
         "--undo",
         action="store_true",
-        help="set your branch back to where it stood before, if nothing came on top",
+        help="set your branch back to where it was before, if nothing came on top",
     )
 
 
 def run(options: Namespace) -> int:
     """Merge a task's branch, or undo that."""
-    from orchestrator.cli.merging import run as carried_out
+    from orchestrator.cli.merging import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

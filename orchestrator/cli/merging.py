@@ -1,7 +1,7 @@
-"""`task merge`: brings a task's branch into what the user has checked out, or takes that back.
+"""`task merge`: merges a task's branch into the branch that the user has checked out, or undoes that.
 
-Looking is done by the guarded git. The merge itself is the user's own: by their git, with their hooks, signatures and
-filters, as if they had typed `git merge`.
+The guarded git only reads. The user's own git merges, with their hooks, signatures and filters, as if they had typed
+`git merge`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orchestrator.cli.task_branch import (
     work_of,
 )
 from orchestrator.cli.tasks import TaskRecord, called, chosen
-from orchestrator.cli.unmerge import noted, seen_anew, undo
+from orchestrator.cli.unmerge import merge_note, refresh, undo
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.workspaces.git_process import as_the_user
 from orchestrator.workspaces.merging import Merging, Way, foreseen, is_result
@@ -51,30 +51,30 @@ def run(options: Namespace) -> int:
     if plan.way is Way.COMMIT and wanted == "only":
         raise CommandError(
             Exit.FAILED,
-            f"{own.branch} has changed since {task.name} began, and your git is to make no merge commits "
-            f"(merge.ff = only): {typed('task', 'rebase', called(task))} brings the work up to it",
+            f"{own.branch} has changed since {task.name} began, and your git makes no merge commits "
+            f"(merge.ff = only); to move the work on top of it: {typed('task', 'rebase', called(task))}",
         )
-    _refuse_if_at_odds(work, own, plan)
-    told = f"{work.branch} ({commits_said(plan.commits)}, {plan.tip[:SHORT]}) into {own.branch} in {harmless(own.top)}"
+    _refuse_on_conflict(work, own, plan)
+    said = f"{work.branch} ({commits_said(plan.commits)}, {plan.tip[:SHORT]}) into {own.branch} in {harmless(own.top)}"
     print("\n".join(_stat(own, plan)))
     if options.dry_run:
-        print(f"would merge {told}: {_how(own, plan)}")
+        print(f"would merge {said}: {_how(own, plan)}")
         return Exit.DONE
     _merge(work, own, plan)
     now = work.repository.head(work.code)
-    print(f"merged {told}: {plan.way.value}, {own.branch} went from {own.head[:SHORT]} to {now[:SHORT]}")
-    print(f"undo it by: {typed('task', 'merge', called(task), '--undo')}", flush=True)
-    seen_anew(task)
+    print(f"merged {said}: {plan.way.value}, {own.branch} went from {own.head[:SHORT]} to {now[:SHORT]}")
+    print(f"to undo it: {typed('task', 'merge', called(task), '--undo')}", flush=True)
+    refresh(task)
     return Exit.DONE
 
 
-# What stands against it ---------------------------------------------------------------------------
+# Reasons to refuse --------------------------------------------------------------------------------
 
 
 def _refuse_if_empty(work: Work) -> None:
     if work.count():
         return
-    boxes = elsewhere(work.task.told)
+    boxes = elsewhere(work.task.view)
     there = f" (its agents work on {boxes}; `bring: branch` in task.md brings their commits)" if boxes else ""
     raise CommandError(
         Exit.FAILED, f"{work.branch} has no commit of its own: there is nothing to merge{there}"
@@ -82,31 +82,31 @@ def _refuse_if_empty(work: Work) -> None:
 
 
 def _refuse_unless_whole(task: TaskRecord, *, anyway: bool) -> None:
-    lacks = lacking(task.told)
+    lacks = lacking(task.view)
     if lacks and not anyway:
         listed = "\n".join(f"  {each}" for each in lacks)
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} is not whole, so it is not merged:\n{listed}\n"
-            f"to merge what is on its branch all the same: {typed('task', 'merge', called(task), '--anyway')}",
+            f"{task.name} is not complete, so it was not merged:\n{listed}\n"
+            f"to merge what is on its branch anyway: {typed('task', 'merge', called(task), '--anyway')}",
         )
     for each in lacks:
-        print(f"not whole: {each}")
+        print(f"not complete: {each}")
 
 
 def _ready(work: Work) -> UserTree:
-    """Return the user's tree if a merge into it makes sense as it stands. Raises CommandError."""
+    """Return the user's tree if the branch can be merged into it as it is. Raises CommandError."""
     own = work.own_tree()
     where = harmless(own.top)
     if what := own.under_way:
         raise CommandError(
             Exit.FAILED,
-            f"a {what} is under way in {where}: finish it, or `git {what} --abort`, then try again",
+            f"a {what} is in progress in {where}: finish it, or `git {what} --abort`, then try again",
         )
     if not own.branch:
         raise CommandError(
             Exit.FAILED,
-            f"no branch is checked out in {where}: `git switch` to the one that is to have the work",
+            f"no branch is checked out in {where}: `git switch` to the branch that shall get the work",
         )
     if own.branch == work.branch:
         raise CommandError(
@@ -117,27 +117,27 @@ def _ready(work: Work) -> UserTree:
         strange = own.git.ask("rev-list", "--count", f"{own.head}..{work.base}")
         raise CommandError(
             Exit.FAILED,
-            f"{own.branch} does not have {work.base[:SHORT]}, from which {work.task.name} began: with its work "
-            f"{commits_said(int(strange))} would come that are not the task's. Switch to the branch that has it, or "
-            f"let the work begin here: {typed('task', 'rebase', called(work.task))}",
+            f"{own.branch} lacks {work.base[:SHORT]}, from which {work.task.name} began: the merge would also bring "
+            f"{commits_said(int(strange))} from elsewhere. Switch to the branch that has it, or "
+            f"move the work onto this one: {typed('task', 'rebase', called(work.task))}",
         )
     return own
 
 
-def _refuse_if_at_odds(work: Work, own: UserTree, plan: Merging) -> None:
+def _refuse_on_conflict(work: Work, own: UserTree, plan: Merging) -> None:
     if plan.conflicts:
         raise CommandError(
             Exit.FAILED,
-            f"{work.task.name} is not merged, as {own.branch} has changed since in the same places:\n"
+            f"{work.task.name} was not merged: {own.branch} has changed since in the same places:\n"
             f"{names_said(plan.conflicts)}\n"
-            f"nothing was touched; to settle it by hand: {typed('git', '-C', own.top, 'merge', work.branch)}",
+            f"nothing was changed; to merge by hand: {typed('git', '-C', own.top, 'merge', work.branch)}",
         )
     if plan.in_the_way:
         raise CommandError(
             Exit.FAILED,
-            f"{work.task.name} is not merged, as these files of {harmless(own.top)} hold what is not committed:\n"
+            f"{work.task.name} was not merged: these files in {harmless(own.top)} have uncommitted changes:\n"
             f"{names_said(plan.in_the_way)}\n"
-            f"commit them, or put them aside: {typed('git', '-C', own.top, 'stash', '--include-untracked')}",
+            f"commit them, or stash them: {typed('git', '-C', own.top, 'stash', '--include-untracked')}",
         )
 
 
@@ -145,16 +145,16 @@ def _refuse_if_at_odds(work: Work, own: UserTree, plan: Merging) -> None:
 
 
 def _merge(work: Work, own: UserTree, plan: Merging) -> None:
-    """Have the user's git merge. What the branch stood at is written down first.
+    """Let the user's git merge. First writes down where the branch is.
 
     Raises:
-        CommandError: it would not; the branch and the tree are as they were.
+        CommandError: git did not merge; the branch and the tree are unchanged.
 
     """
     note = {"branch": own.branch, "before": own.head, "tip": plan.tip, "at": time.time()}
     home = Path(work.task.home)
     disk, path = DiskFiles(home.parents[1]), layout.task_merged(home)
-    earlier = noted(work.task)
+    earlier = merge_note(work.task)
     disk.write(path, json.dumps(note).encode())
     way = "--ff-only" if plan.way is Way.FORWARD else "--no-ff"
     words = ["merge", way, "--commit", "--no-squash", "--no-edit", "--no-stat", "--quiet"]
@@ -169,23 +169,23 @@ def _merge(work: Work, own: UserTree, plan: Merging) -> None:
         else:
             path.unlink(missing_ok=True)
         raise CommandError(
-            Exit.FAILED, f"git did not merge it (status {code}, see above); {own.branch} is as it was"
+            Exit.FAILED, f"git did not merge (status {code}, see above); {own.branch} is unchanged"
         )
     raise CommandError(
         Exit.FAILED,
-        f"git ended with status {code}, and {own.branch} is not what was foreseen; it was at {own.head}: "
-        f"look at {typed('git', '-C', own.top, 'log', '-3')}",
+        f"git ended with status {code}, and {own.branch} is not at the expected commit; it was at {own.head}; "
+        f"to see what happened: {typed('git', '-C', own.top, 'log', '-3')}",
     )
 
 
 def _how(own: UserTree, plan: Merging) -> str:
     if plan.way is Way.FORWARD:
         return f"fast-forward from {own.head[:SHORT]}"
-    return "with a merge commit" if plan.result else "with a merge commit, if nothing is at odds"
+    return "with a merge commit" if plan.result else "with a merge commit, if there is no conflict"
 
 
 def _stat(own: UserTree, plan: Merging) -> list[str]:
-    """Return which files change, as `git diff --stat` shows it."""
+    """Return which files change, in the format of `git diff --stat`."""
     if not plan.result:
         return []
     said = own.git.ask(

@@ -1,4 +1,4 @@
-"""Where to look next: the commands and files that a user needs after a start and at the end."""
+"""The commands and files that a user needs after a start and at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestrator.cli.tasks import TaskRecord, called
 
 
 def after_start(task: TaskRecord) -> list[str]:
-    """Return how to look at a task that was just started."""
+    """Return the commands to look at a task that was just started."""
     name, folder = called(task), _folder(task)
     return [
         f"  folder     {folder}",
@@ -25,11 +25,11 @@ def after_start(task: TaskRecord) -> list[str]:
 
 
 def after_end(task: TaskRecord, *, colour: bool) -> list[str]:
-    """Return how a task stands that ended or waits, and where its results are."""
-    told, folder = task.believed(), _folder(task)
+    """Return the state of a task that ended or waits, and where its results are."""
+    view, folder = task.readable_view(), _folder(task)
     beat = Beat(layout.state_folder(os.environ))
     return [
-        *outcome(told, called(task), beat, columns(), time.time(), colour=colour),
+        *outcome(view, called(task), beat, columns(), time.time(), colour=colour),
         "",
         f"progress   {layout.task_progress(folder)}",
         f"artifacts  {layout.artifacts(folder)}",

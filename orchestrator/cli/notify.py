@@ -1,4 +1,4 @@
-"""`task notify`: tries the channels, and shows what was told, what waits and what failed."""
+"""`task notify`: tries the channels, and lists which notifications were sent, wait, or failed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 EXAMPLE = "task notify test --channel phone\n  task notify list"
 SHOWN = 20
 HOW = """\
-Without any channel set you are told by the bell of the terminal in which you
-typed `task start`, by a line in tmux while you are attached, and on the desktop
-where there is one. Others are set in the settings file (`task config` names
-it): any address that apprise knows; tmux://, terminal:// and desktop:// are
-those that need nothing. channels = [] is for nobody.
+Without any channel set, the bell of the terminal in which you typed `task
+start` notifies you, a line in tmux while you are attached, and the desktop if
+there is one. Set others in the settings file (`task config` shows its path):
+any address that apprise knows. tmux://, terminal:// and desktop:// need no
+set-up. channels = [] turns notifications off.
 
   [notify]
   channels = ["tmux://", "ntfy://my-topic name=phone rules=question,daemon"]
@@ -22,23 +22,23 @@ those that need nothing. channels = [] is for nobody.
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task notify` understands."""
+    """Declare the arguments of `task notify`."""
     parser.description = f"{parser.description}\n\n{HOW}"
     parser.add_argument(
         "action",
         choices=("test", "list"),
-        help="test: send a message over each channel now, and say what became of it; exit 1 if one failed. "
-        "list: what waits, and until when; what failed; what was told",
+        help="test: send a message over each channel now and show the result; exit 1 if one failed. "
+        "list: notifications that wait (and until when), failed, or were sent",
     )
     parser.add_argument("--channel", metavar="NAME", help="test: only this one")
     parser.add_argument(
-        "--all", action="store_true", help=f"list: all that is kept, not only the last {SHOWN}"
+        "--all", action="store_true", help=f"list: all that are kept, not only the last {SHOWN}"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Try the channels, or show the news."""
-    from orchestrator.cli.notifying import run as carried_out
+    """Try the channels, or list the notifications."""
+    from orchestrator.cli.notifying import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

@@ -1,4 +1,4 @@
-"""`task notify`: tries the channels, and shows what was told, what waits and what failed."""
+"""`task notify`: tries the channels, and shows which notifications were sent, wait, or failed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orchestrator.ports.sender import SendResult
 
 
 def run(options: Namespace) -> int:
-    """Try the channels, or show the news."""
+    """Try the channels, or list the notifications."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     notify = at_hand(settings.notify, os.environ)
     if options.action == "test":
@@ -42,24 +42,28 @@ def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
     channels = list(settings.channels)
     if not channels:
         path = layout.config_file(os.environ)
-        raise CommandError(Exit.USAGE, f"no channel is set: say where you want to be told in {path}\n{HOW}")
+        raise CommandError(Exit.USAGE, f"no channel is set; to get notifications, add one to {path}\n{HOW}")
     if name is None:
         return channels
     found = [channel for channel in channels if channel.name == name]
     if not found:
         known = ", ".join(channel.name for channel in channels)
-        raise CommandError(Exit.USAGE, f"there is no channel {name[:40]!a}: there are {known}")
+        raise CommandError(Exit.USAGE, f"there is no channel {name[:40]!a}; known channels: {known}")
     return found
 
 
 def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
-    """Send past the spool and its limits: who asks wants to know now."""
+    """Send past the spool and its limits: the user wants the result now."""
     from orchestrator.notifications.subprocess_sender import SubprocessSender
     from orchestrator.notifications.wording import message
 
     at = time.time()
     news = Notification(
-        "test", NotificationRule.DAEMON, "agent-orchestrator: a test", "You will be told here.", at
+        "test",
+        NotificationRule.DAEMON,
+        "agent-orchestrator: a test",
+        "Notifications will appear here.",
+        at,
     )
     sender = SubprocessSender(settings.notify.deadline, settings.tmux.socket, os.environ)
     outcomes = sender.send([message(channel, [news], at) for channel in channels])
@@ -83,22 +87,22 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
     spool = Spool(DiskFiles(state), layout.news(state))
     at = time.time()
     waiting = spool.look()
-    told, failed = spool.over(TOLD), spool.over(FAILED)
+    sent, failed = spool.over(TOLD), spool.over(FAILED)
     tried: dict[str, tuple[float, ...]] = {}
-    for envelope in (*waiting, *told, *failed):
+    for envelope in (*waiting, *sent, *failed):
         for channel, receipt in envelope.receipts.items():
             tried[channel] = tuple({*tried.get(channel, ()), *receipt.tries})
     waits = policy.plan(settings, waiting, policy.lately(tried, at), at).waits
     found = [
         *((envelope, "waits") for envelope in waiting),
-        *((envelope, policy.stands(envelope)) for envelope in (*failed, *told)),
+        *((envelope, policy.stands(envelope)) for envelope in (*failed, *sent)),
     ]
     found.sort(key=lambda each: each[0].news.at, reverse=True)
     if as_json:
         print(json.dumps({"news": [_shape(envelope, state, waits) for envelope, state in found]}))
         return
     if not found:
-        print("there was nothing to tell yet")
+        print("there were no notifications yet")
         return
     rows = [
         (
@@ -117,7 +121,7 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
 
 
 def _hows(envelope: Envelope, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:
-    """Return how far each channel is with a letter, in words."""
+    """Return in words how far each channel is with a notification."""
     said = [f"{channel}: {_how(receipt, at)}" for channel, receipt in envelope.receipts.items()]
     said += [
         f"{channel}: until {clock(wait.until, at)}" + (f" ({wait.why})" if wait.why else "")

@@ -1,6 +1,6 @@
-"""Everything of a task in one file: its folders, its journal and logs, and a bundle of its refs.
+"""Packs a whole task into one file: its folders, its journal and logs, and a bundle of its refs.
 
-The bundle builds on the commit that the task began from; a ref in the project keeps git from dropping that.
+The bundle builds on the commit that the task began from; a ref in the project keeps git from dropping that commit.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _PINNED: Final = "refs/tasks/archived/"
 
 
 def pack(has: TaskResources, state: Path) -> Archive:
-    """Put all of a task that was let go of into one file, durably, and return that. Nothing is taken away yet.
+    """Pack a task that the daemon has released into one file, durably, and return that file. Deletes nothing yet.
 
-    What lay uncommitted in its worktrees is on refs afterwards.
+    Uncommitted work in its worktrees is on refs afterwards.
 
     Raises:
-        CommandError: its files go on changing.
-        Unavailable: git cannot do it now.
-        OSError: the disk cannot do it now.
+        CommandError: its files keep changing.
+        Unavailable: git does not answer now.
+        OSError: the disk fails now.
 
     """
     DiskFiles(state).make_folder(layout.archive(state))
@@ -55,10 +55,10 @@ def pack(has: TaskResources, state: Path) -> Archive:
         try:
             _write(part, manifest, bundle, has)
             break
-        except FileNotFoundError:  # a log was just compressed
+        except FileNotFoundError:  # a log was compressed meanwhile
             continue
     else:
-        raise CommandError(Exit.FAILED, f"the files of {task.name} go on changing: try again")
+        raise CommandError(Exit.FAILED, f"the files of {task.name} keep changing: try again later")
     _check(part, manifest)
     part.rename(file)
     _sync_folder(file.parent)
@@ -67,7 +67,7 @@ def pack(has: TaskResources, state: Path) -> Archive:
 
 
 def unpin(manifest: Manifest) -> None:
-    """Let git drop what an archive builds on, should nothing else hold it. A repository that is gone is fine."""
+    """Let git drop the commit that an archive builds on, if nothing else holds it. A missing repository is fine."""
     if manifest.base:
         try:
             repository = repository_of({"code": manifest.code, "project": manifest.project})
@@ -79,9 +79,9 @@ def unpin(manifest: Manifest) -> None:
 
 
 def _manifest(has: TaskResources, bundle: Path) -> Manifest:
-    """Return what the archive tells, with the task's refs bundled and their ground pinned."""
+    """Return the archive's manifest; write the bundle of the task's refs, and pin the commit it builds on."""
     task, refs, bundled = has.task, dict[str, str](), False
-    base = str(task.told.get("base") or "")
+    base = str(task.view.get("base") or "")
     if has.repository is not None and base:
         _keep_what_lies(has, base)
         refs = refs_of(has.repository, has.branch) if has.holdings.refs else {}
@@ -93,9 +93,9 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
         id=task.id,
         name=task.name,
         project=task.project,
-        state=str(task.told.get("state", "asked_for")),
+        state=str(task.view.get("state", "asked_for")),
         archived_at=time.time(),
-        code=str(code_of(task.told)) if task.told else "",
+        code=str(code_of(task.view)) if task.view else "",
         base=base,
         refs=refs,
         bundled=bundled,
@@ -104,18 +104,18 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
 
 
 def _keep_what_lies(has: TaskResources, base: str) -> None:
-    """Put on refs what lies uncommitted in the task's worktrees, and take these away."""
+    """Commit uncommitted work of the task's worktrees to refs, and remove the worktrees."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     workspaces = GitWorkspaces(settings.git.deadline, environ=os.environ)
     for name in dict.fromkeys(
         name_in(path.name) for path in has.holdings.trees
-    ):  # a tree may have had several lives
-        tree = Tree(code_of(has.task.told), has.worktrees, name, has.branch, base)
+    ):  # one tree may have had several names on disk
+        tree = Tree(code_of(has.task.view), has.worktrees, name, has.branch, base)
         workspaces.release(tree, 0)
 
 
 def _bundled(repository: Repository, refs: dict[str, str], base: str, bundle: Path) -> bool:
-    """Write a bundle of what the refs have beyond the base; False if that is nothing."""
+    """Write a bundle of the refs' commits beyond the base; return False if there are none."""
     git = repository.git
     new = [ref for ref in refs if git.ask("rev-list", "--count", f"{base}..{refs[ref]}") != "0"]
     if not new:
@@ -132,10 +132,10 @@ def _write(part: Path, manifest: Manifest, bundle: Path, has: TaskResources) -> 
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 (it is open)
         with tarfile.open(fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT) as packed:
-            told = manifest.encoded()
+            encoded = manifest.encoded()
             first = tarfile.TarInfo(MANIFEST)
-            first.size, first.mtime = len(told), manifest.archived_at
-            packed.addfile(first, io.BytesIO(told))
+            first.size, first.mtime = len(encoded), manifest.archived_at
+            packed.addfile(first, io.BytesIO(encoded))
             if manifest.bundled:
                 packed.add(bundle, BUNDLE, recursive=False)
             _add(packed, has.home, HOME, _LEFT_OUT)
@@ -164,9 +164,9 @@ def _walk(root: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[Pat
 
 
 def _check(part: Path, manifest: Manifest) -> None:
-    """Read an archive through, as it lies on the disk: what it was made of is about to be taken away."""
+    """Read an archive back from the disk: its sources are about to be deleted."""
     if read_manifest(part) != manifest:
-        raise CommandError(Exit.FAILED, f"{part} does not hold what was put into it: nothing was taken away")
+        raise CommandError(Exit.FAILED, f"{part} does not hold what was packed; nothing was deleted")
     with layout.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
         for _ in packed:
             pass

@@ -1,8 +1,8 @@
-"""What git shows of a task, on the user's terminal: with their pager, in colour, and harmless.
+"""Shows git's output about a task on the user's terminal: through their pager, in colour, and harmless.
 
-What agents wrote stands in it. So git is the guarded one, with no program that the repository names, and each line is
-made harmless before it is painted: git's own colours could not be told from those that a file brings along. Where
-nobody looks (a pipe, a file) the bytes are git's own, fit for `git apply`.
+Agents wrote what it shows. So the guarded git runs, which starts no program that the repository names, and each line is
+made harmless before it is coloured: git's own colours would look the same as those in a file. If the output is no
+terminal, the bytes are git's own, fit for `git apply`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from orchestrator.workspaces.git_process import Git
 _HUNK: Final = re.compile(r"(@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@)(.*)")
 _STAT: Final = re.compile(r"(.* \| +\d+ )(\+*)(-*)")
 _TRUSTED: Final = frozenset({"system", "global"})
-"""Scopes of git's settings that are the user's own. Those of a repository could be an agent's."""
+"""Scopes of git's settings that are the user's own. An agent may have written those of a repository."""
 
 _NEVER: Final = frozenset({"false", "never", "no", "off", "0"})
 _LESS: Final = {"LESS": "FRX", "LV": "-c"}
 
 
 def show(git: Git, *words: str) -> int:
-    """Run a command of git that shows differences, and return its exit status."""
+    """Run a git command that prints differences, and return its exit status."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         return git.stream(*words, into=None).wait()
@@ -43,7 +43,7 @@ def show(git: Git, *words: str) -> int:
         with _paged(git) as out, suppress(BrokenPipeError):
             for line in painted(lines) if colour else lines:
                 out.write(f"{line}\n")
-        process.terminate()  # whoever closed the pager wants no more
+        process.terminate()  # the user closed the pager
     return 0
 
 
@@ -66,7 +66,7 @@ def painted(lines: Iterable[str]) -> Iterator[str]:
 
 @contextmanager
 def _paged(git: Git) -> Iterator[IO[str]]:
-    """Give the user's pager to write to, as git would find it; standard output where there is none."""
+    """Open the user's pager, chosen as git chooses it; standard output if there is none."""
     wanted = os.environ.get("GIT_PAGER") or _own(git, "core.pager") or os.environ.get("PAGER") or "less"
     program = next(iter(wanted.split()), "cat")
     if program == "cat" or not shutil.which(program):
@@ -91,7 +91,7 @@ def _paged(git: Git) -> Iterator[IO[str]]:
 
 
 def _own(git: Git, *keys: str) -> str:
-    """Return the first of these settings of git that its user set, not the repository; else nothing."""
+    """Return the first of these git settings that the user set, not the repository; else an empty string."""
     for key in keys:
         said = git.find("config", "--show-scope", "--get-all", key)
         mine = [

@@ -1,4 +1,4 @@
-"""How the arguments of a verb are read, and how it explains itself."""
+"""Parses the arguments of a verb, and prints its help."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ ALIAS = "task"
 
 
 def called_as() -> str:
-    """Return the name by which the program was called; the short one where it was called in another way."""
+    """Return the name under which the program was started; `task` if that was another one."""
     name = sys.argv[0].rpartition("/")[2] if sys.argv else ""
     return name if name in {PROGRAM, ALIAS} else ALIAS
 
 
 def as_called(text: str) -> str:
-    """Return a text in which commands bear the name by which the program was called; they are written `task VERB`."""
+    """Return a text with `task VERB` replaced by the name under which the program was started."""
     name = called_as()
     if name == ALIAS:
         return text
-    import re  # only for those who call it by its long name
+    import re  # needed only under the long name
 
     from orchestrator.cli.main import VERBS
 
-    # "the task list" is no command: those follow a sign, two spaces or the start of a line.
+    # "the task list" is not a command: a command follows punctuation, two spaces or the start of a line.
     return re.sub(rf"(?<![a-z] )\b{ALIAS} (?=(?:{'|'.join(VERBS)}|VERB)\b)", f"{name} ", text)
 
 
 class _Formatter(RawDescriptionHelpFormatter):
-    """Told its width: to find it out by itself, argparse imports `shutil` as soon as an argument is added."""
+    """Gets its width as an argument: to find it out, argparse imports `shutil` for each added argument."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=columns())
@@ -54,7 +54,7 @@ class _Formatter(RawDescriptionHelpFormatter):
 
 
 class VerbParser(ArgumentParser):
-    """The parser of one verb. What is wrong comes out as one sentence, like every other error here."""
+    """The parser of one verb. Errors come out as one sentence, like all others here."""
 
     def __init__(self, verb: str, summary: str, example: str) -> None:
         super().__init__(

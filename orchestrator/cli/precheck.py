@@ -1,7 +1,7 @@
-"""What can be known of a task before it starts: whether its agents would find what they need, and where they begin.
+"""What can be checked about a task before it starts: where its agents begin, and whether they find what they need.
 
-`task start` asks for what costs nothing to know, and does not start where something is missing. `task start --check`
-asks for all of it, and starts nothing.
+`task start` makes the cheap checks, and does not start if something is missing. `task start --check` makes all of
+them, and starts nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FILES: Final = 5
 
 @dataclass(frozen=True)
 class Case:
-    """A task that is to start. `known`: it was started before, so that its branch is its own."""
+    """A task to start. `known`: it was started before, so its branch is its own."""
 
     name: str
     project: Path
@@ -54,7 +54,7 @@ class Case:
 
     @cached_property
     def house(self) -> AgentEnvironment:
-        """What reaches an agent."""
+        """The variables that reach an agent."""
         beat = Beat(layout.state_folder(self.environ))
         theirs = environment_of(beat.pid) if beat.up and beat.pid else None
         return AgentEnvironment(self.environ, theirs or self.environ, self.settings.environment.passed)
@@ -66,7 +66,7 @@ class Case:
 
     @property
     def code(self) -> Path:
-        """The folder whose code the task works on."""
+        """The folder of the code that the task works on."""
         place = self.brief.config.cwd
         return Path(place.path).expanduser() if place and not place.host else self.project
 
@@ -77,7 +77,7 @@ class Case:
 
 
 def look(case: Case) -> list[Finding]:
-    """Return what is wrong, or worth knowing, as far as it costs nothing to find out."""
+    """Return the findings of all cheap checks."""
     if missing := missing_for(case.brief):
         return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
     hosts = list(_hosts(case))
@@ -98,7 +98,7 @@ def look(case: Case) -> list[Finding]:
 
 
 def together(found: Iterable[Finding]) -> list[Finding]:
-    """Return findings of which those that say the same of several agents are one."""
+    """Merge findings that say the same about several agents."""
     topics: dict[tuple[Severity, str, str], list[str]] = {}
     for each in found:
         topics.setdefault((each.severity, each.text, each.mend), []).append(each.topic)
@@ -109,7 +109,7 @@ def together(found: Iterable[Finding]) -> list[Finding]:
 
 
 def _hosts(case: Case) -> Iterator[Finding]:
-    """Say what keeps runs from living on the hosts of a kind that task.md names."""
+    """Yield what prevents runs on the hosts of a kind that task.md names."""
     named = (case.brief.config.host, *(wish.host for wish in case.brief.config.agents.values()))
     for host in dict.fromkeys(each for each in named if each):
         kind, name = kind_and_name(host)
@@ -118,18 +118,21 @@ def _hosts(case: Case) -> Iterator[Finding]:
 
 
 def _programs(case: Case) -> Iterator[Finding]:
-    for name, why in (("tmux", "agents live in it"), ("git", "agents' work is kept by it")):
+    for name, why in (("tmux", "agents run in it"), ("git", "it keeps the agents' work")):
         if program_on(case.environ.get("PATH", ""), name) is None:
             yield Finding(
-                name, Severity.MISSING, f"is not there: {why}", f"install {name} by your package manager"
+                name,
+                Severity.MISSING,
+                f"is not installed: {why}",
+                f"install {name} with your package manager",
             )
 
 
-# Where it begins ----------------------------------------------------------------------------------
+# The base -----------------------------------------------------------------------------------------
 
 
 def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Finding]]:
-    """Return the repository that the task's trees are made of, where it has such; and why there is none."""
+    """Return the repository that the task's trees are made from, if any, or why there is none."""
     if case.brief.config.workspace is WorkspaceKind.SHARED:
         return None, []
     try:
@@ -140,7 +143,7 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
 
 
 def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
-    """Yield from which commit the task would begin, and what is not in it."""
+    """Yield the commit from which the task would begin, and what is not in it."""
     if repository.commit_of("refs/heads/task"):
         yield Finding(
             "base",
@@ -160,7 +163,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
         yield Finding(
             "base",
             Severity.WARN,
-            f"there is a branch {branch} already, at {tip[:SHORT]}: the task goes on from there",
+            f"a branch {branch} exists already, at {tip[:SHORT]}: the task goes on from there",
             typed("git", "-C", case.code, "branch", "-D", branch),
         )
     if known:
@@ -169,7 +172,9 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
     yield Finding("base", Severity.OK, f"agents begin from {own.head[:SHORT]}{on}")
     if own.under_way:
         yield Finding(
-            "base", Severity.WARN, f"a {own.under_way} is under way here: what it makes is not in that commit"
+            "base",
+            Severity.WARN,
+            f"a {own.under_way} is in progress here: its result will not be in that commit",
         )
     if changed := sorted(own.uncommitted() | own.untracked(f"tasks/{case.name}/")):
         named = ", ".join(changed[:_FILES]) + (
@@ -178,7 +183,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
         yield Finding(
             "base",
             Severity.WARN,
-            f"changed here and not committed, so that no agent sees it: {named}",
+            f"changed here but not committed, so no agent sees it: {named}",
             "git commit",
         )
 
@@ -187,12 +192,12 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
 
 
 def roster_of(case: Case) -> Roster | None:
-    """Return the agents that a task could spawn; None if that cannot be known."""
+    """Return the agents that a task could start; None if they cannot be determined."""
     return _roster(case)[0]
 
 
 def _roster(case: Case) -> tuple[Roster | None, list[Finding]]:
-    """Return the agents that the task could spawn, or why that cannot be known; and what was passed over."""
+    """Return the agents that the task could start, or None; and the reason, or warnings about skipped files."""
     named, config = case.brief.config.template, case.brief.config
     try:
         template = template_folder(named, case.settings.templates.folders, case.environ) if named else None
@@ -212,18 +217,18 @@ def _roster(case: Case) -> tuple[Roster | None, list[Finding]]:
 def _missing(case: Case, roster: Roster) -> Iterator[Finding]:
     for name in case.needed:
         if name not in roster.agents:
-            yield Finding(name, Severity.MISSING, "nobody defines this agent", "task setup-agents")
+            yield Finding(name, Severity.MISSING, "this agent is not defined anywhere", "task setup-agents")
 
 
 def _agent(case: Case, agent: Agent, ground: CommandLocation) -> Iterator[Finding]:
-    """Yield what an agent lacks to be launched. On a box that is looked at there."""
+    """Yield what prevents an agent's launch. An agent on a box is checked there."""
     place = location_of(case.brief.config, agent.name)
     if place is not None and place.host:
         return
     if place is not None:
         ground = Folder(Path(place.path).expanduser())
         if not ground.path.is_dir():
-            yield Finding(f"{agent.name}.cwd", Severity.MISSING, f"{ground.path} is no folder")
+            yield Finding(f"{agent.name}.cwd", Severity.MISSING, f"{ground.path} is not a folder")
             return
     try:
         runtime = runtime_of(agent, case.settings.runtimes)
@@ -255,20 +260,20 @@ def _of_cli(case: Case, agent: Agent, cli: AgentCli) -> Iterator[Finding]:
         yield Finding(
             f"{agent.name}.runtime",
             Severity.WARN,
-            f"no login of {cli.title} is seen in files or variables that an agent gets",
+            f"no login of {cli.title} is visible in files or variables that an agent gets",
             cli.login,
         )
 
 
 def _skills(case: Case) -> Iterator[Finding]:
-    asked = [*case.brief.config.skills]
-    asked += [name for wish in case.brief.config.agents.values() for name in wish.skills]
-    if not asked:
+    wanted = [*case.brief.config.skills]
+    wanted += [name for wish in case.brief.config.agents.values() for name in wish.skills]
+    if not wanted:
         return
     home = case.environ.get("HOME", "")
     known = {
         skill.name for skill in find_skills(case.project, Path(home) if home.startswith("/") else None).found
     }
-    for name in dict.fromkeys(asked):
+    for name in dict.fromkeys(wanted):
         if name not in known:
-            yield Finding("skills", Severity.WARN, f"{name} is found nowhere: orders name it all the same")
+            yield Finding("skills", Severity.WARN, f"{name} was not found; orders will name it anyway")

@@ -1,4 +1,4 @@
-"""`task questions`: what waits for the user's answer, over all tasks."""
+"""`task questions`: lists what waits for the user's answer, over all tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLE = "task questions"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task questions` understands."""
+    """Declare the arguments of `task questions`."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="only of this task")
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
@@ -30,7 +30,7 @@ def run(options: Namespace) -> int:
     """Show the open questions, each with the command that answers it."""
     state = layout.state_folder(os.environ)
     found = [find(options.name, options.project)] if options.name else tasks(state)
-    asking = [task for task in found if task.told.get("questions")]
+    asking = [task for task in found if task.view.get("questions")]
     if options.json:
         print(
             json.dumps(
@@ -43,16 +43,16 @@ def run(options: Namespace) -> int:
                             **question_shape(question),
                         }
                         for task in asking
-                        for question in task.told["questions"]
+                        for question in task.view["questions"]
                     ]
                 }
             )
         )
         return Exit.DONE
     if not asking:
-        print("nothing waits for your answer")
+        print("no question is waiting for your answer")
     for task in asking:
         print(f"{task.name}  {harmless(task.project)}")
-        print("\n".join(question_lines(task.told["questions"], called(task), columns(), time.time())[1:]))
+        print("\n".join(question_lines(task.view["questions"], called(task), columns(), time.time())[1:]))
         print()
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""`task rebase`: lets a task's work stand upon what the user's tree has checked out today."""
+"""`task rebase`: moves a task's work on top of what the user's tree has checked out now."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task rebase tidy --dry-run\n  task rebase tidy"
 _ABOUT = """\
-Makes each commit of the task's branch anew upon what is checked out in the
-project now. What was tested before is not what lies there then: the last
-subtask is tested again, and the success criteria are judged again, when the
-task is started the next time. Where a commit is at odds with what is there,
-nothing is changed.\
+Replays each commit of the task's branch on top of what is checked out in the
+project now. The result differs from what was tested, so when the task is
+started the next time, the last subtask is tested again and the success
+criteria are judged again. If a commit conflicts with what is there, nothing
+is changed.\
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task rebase` understands."""
+    """Declare the arguments of `task rebase`."""
     parser.description = f"{parser.description}\n\n{_ABOUT}"
     about_task(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
 
 
 def run(options: Namespace) -> int:
     """Rebase a task's branch."""
-    from orchestrator.cli.rebasing import run as carried_out
+    from orchestrator.cli.rebasing import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

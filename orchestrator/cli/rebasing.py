@@ -1,7 +1,7 @@
-"""`task rebase`: lets a task's work stand upon what the user's tree has checked out today.
+"""`task rebase`: moves a task's work on top of what the user's tree has checked out now.
 
-The commits are made anew here, one by one; where one is at odds with what is there, nothing is changed. Then the daemon
-is asked: it writes down upon what the work stands, opens again what was tested and accepted, and moves the branch.
+This command replays the commits one by one; on a conflict nothing is changed. Then it asks the daemon, which records
+the new base, reopens what was tested and accepted, and moves the branch.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ def run(options: Namespace) -> int:
     """Rebase a task's branch."""
     task = chosen(options)
     work = work_of(task)
-    if task.told["state"] in AT_WORK:
+    if task.view["state"] in AT_WORK:
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} is {harmless(task.told['state'])}: first `{typed('task', 'stop', called(task))}`",
+            f"{task.name} is {harmless(task.view['state'])}; stop it first: {typed('task', 'stop', called(task))}",
         )
     onto = _onto(work)
     if onto == work.base:
         print(
-            f"{task.name} stands upon {onto[:SHORT]} already, which is checked out in {harmless(work.code)}"
+            f"{task.name} is based on {onto[:SHORT]} already, which is checked out in {harmless(work.code)}"
         )
         return Exit.DONE
     made = replayed(work.repository, work.base, work.tip, onto)
-    _refuse_if_at_odds(work, made, onto)
+    _refuse_on_conflict(work, made, onto)
     left_out = sum(not new for new in made.commits.values())
     moved = commits_said(len(made.commits) - left_out)
-    said = f"{moved} of {work.branch} upon {onto[:SHORT]}, from {work.base[:SHORT]}"
-    said += f" ({left_out} left out, as nothing of them is new there)" if left_out else ""
+    said = f"{moved} of {work.branch} onto {onto[:SHORT]}, from {work.base[:SHORT]}"
+    said += f" ({left_out} left out: their changes are there already)" if left_out else ""
     if options.dry_run:
-        print(f"would bring {said}")
+        print(f"would move {said}")
         return Exit.DONE
     ensure_running(layout.state_folder(os.environ))
     commits = "\n".join(f"{old} {new}".rstrip() for old, new in made.commits.items())
@@ -57,34 +57,34 @@ def run(options: Namespace) -> int:
         )
     )
     _wait(work, made.tip)
-    kept = f"; as it was the branch is kept: refs/tasks/{work.branch}/rebased/at-{work.tip}"
-    print(f"brought {said}{kept if work.repository.commit_of(kept.rpartition(' ')[2]) else ''}")
-    print(f"go on: {typed('task', 'start', task.name, '--project', task.project)}")
+    kept = f"; the old branch is kept as refs/tasks/{work.branch}/rebased/at-{work.tip}"
+    print(f"moved {said}{kept if work.repository.commit_of(kept.rpartition(' ')[2]) else ''}")
+    print(f"to go on: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 
 def _onto(work: Work) -> str:
-    """Return the commit upon which the work is to stand. Raises CommandError."""
+    """Return the commit that becomes the new base. Raises CommandError."""
     own = work.own_tree()
     if what := own.under_way:
-        raise CommandError(Exit.FAILED, f"a {what} is under way in {harmless(own.top)}: finish it first")
+        raise CommandError(Exit.FAILED, f"a {what} is in progress in {harmless(own.top)}: finish it first")
     if own.branch == work.branch:
         raise CommandError(
             Exit.FAILED,
-            f"{work.branch} itself is checked out in {harmless(own.top)}: `git switch` to the branch upon which its "
-            f"work is to stand",
+            f"{work.branch} itself is checked out in {harmless(own.top)}: `git switch` to the branch that shall be "
+            f"its new base",
         )
     return own.head
 
 
-def _refuse_if_at_odds(work: Work, made: Replayed, onto: str) -> None:
+def _refuse_on_conflict(work: Work, made: Replayed, onto: str) -> None:
     if made.stopped:
         raise CommandError(
             Exit.FAILED,
-            f"{work.task.name} is not rebased: {harmless(made.stopped)} is at odds with {onto[:SHORT]} in\n"
+            f"{work.task.name} was not rebased: {harmless(made.stopped)} conflicts with {onto[:SHORT]} in\n"
             f"{names_said(made.conflicts)}\n"
-            f"nothing was changed. By hand: {typed('git', '-C', work.code, 'merge', work.branch)}; or let it be "
-            f"done anew upon this by a task of another name, with the same task.md: `task start` makes it",
+            f"nothing was changed. To merge by hand: {typed('git', '-C', work.code, 'merge', work.branch)}; or "
+            f"start a task of another name with the same task.md, which does the work again: `task start NAME`",
         )
 
 
@@ -92,20 +92,20 @@ def _wait(work: Work, tip: str) -> None:
     """Wait until the daemon has moved the branch.
 
     Raises:
-        CommandError: it could not; or it has not done so yet, and will.
+        CommandError: it could not; or it has not done so yet, and keeps trying.
 
     """
     deadline = time.monotonic() + _PATIENCE
     while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
         work.task.read()
-        if str(work.task.told.get("base")) == work.base:
-            notices = work.task.told.get("notices") or ["see `task why`"]
+        if str(work.task.view.get("base")) == work.base:
+            notices = work.task.view.get("notices") or ["see `task why`"]
             raise CommandError(
                 Exit.FAILED, f"the branch was not moved, and all is as before: {parted(str(notices[-1]))[1]}"
             )
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.DOWN,
-                f"{work.branch} is at {now[:SHORT]} still: the daemon tries again, see `task status`",
+                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see `task status`",
             )
         time.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""The boxes that a task is to work on: each is looked at before the task starts, and what is missing stops it (H3)."""
+"""The boxes on which a task will work: each is checked before the task starts, and what is missing stops it (H3)."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ from orchestrator.shipped import shipped
 
 
 def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
-    """Look at every box on which agents of a task would work, and show each in one screen.
+    """Check every box on which agents of a task would work, and print its findings.
 
-    Returns the places on boxes of pools that cannot be worked on as they are, as task.md writes them.
+    Returns the locations on boxes of pools that cannot be used as they are, in the notation of task.md.
 
     Raises:
-        CommandError: one cannot be worked on, or no box of a pool can; all were looked at.
-        Refused: task.md asks for agents that there cannot be.
+        CommandError: a box cannot be used, or no box of a pool can; all were checked.
+        Refused: task.md asks for agents that cannot exist.
 
     """
     unfit, stopped = list[BoxReport](), list[BoxReport]()
     for alternatives in boxes_wanted(brief, project):
-        lacking = [found for wanted in alternatives if not (found := _looked_at(wanted)).can_run]
+        lacking = [found for wanted in alternatives if not (found := _checked(wanted)).can_run]
         unfit += lacking
         stopped += lacking if len(lacking) == len(alternatives) else []
     if stopped:
-        raise CommandError(Exit.FAILED, f"{name} is not started: {_why(stopped)}")
+        raise CommandError(Exit.FAILED, f"{name} was not started: {_why(stopped)}")
     return [str(each.wanted) for each in unfit]
 
 
-def _looked_at(wanted: Wanted) -> BoxReport:
+def _checked(wanted: Wanted) -> BoxReport:
     if sys.stderr.isatty():
-        print(f"looking at {wanted} …", file=sys.stderr, flush=True)
+        print(f"checking {wanted} …", file=sys.stderr, flush=True)
     found = look_at(wanted, os.environ)
     print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
     return found
 
 
 def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
-    """Return what is wanted of each place on a box: the folder, and the programs of all agents that work there.
+    """Return the needs of each location on a box: the folder, and the programs of all agents that work there.
 
-    Where the place names a pool, each of its boxes will do; else it is one.
+    If the location names a pool, the inner list has each of its boxes, and one of them is enough.
 
     Raises:
-        Refused: task.md asks for agents that there cannot be.
+        Refused: task.md asks for agents that cannot exist.
 
     """
     there: dict[Location, list[str]] = {}
@@ -87,7 +87,7 @@ def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
 
 
 def _alternatives(place: Location, pools: Sequence[Pool]) -> list[Location]:
-    """Return the places of which one will be taken for what task.md says."""
+    """Return the locations of which one will be used for the location in task.md."""
     pool = next((pool for pool in pools if pool.name == place.host), None)
     return [place] if pool is None else [Location(place.path, box) for box in pool.boxes]
 
@@ -103,12 +103,12 @@ def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program]
 
 
 def _cli(agent: Agent) -> Iterator[str]:
-    """Yield the program of an agent's CLI, which can be asked its version."""
+    """Yield the program of an agent's CLI, which can be asked for its version."""
     yield from (cli.program for cli in AGENT_CLIS if cli.name == agent.runtime)
 
 
 def _command(agent: Agent, defined: Sequence[Program]) -> Iterator[str]:
-    """Yield a program that is the user's own: asked anything, it might begin to work."""
+    """Yield a program of the user's own. It is not asked for its version: it might begin to work."""
     if agent.command and agent.runtime in {"command", "auto"}:
         yield agent.command[0]
     yield from (program.command[0] for program in defined if program.name == agent.runtime)
@@ -117,6 +117,6 @@ def _command(agent: Agent, defined: Sequence[Program]) -> Iterator[str]:
 def _why(stopped: Sequence[BoxReport]) -> str:
     silent = [str(each.wanted.address) for each in stopped if each.box is None]
     lacking = [str(each.wanted) for each in stopped if each.box is not None]
-    parts = [f"there is no way to {', '.join(dict.fromkeys(silent))}"] if silent else []
-    parts += [f"what is marked `missing` on {', '.join(lacking)} must be there first"] if lacking else []
-    return "; ".join(parts) + " (`task doctor HOST` looks again)"
+    parts = [f"no connection to {', '.join(dict.fromkeys(silent))}"] if silent else []
+    parts += [f"provide first what is marked `missing` on {', '.join(lacking)}"] if lacking else []
+    return "; ".join(parts) + " (to check again: `task doctor HOST`)"

@@ -1,7 +1,7 @@
-"""Taking a task away, for `task delete` and `task archive`: the daemon lets go of it, then all that belongs to it goes.
+"""Removes a task, for `task delete` and `task archive`: the daemon releases it, then all that belongs to it goes.
 
-Each part may be repeated. Its own folder goes last, moved aside in one step; whoever is cut off before that finds the
-mark in it and goes on.
+Each part can be repeated. The PM's own folder of the task goes last, moved aside in one step. An interrupted removal
+finds the mark in it and goes on.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _TMUX_SECONDS: Final = 5.0
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Tell whether the user wants it, asked on a terminal.
+    """Return whether the user agrees; asks on the terminal unless `yes`.
 
     Raises:
-        CommandError: there is no terminal to ask on, and nobody said yes beforehand.
+        CommandError: there is no terminal to ask on, and `yes` is not set.
 
     """
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise CommandError(Exit.USAGE, "nothing is done without a yes: say --yes, or ask on a terminal")
+        raise CommandError(Exit.USAGE, "this needs your confirmation: add --yes, or run it on a terminal")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def begun(task: TaskRecord) -> str:
-    """Return what was begun and cut off: `delete`, `archive`, or nothing."""
+    """Return which removal was begun and interrupted: `delete`, `archive`, or an empty string."""
     try:
         mark: Any = layout.own_json(layout.task_leaving(task.home))
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def begun(task: TaskRecord) -> str:
 
 
 def let_go(task: TaskRecord, why: str) -> None:
-    """Have the daemon let go of a task; from here on nobody opens it. Again is fine.
+    """Make the daemon release a task; from then on no daemon opens it. Repeating it does no harm.
 
     Raises:
         CommandError: it is at work; or the daemon does not answer.
@@ -81,11 +81,11 @@ def let_go(task: TaskRecord, why: str) -> None:
 
 
 def take_away(has: TaskResources) -> None:
-    """Remove all that belongs to a task that was let go of.
+    """Remove all that belongs to a task that the daemon has released.
 
     Raises:
         CommandError: tmux does not answer.
-        Unavailable: git, or the disk, cannot do it now. What is left goes the next time.
+        Unavailable: git or the disk fails now. The next call removes what is left.
 
     """
     task, state = has.task, Path(layout.state_folder(os.environ))
@@ -96,7 +96,7 @@ def take_away(has: TaskResources) -> None:
     if has.folder is not None:
         drop_folder(has.folder)
     if task.project and (project := Path(task.project)).is_dir():
-        with suppress(OSError):  # unless it was the last task of this project
+        with suppress(OSError):  # other tasks of this project still use the folder
             layout.task_folder(project, task.name).parent.rmdir()
         include(project, task.name)
     for mirror in has.mirrors:
@@ -108,26 +108,26 @@ def take_away(has: TaskResources) -> None:
 
 
 def sweep(state: Path) -> None:
-    """Remove what was moved aside, also by a command that was cut off there. Raises Unavailable."""
+    """Remove folders that were moved aside, also by an interrupted command. Raises Unavailable."""
     aside = layout.leaving(state)
     for folder in aside.iterdir() if aside.is_dir() else ():
         drop_folder(folder)
 
 
 def _refuse_at_work(task: TaskRecord) -> None:
-    """Refuse where, by the last that a daemon told, something goes on in a task."""
-    lives = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
-    if task.told and (task.told["state"] in AT_WORK or lives):
+    """Refuse if a task was still at work by the last state that a daemon wrote."""
+    lives = [agent for agent in task.view.get("agents", ()) if agent.get("state") != "gone"]
+    if task.view and (task.view["state"] in AT_WORK or lives):
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} is {harmless(task.told['state'])}, and the daemon is down: `task daemon start`, then "
+            f"{task.name} is {harmless(task.view['state'])}, and the daemon is down; first `task daemon start`, then "
             f"`{typed('task', 'stop', called(task))}`",
         )
 
 
 @contextmanager
 def _no_daemon(state: str) -> Iterator[bool]:
-    """Keep a daemon from starting for a while; False if one was quicker."""
+    """Hold the lock that keeps a daemon from starting; yield False if a daemon holds it already."""
     layout.make_state_folder(state)
     descriptor = os.open(
         layout.daemon_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
@@ -144,7 +144,7 @@ def _no_daemon(state: str) -> Iterator[bool]:
 
 
 def _end_session(task: str) -> None:
-    """Close the task's tmux session, if there is one: its windows show what is gone."""
+    """Close the task's tmux session, if there is one: its windows show runs that no longer exist."""
     socket = load_settings(Path(layout.config_file(os.environ)), os.environ).tmux.socket
     words = ["tmux", "-S" if "/" in socket else "-L", socket, "kill-session", "-t", f"={task}"]
     try:

@@ -1,4 +1,4 @@
-"""Requests: what the user asks of the daemon, each a file that waits until it is heard, and its reply."""
+"""Requests to the daemon: each is a file that waits until the daemon reads it; and the daemon's replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_PAUSE: Final = 0.1
 
 
 class NeedsYes(CommandError):
-    """The daemon grants a request only once a person has agreed to `text`; it then brings `confirm` along."""
+    """The daemon grants a request only if the user agrees to `text`; the next request then carries `confirm`."""
 
     def __init__(self, text: str, confirm: str) -> None:
         self.confirm = confirm
@@ -29,20 +29,20 @@ class NeedsYes(CommandError):
 
 
 def ask(home: str, verb: str, arguments: dict[str, str]) -> str:
-    """Send a request to a task and return what the daemon replies.
+    """Send a request about a task and return the daemon's reply.
 
     Raises:
-        CommandError: the daemon refuses it; or it is down or silent, and the request waits.
+        CommandError: the daemon refuses it; or it is down or silent, and the request stays pending.
 
     """
     return answer_to(home, send(home, verb, arguments))
 
 
 def send(home: str, verb: str, arguments: dict[str, str]) -> str:
-    """Put a request where the daemon finds it, whole and durably, and return its id.
+    """Write a request where the daemon finds it, atomically and durably, and return its id.
 
     Raises:
-        CommandError: it is longer than the daemon would read.
+        CommandError: it is longer than the daemon accepts.
 
     """
     now = time.time()
@@ -51,18 +51,18 @@ def send(home: str, verb: str, arguments: dict[str, str]) -> str:
     data = json.dumps(said).encode()
     if len(data) > REQUEST_BYTES:
         raise CommandError(
-            Exit.USAGE, "that is too long to be sent: put it into a file of the project and name the file"
+            Exit.USAGE, "the text is too long to send: put it into a file of the project and name that file"
         )
     folder, disk = Path(layout.task_requests(home)), DiskFiles(Path(home).parents[1])
     disk.make_folder(folder)
     disk.write(folder / f"{request}.json", data)
-    with suppress(OSError):  # a rescan finds it too
-        os.utime(home)  # the bell: nobody watches the requests of a task that is over
+    with suppress(OSError):  # a rescan finds the request too
+        os.utime(home)  # the wake-up marker: the daemon does not watch the requests of a task that is over
     return request
 
 
 def waiting(home: str, verb: str) -> str | None:
-    """Return the id of a request of this verb that the daemon has not heard yet."""
+    """Return the id of a pending request of this verb; None if there is none."""
     folder = Path(layout.task_requests(home))
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
@@ -75,24 +75,24 @@ def waiting(home: str, verb: str) -> str | None:
 
 
 def answer_to(home: str, request: str) -> str:
-    """Wait for the reply to a request, take it, and return its message. Raises what `ask` raises."""
+    """Wait for the reply to a request, remove it, and return its message. Raises what `ask` raises."""
     folder = Path(layout.task_requests(home))
     path = folder / f"{request}{REPLY}"
     deadline, pause = time.monotonic() + PATIENCE, _FIRST_PAUSE
     while not path.exists():
         if not (folder / f"{request}.json").exists() and not path.exists():
-            return "it was heard; another `task` took the reply"
+            return "the daemon read the request; another `task` command took the reply"
         beat = Beat(layout.state_folder(os.environ))
         if not beat.up:
             raise CommandError(
                 Exit.DOWN,
-                f"{beat.words()}; the request waits and is heard when it is back: `task daemon start`",
+                f"{beat.words()}; the request stays pending until it runs again: `task daemon start`",
             )
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.DOWN,
-                f"the daemon did not reply within {PATIENCE:.0f} s; the request stays and may yet be heard: "
-                "`task daemon status` tells how the daemon is",
+                f"the daemon did not reply within {PATIENCE:.0f} s; the request stays pending; to see how the daemon "
+                "is: `task daemon status`",
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)

@@ -1,4 +1,4 @@
-"""What may reach a terminal, and how it looks there: harmless text, short times, colour where wanted."""
+"""What may reach a terminal, and how it looks there: safe text, short times, optional colour."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 NARROW = 80
-"""The width where nobody tells: what is piped, and what a document shows."""
+"""The width if there is no terminal: for pipes, and for documents."""
 
 _LEAST = 40
 _DIGITS = 5
-"""Of `$COLUMNS`: no line is longer than 99,999."""
+"""Digits read of `$COLUMNS`: a line has at most 99,999 columns."""
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | frozenset(
     map(chr, range(0xE0100, 0xE01F0))
 )
-"""What counts as printable and shows as nothing."""
+"""Characters that count as printable but show nothing."""
 _PILE = 4
-"""Signs to a column, on average: what people write takes fewer, with all its accents."""
+"""Most characters per column, on average: text that people write takes fewer, with all its accents."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def harmless(value: object) -> str:
-    """Return a text as one line with nothing in it that a terminal would obey or that hides other text."""
+    """Return a text as one line without characters that a terminal obeys or that hide other text."""
     text = str(value)
     if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
         return text
@@ -50,7 +50,7 @@ def width_of(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Return `text`, cut to `width` columns with an ellipsis if it takes more, or piles up signs on one column."""
+    """Return `text`, cut to `width` columns with an ellipsis if it is wider, or piles up signs on one column."""
     if len(text) <= _PILE * width and width_of(text) <= width:
         return text
     kept = text[: _PILE * width] if width_of(text[: _PILE * width]) <= width - 1 else text[: width - 1]
@@ -60,7 +60,7 @@ def cut(text: str, width: int) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return `text` in exactly `width` columns, cut or filled up with spaces."""
+    """Return `text` in exactly `width` columns, cut or padded with spaces."""
     if text.isascii() and len(text) <= width:
         return text.ljust(width)
     shown = cut(text, width)
@@ -68,9 +68,9 @@ def fitted(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Return the lines of a harmless text of any length, each indented and within `width`.
+    """Return the lines of a text of any length, made harmless, each indented and within `width`.
 
-    A path with a hyphen in it stays whole where it can: it is there to be copied.
+    A path with a hyphen stays whole where it fits, so that the user can copy it.
     """
     from textwrap import wrap
 
@@ -80,14 +80,14 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
 
 
 def typed(*words: object) -> str:
-    """Return a command as it is to be typed: each word quoted for the shell where it must be, harmless to show."""
+    """Return a command as the user would type it: each word quoted for the shell if needed, and harmless."""
     from shlex import quote
 
     return " ".join(quote(text) if (text := str(word)).isprintable() else _escaped(text) for word in words)
 
 
 def _escaped(text: str) -> str:
-    """Return a word with signs that cannot be shown, as bash, zsh and ksh read it."""
+    """Return a word with unprintable characters in the notation of bash, zsh and ksh."""
     signs = (sign if sign.isprintable() and sign not in "'\\" else _octets(sign) for sign in text)
     return f"$'{''.join(signs)}'"
 
@@ -97,19 +97,19 @@ def _octets(sign: str) -> str:
 
 
 def columns() -> int:
-    """Return the width of the terminal; where there is none, that of `$COLUMNS`, or else `NARROW`."""
+    """Return the terminal's width; without a terminal `$COLUMNS`, or else `NARROW`."""
     try:
-        told = os.get_terminal_size(sys.stdout.fileno()).columns
+        width = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
-        told = 0
+        width = 0
     wanted = os.environ.get("COLUMNS", "")
-    if not told and wanted.isascii() and wanted.isdigit():
-        told = int(wanted[:_DIGITS])
-    return max(told, _LEAST) if told else NARROW
+    if not width and wanted.isascii() and wanted.isdigit():
+        width = int(wanted[:_DIGITS])
+    return max(width, _LEAST) if width else NARROW
 
 
 def coloured(stream: TextIO) -> bool:
-    """Tell whether colour is wanted on `stream` (https://no-color.org)."""
+    """Return whether to use colour on `stream` (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
@@ -119,7 +119,7 @@ def paint(text: str, colour: str) -> str:
 
 
 def ago(then: float | None, now: float) -> str:
-    """Return how long ago `then` was, as people say it; `-` if it never was."""
+    """Return how long ago `then` was, in short words; `-` if `then` is None or 0."""
     if not then:
         return "-"
     seconds = now - then

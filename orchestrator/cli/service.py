@@ -1,4 +1,4 @@
-"""The daemon as a service of its user, under whichever manager this system has."""
+"""The daemon as a user service, under the service manager of this system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEADLINE: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a command ended, what it printed, and its last words for people."""
+    """How a command ended: its exit status, its output, and its last line for people."""
 
     code: int
     out: str
@@ -31,9 +31,9 @@ class Done:
 class Service(ABC):
     """The daemon under one service manager. The commands are those that a person would type.
 
-    `load` has a unit that was written run, now and from now on; `load_anew` does so where an older one may run;
-    `links` are what that leaves behind. `stop` is empty where a signal does as well. `forget` comes after the unit
-    was removed. Of several commands the last one decides.
+    `load` starts a written unit, now and at each login; `load_anew` does so if an older unit may be running; `links`
+    are the files that this creates. `stop` is empty where a signal is enough. `forget` runs after the unit was
+    removed. If there are several commands, the last one decides.
     """
 
     manager: ClassVar[str]
@@ -50,12 +50,12 @@ class Service(ABC):
 
     @property
     def reachable(self) -> bool:
-        """True if the service manager answers here; in a container, say, there may be none."""
+        """True if the service manager answers here; a container may have none."""
         return run(self.probe).code == 0
 
     @property
     def text(self) -> str | None:
-        """The unit that stands there; None if there is none. Raises CommandError if it is not ours."""
+        """The installed unit; None if there is none. Raises CommandError if `task daemon install` did not write it."""
         try:
             text = self.unit.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -74,7 +74,7 @@ class Service(ABC):
         return unit(self.template, self, state, environ)
 
     def serves(self, state: str) -> bool:
-        """Tell whether the unit that stands there is ours, and for the daemon of this state folder."""
+        """Return whether the installed unit is ours, and for the daemon of this state folder."""
         try:
             text = self.text
         except (CommandError, OSError):
@@ -84,31 +84,31 @@ class Service(ABC):
 
     @abstractmethod
     def words(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command as the unit spells them."""
+        """Return the words of a command in the unit's notation."""
 
     @abstractmethod
     def assignment(self, name: str, value: str) -> str:
-        """Return the line that gives a variable to the daemon."""
+        """Return the line that sets a variable for the daemon."""
 
     @abstractmethod
     def path(self, path: str) -> str:
-        """Return a path as the unit spells it."""
+        """Return a path in the unit's notation."""
 
     @abstractmethod
     def main_pid(self) -> int:
         """Return the pid of the daemon that the service manager started, or 0."""
 
     @abstractmethod
-    def told_to_end(self, pid: int) -> bool:
-        """Tell whether the service's last process was this one, and it ended because somebody wanted it."""
+    def ended_on_request(self, pid: int) -> bool:
+        """Return whether the service's last process was this one, and it ended on request."""
 
     @abstractmethod
     def survives_logout(self) -> bool:
-        """Tell whether the daemon and its agents are kept when their user has logged out."""
+        """Return whether the daemon and its agents keep running after their user has logged out."""
 
 
 def perform(commands: Iterable[Words], within: float = _DEADLINE) -> Done:
-    """Run commands one after the other, and tell how the last one ended."""
+    """Run commands one after the other, and return how the last one ended."""
     done = Done(0, "", "")
     for words in commands:
         done = run(words, within)
@@ -116,7 +116,7 @@ def perform(commands: Iterable[Words], within: float = _DEADLINE) -> Done:
 
 
 def run(words: Words, within: float = _DEADLINE) -> Done:
-    """Run one command of a service manager's."""
+    """Run one command of a service manager, for at most `within` seconds."""
     try:
         done = subprocess.run(
             words,
@@ -137,7 +137,7 @@ def run(words: Words, within: float = _DEADLINE) -> Done:
 
 
 def service_here() -> Service | None:
-    """Return the daemon's service as this system would have it; None if we know no manager for it."""
+    """Return the daemon's service on this system; None if we know no service manager for it."""
     match sys.platform:
         case "linux":
             from orchestrator.cli.systemd import Systemd
@@ -152,13 +152,13 @@ def service_here() -> Service | None:
 
 
 def service_of(state: str) -> Service | None:
-    """Return the service that looks after the daemon of this state folder; None if none was installed."""
+    """Return the installed service that runs the daemon of this state folder; None if there is none."""
     service = service_here()
     return service if service is not None and service.serves(state) else None
 
 
 def _with_bus(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which `systemctl --user` finds its manager: cron, for one, does not say where."""
+    """Return an environment in which `systemctl --user` finds its manager; cron, for example, does not set it."""
     runtime = f"/run/user/{os.getuid()}"
     if environ.get("XDG_RUNTIME_DIR") or not Path(runtime).is_dir():
         return dict(environ)

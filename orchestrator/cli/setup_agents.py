@@ -1,4 +1,4 @@
-"""`task setup-agents`: writes the default agents into a project, adds what is missing, overwrites nothing (H5)."""
+"""`task setup-agents`: writes the default agents into a project; adds what is missing, overwrites nothing (H5)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ EXAMPLE = "task setup-agents --project ~/src/shop"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task setup-agents` understands."""
+    """Declare the arguments of `task setup-agents`."""
     parser.add_argument(
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"
     )
     parser.add_argument(
         "--form",
         choices=FORMS,
-        help="for which CLI (usually: claude, which tasks read, and those installed)",
+        help="for which CLI (default: claude, which tasks read, and the installed ones)",
     )
 
 
 def run(options: Namespace) -> int:
-    """Write each default agent, skill and slash command in each form that is not there yet, and say so file by file."""
-    from orchestrator.cli.agent_setup import run as carried_out
+    """Write each default agent, skill and slash command that is missing, in each form, and print each file."""
+    from orchestrator.cli.agent_setup import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

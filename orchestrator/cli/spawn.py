@@ -15,7 +15,7 @@ EXAMPLE = "task spawn tidy dev --handoff handoffs/pm-20251127-153000.md"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task spawn` understands."""
+    """Declare the arguments of `task spawn`."""
     parser.usage = (
         "task spawn [--project P] [NAME] AGENT (--handoff FILE | --instructions T)\n"
         "       task spawn --task-dir DIR AGENT (--handoff FILE | --instructions T)"
@@ -24,29 +24,27 @@ def arguments(parser: ArgumentParser) -> None:
         "names",
         metavar="[NAME] AGENT",
         nargs="+",
-        help="the task (if there is more than one here; not with --task-dir), the agent",
+        help="the task (needed if there are several here; not with --task-dir), the agent",
     )
     parser.add_argument("--project", metavar="PATH", help="the task's project, if it is not where you are")
     parser.add_argument(
-        "--task-dir", metavar="DIR", help="the task's folder, PROJECT/tasks/NAME, in place of NAME"
+        "--task-dir", metavar="DIR", help="the task's folder, PROJECT/tasks/NAME, instead of NAME"
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--handoff", metavar="FILE", help="a file with the instructions; may be relative to the task"
+        "--handoff", metavar="FILE", help="a file with the instructions; its path may be relative to the task"
     )
     what.add_argument("--instructions", metavar="TEXT", help="the instructions themselves")
-    parser.add_argument(
-        "--remote", metavar="USER@HOST:/PATH", help="refused: `AGENT.cwd:` in task.md says this"
-    )
+    parser.add_argument("--remote", metavar="USER@HOST:/PATH", help="refused: use `AGENT.cwd:` in task.md")
 
 
 def run(options: Namespace) -> int:
-    """Ask for a run of the agent with these instructions."""
+    """Request a run of the agent with these instructions."""
     if options.remote:
         raise CommandError(
             Exit.USAGE,
-            "--remote: a box is an agent's own for a whole task: write `AGENT.cwd: user@host:/path` under Agent "
-            "Config of task.md, then start the task",
+            "--remote is not supported: an agent works on one box for the whole task. Write "
+            "`AGENT.cwd: user@host:/path` under Agent Config of task.md, then start the task",
         )
     from pathlib import Path
 
@@ -68,20 +66,20 @@ def _meant(options: Namespace) -> tuple[TaskRecord, str]:
         folder = Path(options.task_dir).resolve()
         if folder.parent.name != "tasks":
             raise CommandError(
-                Exit.USAGE, f"--task-dir {folder} is no task's folder, which is PROJECT/tasks/NAME"
+                Exit.USAGE, f"--task-dir {folder} is not a task's folder, which is PROJECT/tasks/NAME"
             )
         task = find(folder.name, str(folder.parent.parent))
     else:
         task, names = parted(names, options.project)
     if len(names) != 1:
         raise CommandError(
-            Exit.USAGE, "say which task and which agent: `task spawn [NAME] AGENT --handoff FILE`"
+            Exit.USAGE, "name the task and one agent: `task spawn [NAME] AGENT --handoff FILE`"
         )
     return task, checked_name(names[0], "agent name")
 
 
 def _handoff(given: str, folder: Path) -> str:
-    """Return the text of a handoff, looked for where the user stands, then in the task's folder."""
+    """Return the text of a handoff; its path is relative to the current folder, or else to the task's folder."""
     from orchestrator.formats.text import decoded
     from orchestrator.hosts.disk import DiskFiles
 

@@ -1,4 +1,4 @@
-"""`task start`: makes a task's folder, and lets the PM begin, or go on, with it (HUB 10.1, H1)."""
+"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (HUB 10.1, H1)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ EXAMPLE = "task start tidy --project ~/src/shop --template tidy --follow"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task start` understands."""
+    """Declare the arguments of `task start`."""
     parser.add_argument(
-        "name", metavar="NAME", help="the task: a-z, 0-9, '_' and '-'; one that is there, also by id"
+        "name", metavar="NAME", help="the task: a-z, 0-9, '_' and '-'; an existing one also by its id"
     )
     parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
-    parser.add_argument("--template", metavar="T", help="what task.md is made from (`task templates`)")
+    parser.add_argument("--template", metavar="T", help="the template for task.md (`task templates`)")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="look whether it could start, with all that it needs; start nothing",
+        help="check everything that it needs, and start nothing",
     )
     parser.add_argument(
-        "--json", action="store_true", help="of --check: one JSON document (`task help json`)"
+        "--json", action="store_true", help="with --check: one JSON document (`task help json`)"
     )
-    parser.add_argument(
-        "--yes", action="store_true", help="take over a changed Agent Config without being asked about it"
-    )
+    parser.add_argument("--yes", action="store_true", help="apply a changed Agent Config without asking")
     parser.add_argument(
         "--follow", action="store_true", help="show each step as it ends, until the task ends or asks"
     )
@@ -36,7 +34,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Make what is missing, hand the task to the daemon, and say what was done."""
-    from orchestrator.cli.starting import run as carried_out
+    """Create what is missing, hand the task to the daemon, and report what was done."""
+    from orchestrator.cli.starting import run as run_command
 
-    return carried_out(options)
+    return run_command(options)

@@ -1,4 +1,4 @@
-"""`task start --check`: all that can be known of a task before it starts. It starts nothing, and writes nothing."""
+"""`task start --check`: reports everything that can be known about a task before it starts. Changes nothing."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: sp
 
 
 def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
-    """Look at all that a task needs, and say what was found; the exit code is 1 if it could not start."""
+    """Check everything that a task needs, and print the findings; return 1 if it could not start."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     brief = read_or_made(layout.task_folder(project, name), project, options.template)
     found = list[Finding]()
     if brief.unfilled:
-        text = "does not say yet what is to be done"
+        text = "does not yet say what to do"
         found.append(Finding("task.md", Severity.MISSING, text, f"task start {name}"))
     case = Case(name, project, brief, settings, os.environ, known)
     found += look(case)
@@ -58,26 +58,28 @@ def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
     else:
         width, colour = columns(), coloured(sys.stdout)
         print("\n".join(line for each in found for line in each.lines(width, colour=colour)))
-        verdict = f"{name} could start" if can_run(found) else f"{name} could not start: mend what is missing"
+        verdict = (
+            f"{name} could start" if can_run(found) else f"{name} could not start: provide what is missing"
+        )
         print(f"\n{verdict}; nothing was started")
     return Exit.DONE if can_run(found) else Exit.FAILED
 
 
 def _quiet(_: list[str]) -> None:
-    """Say nothing of what is waited for."""
+    """Print no progress."""
 
 
 def _concerns(found: Finding, case: Case) -> bool:
-    """Tell whether a finding about this machine is one about this task: not of agent CLIs that it does not use."""
+    """Return whether a finding about this machine matters for this task: not if about unused agent CLIs."""
     own = {program.name for program in case.settings.runtimes}
     others = {cli.name for cli in AGENT_CLIS} | own | {"agents"}
     if found.topic == "project" and "git repository" in found.text:
-        return False  # whether the task needs one was looked at already
+        return False  # another check covers whether the task needs one
     return found.topic not in others - _runtimes(case)
 
 
 def _runtimes(case: Case) -> set[str]:
-    """Return the runtimes that the task's agents are run with."""
+    """Return the runtimes of the task's agents."""
     from orchestrator.cli.precheck import roster_of
 
     roster: Roster | None = roster_of(case)
@@ -87,7 +89,7 @@ def _runtimes(case: Case) -> set[str]:
 
 
 def _limits(case: Case) -> Iterator[Finding]:
-    """Yield what the task may use."""
+    """Yield a finding about how much the task may use."""
     budget = budget_of(PMState(brief=case.brief), case.settings.limits)
     said = [
         f"{_SAID[each](most)}{' tokens' if each is Measure.TOKENS else ''}"
@@ -95,14 +97,14 @@ def _limits(case: Case) -> Iterator[Finding]:
         if (most := budget.of(each)) is not None
     ]
     if said:
-        yield Finding("budget", Severity.OK, f"it may use {', '.join(said)}, then you are asked")
+        yield Finding("budget", Severity.OK, f"it may use {', '.join(said)}; beyond that the PM asks you")
     else:
-        text = "it may use as much as it takes; under Agent Config of task.md this bounds it"
+        text = "it may use any amount; to limit it, write under Agent Config of task.md:"
         yield Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
 
 
 def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
-    """Yield what is found on each box. Of a pool one that will do is enough."""
+    """Yield the findings about each box. Of a pool, one fit box is enough."""
     for alternatives in boxes_wanted(brief, project):
         seen: list[BoxReport] = [look_at(wanted, os.environ) for wanted in alternatives]
         enough = any(each.can_run for each in seen)

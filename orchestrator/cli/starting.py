@@ -1,4 +1,4 @@
-"""`task start`: makes a task's folder, and lets the PM begin, or go on, with it (HUB 10.1, H1)."""
+"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (HUB 10.1, H1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from orchestrator.notifications.terminals import remember
 
 
 def run(options: Namespace) -> int:
-    """Make what is missing, hand the task to the daemon, and say what was done."""
+    """Create what is missing, hand the task to the daemon, and report what was done."""
     name, project = _meant(options)
     folder, known = _folder(project, name), _known(layout.state_folder(os.environ), name, str(project))
     if options.check:
@@ -43,18 +43,18 @@ def run(options: Namespace) -> int:
     lay_down(folder, project, options.template)
     brief = filled_brief(folder)
     unfit = list[str]()
-    if known is None or known.told.get("state") not in AT_WORK:
-        unfit = _looked_at(name, project, brief, known=known is not None)
+    if known is None or known.view.get("state") not in AT_WORK:
+        unfit = _checked(name, project, brief, known=known is not None)
     exclude(project, name)
 
     asked_at = time.time()
-    told = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
-    task, request, log = _handed_over(told)
-    before = task.told.get("steps", [])
+    arguments = {"project": str(project), "name": name} | ({"unfit": "\n".join(unfit)} if unfit else {})
+    task, request, log = _request_start(arguments)
+    before = task.view.get("steps", [])
     remember(layout.state_folder(os.environ))
     if ensure_running(layout.state_folder(os.environ)):
         print("the daemon was started")
-    print(harmless(_reply(task, request, told, yes=options.yes)), flush=True)
+    print(harmless(_reply(task, request, arguments, yes=options.yes)), flush=True)
     task.read()
     if options.follow:
         return _followed(task, log if options.verbose else StepsShown(before), asked_at)
@@ -63,13 +63,13 @@ def run(options: Namespace) -> int:
 
 
 def _meant(options: Namespace) -> tuple[str, Path]:
-    """Return the name and the project of the task that is meant, which is there or is to be begun.
+    """Return the name and project of the task to start, whether it exists already or not.
 
-    Without --project: one that is named by its id; else that of the nearest project from here upwards which has a task
-    of this name, as for all other verbs; else one that begins here.
+    Without --project, in this order: the task with this id; the nearest project from here upwards that has a task
+    of this name, as for all other verbs; a new task here.
 
     Raises:
-        CommandError: other projects have a task of this name, and nothing says that another one is to begin here.
+        CommandError: another project has a task of this name, and no option says that a new one begins here.
 
     """
     name, state = checked_name(options.name, "task name"), layout.state_folder(os.environ)
@@ -87,7 +87,7 @@ def _meant(options: Namespace) -> tuple[str, Path]:
         others = "".join(f"\n  {typed('task', 'start', name, '--project', each)}" for each in elsewhere)
         raise CommandError(
             Exit.USAGE,
-            f"{harmless(here)} has no task {name}, and another project has. To go on with that:{others}\n"
+            f"{harmless(here)} has no task {name}, but another project has. To go on with that one:{others}\n"
             f"To begin one here:\n  {begins}",
         )
     return name, Path(here)
@@ -96,24 +96,26 @@ def _meant(options: Namespace) -> tuple[str, Path]:
 def _project(given: str) -> Path:
     project = Path(given).expanduser().resolve()
     if not project.is_dir():
-        raise CommandError(Exit.USAGE, f"{project} is no folder: give the project's by --project PATH")
+        raise CommandError(
+            Exit.USAGE, f"{project} is not a folder: give the project's folder by --project PATH"
+        )
     return project
 
 
 def _folder(project: Path, name: str) -> Path:
-    """Return the task's folder, which must be where it seems to be."""
+    """Return the task's folder, which may not be reached by a symbolic link."""
     folder = layout.task_folder(project, name)
     if folder.resolve() != folder:
         raise CommandError(
-            Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: make it a folder of its own"
+            Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: replace it by a real folder"
         )
     return folder
 
 
-def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[str]:
-    """Look whether a task could start, say what may keep it from that, and return the boxes of pools that are unfit.
+def _checked(name: str, project: Path, brief: Brief, *, known: bool) -> list[str]:
+    """Check whether a task could start, print what may prevent it, and return the unfit boxes of pools.
 
-    One that is at work is not looked at: what it needs is the daemon's to look after, boxes that are away too.
+    A task that is at work is not checked: the daemon looks after what it needs, including unreachable boxes.
 
     Raises:
         CommandError: it could not start.
@@ -131,8 +133,8 @@ def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[s
     if not can_run(found):
         raise CommandError(
             Exit.FAILED,
-            f"{name} is not started: what is marked `missing` must be there first "
-            f"(`{typed('task', 'start', name, '--project', project, '--check')}` looks again, and starts nothing)",
+            f"{name} was not started: provide first what is marked `missing`, then check again without starting: "
+            f"`{typed('task', 'start', name, '--project', project, '--check')}`",
         )
     if not is_remote(brief):
         return []
@@ -141,29 +143,31 @@ def _looked_at(name: str, project: Path, brief: Brief, *, known: bool) -> list[s
     return check_boxes(name, brief, project)
 
 
-def _handed_over(told: dict[str, str]) -> tuple[TaskRecord, str, Tail]:
-    """Ask for the start of a task, under the id that it has or now gets.
+def _request_start(arguments: dict[str, str]) -> tuple[TaskRecord, str, Tail]:
+    """Send the request to start a task, under its existing id or a new one.
 
     Args:
-        told: what the request says: the project, the task's name, and boxes that are unfit.
+        arguments: the request's arguments: the project, the task's name, and unfit boxes.
 
-    Returns the task, the request, and the PM's log from here on.
+    Returns the task, the request, and the PM's log from now on.
     """
-    state, name = layout.state_folder(os.environ), told["name"]
+    state, name = layout.state_folder(os.environ), arguments["name"]
     with _alone(state):
-        task = _known(state, name, told["project"]) or TaskRecord(state, f"{name}-{secrets.token_hex(4)}")
+        task = _known(state, name, arguments["project"]) or TaskRecord(
+            state, f"{name}-{secrets.token_hex(4)}"
+        )
         if os.path.lexists(layout.task_leaving(task.home)):
-            task.believed()
+            task.readable_view()
         log = Tail(Path(layout.task_log(task.home)), from_end=True)
         request = waiting(task.home, "start")
-        return task, request or send(task.home, "start", told), log
+        return task, request or send(task.home, "start", arguments), log
 
 
-def _reply(task: TaskRecord, request: str, told: dict[str, str], *, yes: bool) -> str:
-    """Return what the daemon replies. If it wants a person's yes, the request is sent once more with it.
+def _reply(task: TaskRecord, request: str, arguments: dict[str, str], *, yes: bool) -> str:
+    """Return the daemon's reply. If the daemon wants a confirmation, get it and send the request again.
 
     Raises:
-        CommandError: it refuses; or nobody is there to say yes, or says no.
+        CommandError: the daemon refuses; or the user is not there to confirm, or declines.
 
     """
     try:
@@ -171,17 +175,16 @@ def _reply(task: TaskRecord, request: str, told: dict[str, str], *, yes: bool) -
     except NeedsYes as needed:
         if not yes:
             _agree(needed, task)
-        return answer_to(task.home, send(task.home, "start", told | {"confirmed": needed.confirm}))
+        return answer_to(task.home, send(task.home, "start", arguments | {"confirmed": needed.confirm}))
 
 
 def _agree(needed: NeedsYes, task: TaskRecord) -> None:
-    """Ask the person at the terminal; without one, say what to type. Raises CommandError unless it is a yes."""
+    """Ask the user at the terminal to confirm. Raises CommandError if they decline, or with no terminal."""
     text = "\n".join(harmless(line) for line in str(needed).splitlines())
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError(
             Exit.FAILED,
-            f"{text}\nif that is as you want it: "
-            f"{typed('task', 'start', task.name, '--project', task.project, '--yes')}",
+            f"{text}\nto confirm: {typed('task', 'start', task.name, '--project', task.project, '--yes')}",
         )
     print(text)
     try:
@@ -190,13 +193,13 @@ def _agree(needed: NeedsYes, task: TaskRecord) -> None:
         said = ""
     if said.strip().lower() not in {"y", "yes"}:
         raise CommandError(
-            Exit.FAILED, f"nothing was started; put back what {task.name}'s task.md said, or say yes"
+            Exit.FAILED, f"nothing was started: restore {task.name}'s task.md, or run it again and answer y"
         )
 
 
 @contextmanager
 def _alone(state: str) -> Iterator[None]:
-    """Let only one `task start` at a time give ids, so that a task never gets two."""
+    """Hold the lock under which `task start` assigns ids, so that a task never gets two."""
     layout.make_state_folder(state)
     folder = Path(layout.task_homes(state))
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -209,14 +212,14 @@ def _alone(state: str) -> Iterator[None]:
 
 
 def _known(state: str, name: str, project: str) -> TaskRecord | None:
-    """Return the task if it is known. One whose state does not read may be it, so that is an error."""
+    """Return the task if it is known. An unreadable state may be this task's, so it is an error."""
     namesakes = [task for task in homes(state, name) if task.name == name]
     for task in namesakes:
         if task.project == project:
             return task
     for task in namesakes:
         if not task.project and task.begun:
-            task.believed()
+            task.readable_view()
     return next((task for task in namesakes if not task.wanted), None)
 
 
@@ -224,7 +227,7 @@ def _followed(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:
     try:
         end = follow(task, shown, since)
     except KeyboardInterrupt:
-        print(f"\n{task.name} goes on without you looking; stop it by: task stop {called(task)}")
+        print(f"\n{task.name} keeps running; to stop it: task stop {called(task)}")
         return Exit.RUNNING
     print("\n".join(["", *after_end(task, colour=coloured(sys.stdout))]))
     return end

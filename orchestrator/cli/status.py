@@ -1,4 +1,4 @@
-"""`task status`: where a task stands, read from its files, whether the daemon is up or not."""
+"""`task status`: shows a task's state as its files record it; works with and without a running daemon."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ _OF_AGENTS = ("since", "turn_since")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task status` understands."""
+    """Declare the arguments of `task status`."""
     about_task(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
     parser.add_argument("--exit-code", action="store_true", help="exit by its state (`task help exit-codes`)")
 
 
 def run(options: Namespace) -> int:
-    """Show one task."""
+    """Print one task, for people or as JSON."""
     task = chosen(options)
-    told = task.believed()
+    view = task.readable_view()
     beat = Beat(layout.state_folder(os.environ))
     if options.json:
-        print(json.dumps(shape(told, beat)))
+        print(json.dumps(shape(view, beat)))
     else:
         colour = coloured(sys.stdout)
-        print("\n".join(page(told, called(task), beat, columns(), time.time(), colour=colour)))
-    return OF_TASK.get(told["state"], Exit.FAILED) if options.exit_code else Exit.DONE
+        print("\n".join(page(view, called(task), beat, columns(), time.time(), colour=colour)))
+    return OF_TASK.get(view["state"], Exit.FAILED) if options.exit_code else Exit.DONE
 
 
-def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
-    """Return the JSON document of a task: what the daemon told, moments as RFC 3339, and the daemon."""
+def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
+    """Return a task's JSON document: its `state.json` with RFC 3339 timestamps, plus the daemon's heartbeat."""
     return {
-        **told,
-        **{key: stamp(told.get(key)) for key in _MOMENTS},
-        "limited": _limit_shape(told.get("limited")),
-        "outcome": _outcome_shape(told.get("outcome") or {}),
+        **view,
+        **{key: stamp(view.get(key)) for key in _MOMENTS},
+        "limited": _limit_shape(view.get("limited")),
+        "outcome": _outcome_shape(view.get("outcome") or {}),
         "steps": [
             {
                 **step,
@@ -59,14 +59,14 @@ def shape(told: dict[str, Any], beat: Beat) -> dict[str, Any]:
                 "began": stamp(step.get("began")),
                 "limit": _limit_shape(step.get("limit")),
             }
-            for step in told["steps"]
+            for step in view["steps"]
         ],
         "agents": [
-            {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in told["agents"]
+            {**agent, **{key: stamp(agent.get(key)) for key in _OF_AGENTS}} for agent in view["agents"]
         ],
-        "boxes": [_box_shape(box) for box in told.get("boxes") or ()],
-        "questions": [question_shape(question) for question in told["questions"]],
-        "daemon": beat.shape(told.get("updated")),
+        "boxes": [_box_shape(box) for box in view.get("boxes") or ()],
+        "questions": [question_shape(question) for question in view["questions"]],
+        "daemon": beat.shape(view.get("updated")),
     }
 
 
@@ -79,33 +79,33 @@ def _box_shape(box: dict[str, Any]) -> dict[str, Any]:
 
 
 def question_shape(question: dict[str, Any]) -> dict[str, Any]:
-    """Return one open question as the JSON documents give it."""
+    """Return one open question as the JSON documents show it."""
     moments = {key: stamp(question.get(key)) for key in ("asked_at", "deadline")}
     return {**question, **moments}
 
 
-def page(told: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
-    """Return the lines that tell a person where a task stands; they reach it by `name` from where they are."""
+def page(view: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    """Return the lines that show a task's state; `name` is what the user can call the task from here."""
     return [
-        *_head(told, name, beat, width, now, colour=colour),
-        *_steps(told, name, width, now, colour=colour),
-        *_agents(told["agents"], width, now, colour=colour),
-        *_rest(told, name, width, now),
+        *_head(view, name, beat, width, now, colour=colour),
+        *_steps(view, name, width, now, colour=colour),
+        *_agents(view["agents"], width, now, colour=colour),
+        *_rest(view, name, width, now),
     ]
 
 
 def outcome(
-    told: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool
+    view: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool
 ) -> list[str]:
-    """Return the lines that tell a person how a task ended, and what is asked: its steps were shown before."""
+    """Return the lines that show how a task ended and its open questions. Its steps were printed before."""
     return [
-        *_head(told, name, beat, width, now, colour=colour),
-        *question_lines(told["questions"], name, width, now),
+        *_head(view, name, beat, width, now, colour=colour),
+        *question_lines(view["questions"], name, width, now),
     ]
 
 
 def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: float) -> list[str]:
-    """Return the lines that tell a person what is asked, and the command that answers it."""
+    """Return the lines that show open questions, each with the command that answers it."""
     lines = []
     for question in questions:
         name, options = harmless(question.get("id")), question.get("options") or ()
@@ -113,7 +113,7 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
         lines += wrapped(str(question.get("text")), width, "  ")
         lines += [line for n, text in enumerate(options, 1) for line in wrapped(f"{n}) {text}", width, "  ")]
         if question.get("holds"):
-            lines += wrapped(f"waits for it: {', '.join(question['holds'])}", width, "  ")
+            lines += wrapped(f"waiting for the answer: {', '.join(question['holds'])}", width, "  ")
         if question.get("deadline"):
             default, when = question.get("default"), clock(question["deadline"], now)
             lines += wrapped(f"if nobody answers by {when}: {default}", width, "  ")
@@ -122,38 +122,38 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
 
 
 def _head(
-    told: dict[str, Any], called_here: str, beat: Beat, width: int, now: float, *, colour: bool
+    view: dict[str, Any], name_here: str, beat: Beat, width: int, now: float, *, colour: bool
 ) -> list[str]:
-    limit = told.get("limited")
+    limit = view.get("limited")
     name, state = (
-        harmless(told["task"]),
-        "limited" if limit else harmless(SAID.get(told["state"], told["state"])),
+        harmless(view["task"]),
+        "limited" if limit else harmless(SAID.get(view["state"], view["state"])),
     )
-    daemon = beat.words(told.get("updated"))
-    active = told["state"] in {"running", "waiting"}
-    phase = f"  {harmless(told['phase'])}" if active else ""
+    daemon = beat.words(view.get("updated"))
+    active = view["state"] in {"running", "waiting"}
+    phase = f"  {harmless(view['phase'])}" if active else ""
     if colour:
         name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
     return [
         f"{name}  {state}{phase}",
-        cut(f"project   {harmless(told['project'])}", width),
-        *_result(told, called_here, width, now, active=active),
+        cut(f"project   {harmless(view['project'])}", width),
+        *_result(view, name_here, width, now, active=active),
         *(_limit_lines(limit, width, now) if limit else []),
-        *_edited(told, width),
-        *([] if active else _folder_gone(told, width)),
-        *_boxes(told, called_here, width, now),
-        f"check-in  {ago(told.get('last_checkin'), now)}; {daemon}",
-        *_used_lines(_used(told.get("usage") or {}, now), width),
+        *_edited(view, width),
+        *([] if active else _folder_gone(view, width)),
+        *_boxes(view, name_here, width, now),
+        f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
+        *_used_lines(_used(view.get("usage") or {}, now), width),
     ]
 
 
-def _folder_gone(told: dict[str, Any], width: int) -> list[str]:
-    """Say that the folder of a task that rests is not there any more: of one at work the daemon says it."""
-    folder = layout.task_folder(f"{told['project']}", told["task"])
+def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
+    """Report that the folder of a task at rest is missing; for a task at work the daemon reports it."""
+    folder = layout.task_folder(f"{view['project']}", view["task"])
     if os.path.lexists(folder):
         return []
-    said = f"{harmless(folder)} is not there any more, with its handoffs and artifacts"
+    said = f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"folder    {first.strip()}", *more]
 
@@ -180,13 +180,13 @@ def _boxes(told: dict[str, Any], name: str, width: int, now: float) -> Iterator[
             yield from (f"box       {first.strip()}", *more)
 
 
-def _edited(told: dict[str, Any], width: int) -> list[str]:
-    """Return what of task.md does not count yet, and the command by which it will."""
-    keys = ", ".join(str(each.get("key")) for each in told.get("edited") or ())
+def _edited(view: dict[str, Any], width: int) -> list[str]:
+    """Return which edits of task.md are not in force yet, and the command that applies them."""
+    keys = ", ".join(str(each.get("key")) for each in view.get("edited") or ())
     if not keys:
         return []
-    command = typed("task", "start", told["task"], "--project", told["project"])
-    said = f"{keys} changed since the start; to have it taken over: {command}"
+    command = typed("task", "start", view["task"], "--project", view["project"])
+    said = f"{keys} changed since the start; to apply the change: {command}"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"task.md   {first.strip()}", *more]
 
@@ -195,25 +195,25 @@ def _outcome_shape(outcome: dict[str, Any]) -> dict[str, Any]:
     return {**outcome, "branch_seen": stamp(outcome.get("branch_seen"))} if outcome else {}
 
 
-def _result(told: dict[str, Any], name: str, width: int, now: float, *, active: bool) -> list[str]:
-    """Return the result in lines: while a task is at work, what it has come to so far."""
-    outcome = told.get("outcome") or {}
+def _result(view: dict[str, Any], name: str, width: int, now: float, *, active: bool) -> list[str]:
+    """Return the task's result in lines; while it is at work, the result so far."""
+    outcome = view.get("outcome") or {}
     seen = outcome.get("branch_seen")
     shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
     lines = []
     for key in shown:
         if said := str(outcome.get(key) or ""):
             said += f" (the branch as of {clock(seen, now)})" if key == "work" and seen else ""
-            said = _reaching(said, told, name) if key == "next" else said
+            said = _with_reachable_name(said, view, name) if key == "next" else said
             first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
             lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
     return lines
 
 
-def _reaching(said: str, told: dict[str, Any], name: str) -> str:
-    """Return commands with the word by which the task is reached from here: the daemon knows nobody's folder."""
+def _with_reachable_name(said: str, view: dict[str, Any], name: str) -> str:
+    """Return commands with the name that works from here: the daemon does not know the user's folder."""
     words = said.split(" ")
-    meant = {told["task"], told.get("id")}
+    meant = {view["task"], view.get("id")}
     for place, word in enumerate(words[2:], 2):
         if (
             word.rstrip("`") in meant
@@ -239,7 +239,7 @@ def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
 
 
 def _used(usage: dict[str, Any], now: float) -> str:
-    """Return what a task used, and of how much, where any program told it or there is a limit."""
+    """Return what a task used, with its limits; empty if no program reported usage and the user set no limit."""
     by_default = usage.get("defaults") or ()
     limits = usage.get("limits") or {}
     dollars = usage.get("cost"), usage.get("estimate")
@@ -279,14 +279,14 @@ def _used_by(agent: dict[str, Any]) -> str:
     )
 
 
-def _steps(told: dict[str, Any], name: str, width: int, now: float, *, colour: bool) -> list[str]:
-    steps: list[dict[str, Any]] = told["steps"]
+def _steps(view: dict[str, Any], name: str, width: int, now: float, *, colour: bool) -> list[str]:
+    steps: list[dict[str, Any]] = view["steps"]
     if not steps:
         return []
     rows = [
         (
             step.get("id"),
-            "" if _tells_agent(step) else step.get("agent"),
+            "" if _names_agent(step) else step.get("agent"),
             step.get("status"),
             tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
             ago(step.get("since"), now),
@@ -296,17 +296,17 @@ def _steps(told: dict[str, Any], name: str, width: int, now: float, *, colour: b
     ]
     headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
     heading, *lines = table(headings, rows, width, colour=colour, spare=True)
-    return ["", heading, *_with_reasons(told, name, lines, width, now)]
+    return ["", heading, *_with_reasons(view, name, lines, width, now)]
 
 
-def _with_reasons(told: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
-    """Yield each step's line, and beneath it why it is where it is; nobody asks that of one that passed."""
+def _with_reasons(view: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
+    """Yield each step's line and, unless the step passed, the reason for its status below it."""
     before = ""
-    for step, line in zip(told["steps"], lines, strict=True):
+    for step, line in zip(view["steps"], lines, strict=True):
         yield line
         why = harmless(step.get("why") or "")
-        if step.get("limit") and told["state"] == "running":
-            why += f"; tried again at {clock(step['limit'].get('next_try'), now)}"
+        if step.get("limit") and view["state"] == "running":
+            why += f"; next try at {clock(step['limit'].get('next_try'), now)}"
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
             yield from _cause(name, step.get("cause") or {}, width)
@@ -314,15 +314,15 @@ def _with_reasons(told: dict[str, Any], name: str, lines: list[str], width: int,
 
 
 def _cause(task: str, cause: dict[str, Any], width: int, shown: int = 4) -> Iterator[str]:
-    """Yield the last lines of what failed, and the command that shows the rest of its log."""
+    """Yield the last lines of a failure, and the command that shows the rest of its log."""
     lines = (cause.get("lines") or ())[-shown:]
     yield from (cut(f"    | {harmless(line)}", width) for line in lines)
     if lines and cause.get("run"):
-        yield f"    its log: task logs {harmless(task)} {harmless(cause['run'])}"
+        yield f"    see its log: task logs {harmless(task)} {harmless(cause['run'])}"
 
 
-def _tells_agent(step: dict[str, Any]) -> bool:
-    """Tell whether a step's id says whose it is: `dev:rename`."""
+def _names_agent(step: dict[str, Any]) -> bool:
+    """Return whether a step's id already names its agent: `dev:rename`."""
     return str(step.get("id")).partition(":")[0] == step.get("agent")
 
 
@@ -345,11 +345,11 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
     return ["", *table(headings, rows, width, colour=colour)] if rows else []
 
 
-def _rest(told: dict[str, Any], name: str, width: int, now: float) -> list[str]:
+def _rest(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     return [
-        *_criteria(told["criteria"], width),
-        *_notices(told["notices"], width, now),
-        *question_lines(told["questions"], name, width, now),
+        *_criteria(view["criteria"], width),
+        *_notices(view["notices"], width, now),
+        *question_lines(view["questions"], name, width, now),
     ]
 
 

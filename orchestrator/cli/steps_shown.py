@@ -1,4 +1,4 @@
-"""The steps of a task as they end, one line each: number, agent, what it is, how long it took, what came of it."""
+"""The steps of a task as they end, one line each: number, agent, title, duration, outcome."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 _AGENT, _TIME, _OUTCOME = 8, 6, 14
 _INDENT = " " * 5
 _LINES_OF_REASON = 2
-_REJECTED_BY = re.compile(r"^Rejected by \S+: ")  # which the line above says already
+_REJECTED_BY = re.compile(r"^Rejected by \S+: ")  # the line above names the step already
 _SHORT = 7
 _MINUTE, _HOUR = 60, 3600
 _ENDED = {"passed": "passed", "failed": "failed", "blocked": "waits for you", "set_aside": "set aside"}
 
 
 class StepsShown:
-    """What was shown of a task's steps. Those that had ended when it was made are not shown."""
+    """What was printed of a task's steps. Steps that had ended before are not printed."""
 
     def __init__(self, steps: list[dict[str, Any]]) -> None:
         self._known: dict[str, tuple[int, str]] = {step["id"]: _stands(step) for step in steps}
         self._began: dict[str, float] = {}
 
     def news(self, steps: list[dict[str, Any]], width: int, *, colour: bool) -> list[str]:
-        """Return the lines for what ended, or was sent back, since the last call."""
+        """Return the lines for steps that ended, or were sent back, since the last call."""
         lines = []
         again = [step for step in steps if step["attempts"] > self._known.get(step["id"], (1, ""))[0]]
         said = next((str(step["said"]) for step in again if step.get("said")), "")
@@ -38,22 +38,26 @@ class StepsShown:
                 last = {**step, "tries": _tries_before(step), "why": said}
                 outcome = "rejected" if len(again) > 1 else "tried again"
                 lines += self._line(number, last, outcome, width, colour=colour)
-            elif step["status"] in _ENDED and self._known.get(name) != stands and not self._told(step, steps):
+            elif (
+                step["status"] in _ENDED
+                and self._known.get(name) != stands
+                and not self._repeats(step, steps)
+            ):
                 lines += self._line(number, step, step["status"], width, colour=colour)
             self._known[name] = stands
             if step["status"] == "working" and step.get("since"):
                 self._began[name] = step["since"]
         return lines
 
-    def _told(self, step: dict[str, Any], steps: list[dict[str, Any]]) -> bool:
-        """Tell whether an earlier step of the same subtask says the same: a subtask is set aside as a whole."""
+    def _repeats(self, step: dict[str, Any], steps: list[dict[str, Any]]) -> bool:
+        """Return whether an earlier step of the subtask shows the same: a subtask is set aside as a whole."""
         if step["status"] != "set_aside" or not step.get("subtask"):
             return False
         first = next(each for each in steps if each.get("subtask") == step["subtask"])
         return first is not step and first["status"] == "set_aside"
 
     def at_work(self, steps: list[dict[str, Any]], now: float, width: int) -> str:
-        """Return one line that tells what is worked on just now; empty if nothing is."""
+        """Return one line about the step that is being worked on; empty if there is none."""
         working = [(n, step) for n, step in enumerate(steps, 1) if step["status"] in {"working", "checking"}]
         if not working:
             return ""
@@ -96,7 +100,7 @@ def _what(step: dict[str, Any], width: int) -> str:
 
 
 def _outcome(step: dict[str, Any], outcome: str) -> tuple[str, str]:
-    """Return what came of a step, in words, and its colour."""
+    """Return a step's outcome in words, and its colour."""
     if outcome not in _ENDED:
         return outcome, "yellow"
     if outcome == "passed" and step.get("commit"):
@@ -109,13 +113,13 @@ def _outcome(step: dict[str, Any], outcome: str) -> tuple[str, str]:
 
 
 def _why(step: dict[str, Any], outcome: str) -> str:
-    """Return why work was sent back, why a step did not pass, or why nothing was changed."""
+    """Return why work was sent back, why a step did not pass, or why it changed nothing."""
     why = str(step.get("unchanged" if outcome == "passed" else "why") or "").strip()
     return harmless(_REJECTED_BY.sub("", why.splitlines()[0])) if why else ""
 
 
 def _span(seconds: float) -> str:
-    """Return a length of time in at most six columns."""
+    """Return a duration in at most six columns."""
     if seconds < _MINUTE:
         return f"{max(seconds, 0):.0f} s"
     return f"{seconds / _MINUTE:.0f} min" if seconds < _HOUR else f"{seconds / _HOUR:.1f} h"

@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 EXAMPLE = "task stop tidy"
 PATIENCE = 60.0
 FAR_PATIENCE = 20.0
-"""Seconds for which the end of agents on this machine, and on boxes, is waited for."""
+"""Seconds to wait for the end of agents on this machine, and on boxes."""
 
 _PAUSE = 0.05
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task stop` understands."""
+    """Declare the arguments of `task stop`."""
     about_task(parser)
 
 
 def run(options: Namespace) -> int:
-    """Ask for the end, wait for it, and say what was ended."""
+    """Request the stop, wait for it, and report which agents ended."""
     from orchestrator.cli.requests import ask
 
     task = chosen(options)
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))
     began = time.monotonic()
-    while task.told.get("state", "running") in AT_WORK or _live(task):
+    while task.view.get("state", "running") in AT_WORK or _live(task):
         waited = time.monotonic() - began
         if waited > FAR_PATIENCE and (away := _only_on_boxes(task)):
             raise CommandError(
                 Exit.FAILED,
-                f"{task.name} is stopping; after {waited:.0f} s {away} did not say that it has ended. The PM goes on "
-                f"trying, and starts nothing else: `task hosts` shows how each box is",
+                f"{task.name} is stopping, but after {waited:.0f} s {away} has not confirmed its end. The PM keeps "
+                f"trying and starts nothing else; to see each box: `task hosts`",
             )
         if waited > PATIENCE:
             raise CommandError(
@@ -50,17 +50,17 @@ def run(options: Namespace) -> int:
         time.sleep(_PAUSE)
         task.read()
     print(
-        f"{task.name} is {task.told['state']}; "
+        f"{task.name} is {task.view['state']}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent was running")
     )
-    if task.told["state"] == "stopped":
-        print(f"go on later: {typed('task', 'start', task.name, '--project', task.project)}")
+    if task.view["state"] == "stopped":
+        print(f"to go on later: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 
 def _only_on_boxes(task: TaskRecord) -> str:
-    """Return the agents that live, and their boxes; nothing if one lives here, or none does."""
-    live = [agent for agent in task.told.get("agents", ()) if agent.get("state") != "gone"]
+    """Return the live agents with their boxes; empty if one of them lives here, or none lives."""
+    live = [agent for agent in task.view.get("agents", ()) if agent.get("state") != "gone"]
     if not all(agent.get("host") for agent in live):
         return ""
     return ", ".join(f"{harmless(agent.get('name'))} on {harmless(agent['host'])}" for agent in live)
@@ -68,5 +68,5 @@ def _only_on_boxes(task: TaskRecord) -> str:
 
 def _live(task: TaskRecord) -> list[str]:
     return [
-        harmless(agent.get("name")) for agent in task.told.get("agents", ()) if agent.get("state") != "gone"
+        harmless(agent.get("name")) for agent in task.view.get("agents", ()) if agent.get("state") != "gone"
     ]

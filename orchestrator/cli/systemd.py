@@ -1,4 +1,4 @@
-"""The daemon as a unit of the user's own systemd."""
+"""The daemon as a systemd user unit."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Systemd(Service):
         self.load_anew = (*self.load, (*control, "restart", unit))
         self.unload = ((*control, "disable", "--now", unit),)
         self.forget = ((*control, "daemon-reload"),)
-        # One that failed too often is started only when its failures are forgotten.
+        # systemd starts a unit that failed too often only after its failures are reset.
         self.start = (
             (*control, "daemon-reload"),
             (*control, "reset-failed", unit),
             (*control, "start", unit),
         )
-        # It waits until systemd itself knows: one that still believes the old one up would not start a new one.
+        # `stop` waits until systemd itself knows: otherwise it might not start a new daemon.
         self.stop = ((*control, "stop", unit),)
         self.links = (self.unit.parent / "default.target.wants" / unit,)
         self._show = (*control, "show", unit, "--property=ActiveState,Result,MainPID,ExecMainPID")
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """Return one line. `$` is special everywhere but in the program's path."""
+        """Return the command as one line. `$` is special everywhere but in the program's path."""
         program, *rest = (_quoted(word) for word in words)
         return [" ".join([program, *(word.replace("$", "$$") for word in rest)])]
 
@@ -45,16 +45,16 @@ class Systemd(Service):
         return f"Environment={_quoted(f'{name}={value}')}"
 
     def path(self, path: str) -> str:
-        """Return a path; quotes would be part of it here."""
+        """Return a path; systemd would read quotes as part of it."""
         return path.replace("%", "%%")
 
     def main_pid(self) -> int:
-        """Return what systemd says."""
+        """Return the main pid that systemd reports, or 0."""
         pid = self._shown().get("MainPID", "")
         return int(pid) if pid.isdecimal() else 0
 
-    def told_to_end(self, pid: int) -> bool:
-        """Tell it by what systemd knows of the service's last process."""
+    def ended_on_request(self, pid: int) -> bool:
+        """Return whether systemd ended the service's last process, which was `pid`, on request."""
         shown = self._shown()
         ended = (shown.get("ActiveState"), shown.get("Result"), shown.get("ExecMainPID"))
         return ended == ("inactive", "success", str(pid))
@@ -63,11 +63,11 @@ class Systemd(Service):
         return dict(line.split("=", 1) for line in run(self._show).out.splitlines() if "=" in line)
 
     def survives_logout(self) -> bool:
-        """Tell whether lingering is on. True where nobody can tell: then there is nothing to warn of."""
+        """Return whether lingering is on; True if loginctl does not say, because then there is nothing to warn of."""
         user = pwd.getpwuid(os.getuid()).pw_name
         return run(("loginctl", "show-user", user, "--property=Linger", "--value")).out.strip() != "no"
 
 
 def _quoted(word: str) -> str:
-    r"""Return a word as systemd reads it back: in quotes, with `\`, `"` and `%` made literal."""
+    r"""Return a word in quotes, with `\`, `"` and `%` escaped as systemd reads it."""
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"'

@@ -46,10 +46,10 @@ def table(
     colour: bool,
     spare: bool = False,
 ) -> list[str]:
-    """Return the lines of a table of at most `width` columns: the widest columns give way first.
+    """Return the lines of a table of at most `width` columns: the widest columns are cut first.
 
-    Cells may hold anybody's text. Columns that are empty in each row are left out. With `spare`, the last
-    column takes what the others leave, and goes if that is next to nothing.
+    Cells may hold untrusted text. Columns that are empty in every row are left out. With `spare`, the last column
+    gets the room that the others leave, and is dropped if that is almost none.
     """
     cells = [["-" if cell is None else harmless(cell) for cell in row] for row in rows]
     used = [n for n in range(len(headings)) if any(row[n] not in {"", "-"} for row in cells)]

@@ -1,4 +1,4 @@
-"""The end of a text file that grows, and what is added to it."""
+"""The end of a growing text file, and the lines added to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_LINE: Final = 65_536
 
 
 def readable(line: str) -> str:
-    """Return a line as a terminal would leave it: without sequences, after its last carriage return."""
+    """Return a line as a terminal would show it: without control sequences, after its last carriage return."""
     return harmless(without_sequences(line)).rstrip()
 
 
@@ -31,7 +31,7 @@ def last_lines(path: Path, count: int) -> list[str]:
 
 
 def last_packed_lines(path: Path, count: int) -> list[str]:
-    """Return the last lines of a file that was packed when it had stopped growing."""
+    """Return the last lines of a compressed file."""
     import gzip
     from collections import deque
 
@@ -41,7 +41,7 @@ def last_packed_lines(path: Path, count: int) -> list[str]:
 
 
 class Tail:
-    """What is added to a file, as whole lines. A missing file has none yet; a shorter one began anew."""
+    """The lines added to a file. A missing file has none yet; a file that became shorter was replaced."""
 
     def __init__(self, path: Path, *, from_end: bool) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class Tail:
         self._position = path.stat().st_size if from_end and path.exists() else 0
 
     def lines(self) -> Iterator[str]:
-        """Yield each line that was finished since the last call."""
+        """Yield each line completed since the last call."""
         try:
             with self._path.open("rb") as file:
                 if file.seek(0, 2) < self._position:

@@ -1,4 +1,4 @@
-"""A task's work as git has it: its branch in the user's repository, looked up when somebody asks."""
+"""A task's work in git: its branch in the user's repository, read when a verb needs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
 
 SHORT: Final = 10
-"""Signs of a commit's hash that are shown."""
+"""Characters of a commit hash that are shown."""
 
 _WHOLE: Final = "complete"
 _NAMED: Final = 10
@@ -28,7 +28,7 @@ _HELD: Final = {"set_aside": "set aside", "failed": "failed", "blocked": "blocke
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The branch of a task. `code` is the folder of the user's that its repository was found by, `tip` its commit."""
+    """A task's branch. `code` is the user's folder that led to the repository; `tip` is the branch's commit."""
 
     task: TaskRecord
     code: Path
@@ -42,7 +42,7 @@ class Work:
         return UserTree.of(self.repository, self.code)
 
     def count(self) -> int:
-        """Return how many commits the branch has of its own."""
+        """Return the number of commits on the branch since its base."""
         return int(self.repository.git.ask("rev-list", "--count", f"{self.base}..{self.tip}"))
 
 
@@ -50,85 +50,84 @@ def work_of(task: TaskRecord) -> Work:
     """Find the branch of a task.
 
     Raises:
-        CommandError: it has none; the message says where its work is, if that is known.
-        Refused: its repository is gone, or git will not touch it.
-        Unavailable: git cannot be asked now.
+        CommandError: it has none; the message says where the work is, if known.
+        Refused: the repository is missing, or git refuses to use it.
+        Unavailable: git does not answer now.
 
     """
-    told = task.believed()
-    if not told.get("base"):
+    view = task.readable_view()
+    if not view.get("base"):
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} has no branch of its own: it works in your own tree, {harmless(code_of(told))}",
+            f"{task.name} has no branch of its own: it works in your own tree, {harmless(code_of(view))}",
         )
-    repository, branch = repository_of(told), str(told["branch"])
+    repository, branch = repository_of(view), str(view["branch"])
     tip = repository.commit_of(f"refs/heads/{branch}")
     if not tip:
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} has no branch {branch} in {harmless(code_of(told))}"
-            + _what_was_on_it(told, repository, branch),
+            f"{task.name} has no branch {branch} in {harmless(code_of(view))}"
+            + _what_was_on_it(view, repository, branch),
         )
-    return Work(task, code_of(told), repository, branch, str(told["base"]), tip)
+    return Work(task, code_of(view), repository, branch, str(view["base"]), tip)
 
 
-def _what_was_on_it(told: dict[str, Any], repository: Repository, branch: str) -> str:
-    """Say of a branch that is not there whether anything was ever on it, and how to have that again.
+def _what_was_on_it(view: dict[str, Any], repository: Repository, branch: str) -> str:
+    """Explain a missing branch: whether it ever had commits, and how to restore it.
 
     Raises:
-        Unavailable: git cannot be asked now.
+        Unavailable: git does not answer now.
 
     """
-    made = {str(step["commit"]): str(step["id"]) for step in told.get("steps", ()) if step.get("commit")}
+    made = {str(step["commit"]): str(step["id"]) for step in view.get("steps", ()) if step.get("commit")}
     if not made:
-        return ": nothing was made on it yet"
+        return ": no step has committed to it yet"
     kept = {commit: step for commit, step in made.items() if repository.commit_of(commit)}
     if not kept:
-        return ": the commits that were made for it are not in this repository any more"
+        return ": it was deleted or renamed, and its commits are no longer in this repository"
     named = "".join(
         f"\n  {commit[:SHORT]}  {harmless(step)}" for commit, step in list(kept.items())[-_NAMED:]
     )
     last = next(reversed(kept))
-    again = typed("git", "-C", code_of(told), "branch", branch, last[:SHORT])
+    again = typed("git", "-C", code_of(view), "branch", branch, last[:SHORT])
     return (
-        f" any more: it was deleted or renamed. These commits were made for it:{named}\n"
-        f"to have it again at the last of them: {again}"
+        f": it was deleted or renamed. Its commits were:{named}\nto restore it at the last of them: {again}"
     )
 
 
-def repository_of(told: dict[str, Any]) -> Repository:
-    """Return the repository in which a task's branch is. Raises Refused, Unavailable."""
+def repository_of(view: dict[str, Any]) -> Repository:
+    """Return the repository that holds a task's branch. Raises Refused, Unavailable."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    return Repository.of(code_of(told), settings.git.deadline, os.environ)
+    return Repository.of(code_of(view), settings.git.deadline, os.environ)
 
 
-def code_of(told: dict[str, Any]) -> Path:
-    """Return the folder whose code a task works on; what an older daemon told does not have it."""
-    return Path(str(told.get("code") or told["project"]))
+def code_of(view: dict[str, Any]) -> Path:
+    """Return the folder of the code that a task works on; a `state.json` of an older daemon lacks `code`."""
+    return Path(str(view.get("code") or view["project"]))
 
 
-def lacking(told: dict[str, Any]) -> list[str]:
-    """Return what a task lacks to be whole, a sentence each; nothing if it is complete in all its parts.
+def lacking(view: dict[str, Any]) -> list[str]:
+    """Return what keeps a task from being complete, one sentence each; empty if it is complete.
 
-    A step that was planned anew lacks nothing: others do its work.
+    A step that was planned anew does not count: other steps do its work.
     """
     lacks = []
-    if told["state"] != _WHOLE:
-        why = f" ({harmless(told['why'])})" if told.get("why") else ""
-        lacks.append(f"it is {harmless(SAID.get(told['state'], told['state']))}{why}")
-    steps = [step for step in told["steps"] if not step.get("replaced")]
+    if view["state"] != _WHOLE:
+        why = f" ({harmless(view['why'])})" if view.get("why") else ""
+        lacks.append(f"it is {harmless(SAID.get(view['state'], view['state']))}{why}")
+    steps = [step for step in view["steps"] if not step.get("replaced")]
     for status, said in _HELD.items():
         lacks += _named(said, [step.get("id") for step in steps if step.get("status") == status])
     rest = [step.get("id") for step in steps if step.get("status") not in {"passed", *_HELD}]
     lacks += _named("not done", rest)
-    lacks += _named("not met", [each.get("text") for each in told["criteria"] if not each.get("met")])
-    lacks += _named("asked", [f"{each.get('id')}" for each in told["questions"]])
+    lacks += _named("not met", [each.get("text") for each in view["criteria"] if not each.get("met")])
+    lacks += _named("asked", [f"{each.get('id')}" for each in view["questions"]])
     return lacks
 
 
-def elsewhere(told: dict[str, Any]) -> str:
-    """Return the boxes on which a task's agents work; empty if they all work here."""
-    hosts = dict.fromkeys(str(agent.get("host") or HERE) for agent in told["agents"])
+def elsewhere(view: dict[str, Any]) -> str:
+    """Return the boxes on which a task's agents work; empty if all of them work here."""
+    hosts = dict.fromkeys(str(agent.get("host") or HERE) for agent in view["agents"])
     return ", ".join(harmless(host) for host in hosts if is_box(host))
 
 
@@ -140,11 +139,11 @@ def _named(said: str, names: list[Any]) -> list[str]:
 
 
 def commits_said(count: int) -> str:
-    """Return so many commits in words."""
+    """Return a number of commits in words."""
     return f"{count} commit{'' if count == 1 else 's'}"
 
 
 def names_said(names: Sequence[str]) -> str:
-    """Return names of files, each on a line; of many the first."""
+    """Return file names, one per line; of a long list the first 20."""
     lines = [f"  {harmless(name)}" for name in names[:_FILES]]
     return "\n".join([*lines, *([f"  and {len(names) - _FILES} more"] if len(names) > _FILES else [])])

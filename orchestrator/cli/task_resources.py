@@ -1,4 +1,4 @@
-"""All that belongs to a task and goes with it, looked up: branches, kept tries, worktrees, folders, its session."""
+"""Everything that belongs to a task and goes with it: branches, kept tries, worktrees, folders, its session."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _LISTED: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class TaskResources:
-    """What a task has. `repository` is None where it is gone, or another task of the same name shares the branch.
+    """What a task has. `repository` is None if it is missing, or if a task of the same name shares the branch.
 
-    `folder` is its own in the project, None if there is none or the user tracks it; `why` says what stays, and why.
+    `folder` is its folder in the project, None if there is none or the user tracks it; `why` lists what stays and why.
     """
 
     task: TaskRecord
@@ -49,8 +49,8 @@ class TaskResources:
         return f"task/{self.task.name}"
 
     def unmerged(self) -> list[str]:
-        """Return what nothing else has, a sentence each; nothing if all of it is in branches of the user's."""
-        lost = [f"{harmless(path)}: holds what is not committed" for path in self.holdings.unsaved]
+        """Return the work that no branch of the user's contains, a sentence each; empty if there is none."""
+        lost = [f"{harmless(path)}: holds uncommitted work" for path in self.holdings.unsaved]
         if self.repository is None:
             return lost
         only, has = partial(only_there, self.repository, self.branch), self.holdings
@@ -65,7 +65,7 @@ class TaskResources:
         return lost
 
     def lines(self) -> Iterator[str]:
-        """Yield what goes, a line each, and what stays."""
+        """Yield one line for each thing that goes, then for each that stays."""
         names = list(self.holdings.branches)
         yield from _listed("branch", names)
         yield from _listed("kept try", list(self.holdings.kept))
@@ -79,11 +79,11 @@ class TaskResources:
 
 
 def belongings_of(task: TaskRecord) -> TaskResources:
-    """Look up all that belongs to a task.
+    """Look up everything that belongs to a task.
 
     Raises:
-        CommandError: its branch is checked out by the user; or its folder is not what it should be.
-        Unavailable: git cannot tell now.
+        CommandError: the user has checked out its branch; or its folder is not a plain folder.
+        Unavailable: git does not answer now.
 
     """
     state, stays = layout.state_folder(os.environ), list[str]()
@@ -92,13 +92,13 @@ def belongings_of(task: TaskRecord) -> TaskResources:
     folder = _folder(task, stays)
     boxes = Path(layout.boxes(state))
     mirrors = tuple(path for path in boxes.glob(f"*/{task.id}") if path.is_dir()) if boxes.is_dir() else ()
-    if task.told and (away := elsewhere(task.told)):
-        stays.append(f"what lies on {away}: its folder of the task there, and what its agents left")
+    if task.view and (away := elsewhere(task.view)):
+        stays.append(f"its files on {away}: the task's folder there, and what its agents left")
     return TaskResources(task, repository, holdings, root, folder, mirrors, tuple(stays))
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of all files beneath a folder; what cannot be looked at counts for nothing."""
+    """Return the bytes of all files below a folder; unreadable ones count as 0."""
     total = 0
     for folder, _, files in os.walk(path):
         for name in files:
@@ -110,21 +110,19 @@ def size_of(path: Path) -> int:
 
 
 def _in_git(task: TaskRecord, root: Path, stays: list[str]) -> tuple[Repository | None, TaskRefs]:
-    """Return the task's repository, and what it has there; no refs where another task has the same branch there."""
-    if not task.told.get("base"):
+    """Return the task's repository and its refs there; no refs if another task has the same branch there."""
+    if not task.view.get("base"):
         return None, TaskRefs({})
     try:
-        repository = repository_of(task.told)
+        repository = repository_of(task.view)
     except Refused as error:
-        stays.append(f"what it had in git: {harmless(error)}")
+        stays.append(f"its branch and refs in git: {harmless(error)}")
         return None, TaskRefs({})
     branch = f"task/{task.name}"
-    has = held(repository, code_of(task.told), branch, str(task.told["base"]), root)
+    has = held(repository, code_of(task.view), branch, str(task.view["base"]), root)
     for other in tasks(layout.state_folder(os.environ), task.name):
-        if other.id != task.id and other.told.get("base") and _repository_folder(other) == repository.folder:
-            stays.append(
-                f"{branch} and its tries: they are also those of {other.id}, in {harmless(other.project)}"
-            )
+        if other.id != task.id and other.view.get("base") and _repository_folder(other) == repository.folder:
+            stays.append(f"{branch} and its tries: {other.id} in {harmless(other.project)} uses them too")
             return repository, TaskRefs({}, {}, has.unsaved)
     if user := repository.user_of(branch):
         raise CommandError(
@@ -135,13 +133,13 @@ def _in_git(task: TaskRecord, root: Path, stays: list[str]) -> tuple[Repository 
 
 def _repository_folder(task: TaskRecord) -> Path | None:
     try:
-        return repository_of(task.told).folder
+        return repository_of(task.view).folder
     except Refused:
         return None
 
 
 def _folder(task: TaskRecord, stays: list[str]) -> Path | None:
-    """Return the task's folder in its project, if there is one that is to go. Raises CommandError."""
+    """Return the task's folder in its project, if there is one to delete. Raises CommandError."""
     if not task.project:
         return None
     folder = Path(layout.task_folder(task.project, task.name))
@@ -150,7 +148,7 @@ def _folder(task: TaskRecord, stays: list[str]) -> Path | None:
     if folder.is_symlink() or folder.resolve() != folder or not folder.is_dir():
         raise CommandError(
             Exit.FAILED,
-            f"{harmless(folder)} leads elsewhere by a link, or is no folder: take it away by hand first",
+            f"{harmless(folder)} is a link or no folder: remove it by hand first",
         )
     if tracks(Path(task.project), task.name):
         stays.append(f"{harmless(folder)}: you track it in git")

@@ -1,4 +1,4 @@
-"""The tasks of this user, as the daemon's folder tells of them, and which one is meant by a name."""
+"""The tasks of this user, as the state folder records them, and which task a name means."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-REMEDY = "`task daemon stop` and `task daemon start` write it anew from the journal"
+REMEDY = "to rebuild it from the journal: `task daemon stop`, then `task daemon start`"
 AT_WORK = frozenset({"running", "waiting"})
-"""States of a task in which the PM goes on with it, or would if somebody answered; in all others it rests."""
+"""States in which the PM works on a task or waits for an answer; in all others the task rests."""
 
 _WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside it
 _TRIES = 20
@@ -30,9 +30,9 @@ _WORDS = ("task", "project", "phase", "state")
 
 
 class TaskRecord:
-    """One task. `told` is what its `state.json` says; where that does not read, `fault` says why."""
+    """One task. `view` is the content of its `state.json`; if that cannot be read, `fault` says why."""
 
-    __slots__ = ("fault", "home", "id", "told")
+    __slots__ = ("fault", "home", "id", "view")
 
     def __init__(self, state: str, task: str) -> None:
         self.id = task
@@ -41,57 +41,58 @@ class TaskRecord:
 
     def read(self) -> None:
         """Read `state.json`, or read it again."""
-        self.told, self.fault = _read(self.home)
+        self.view, self.fault = _read(self.home)
 
     @property
     def name(self) -> str:
-        """The task's name, which its id begins with."""
+        """The task's name: its id without the suffix."""
         return self.id[:-_SUFFIX]
 
     @property
     def begun(self) -> bool:
-        """True once the daemon has written something of this task, be it readable or not."""
+        """True once the daemon has written the task's `state.json`, readable or not."""
         return os.path.lexists(layout.task_state(self.home))
 
     @property
     def project(self) -> str:
-        """The project's folder; empty if nothing tells."""
-        return str(self.told.get("project") or _asked_for(self.home).get("project") or "")
+        """The project's folder; empty if no file names it."""
+        return str(self.view.get("project") or _start_request(self.home).get("project") or "")
 
     @property
     def wanted(self) -> bool:
-        """False for what is left of a start that was refused."""
-        return self.begun or bool(_asked_for(self.home))
+        """False for the remains of a start that the daemon refused."""
+        return self.begun or bool(_start_request(self.home))
 
-    def believed(self) -> dict[str, Any]:
-        """Return what is told of this task.
+    def readable_view(self) -> dict[str, Any]:
+        """Return the task's view.
 
         Raises:
-            CommandError: nothing that could be shown; the message says what to do.
+            CommandError: there is no readable view; the message says what to do.
 
         """
         if os.path.lexists(layout.task_leaving(self.home)):
             command = typed("task", "delete", self.name)
             raise CommandError(
-                Exit.FAILED, f"{self.name} is being deleted or archived, and is not done: `{command}` goes on"
+                Exit.FAILED,
+                f"{self.name} is being deleted or archived, and that did not finish; to continue: `{command}`",
             )
         if self.fault and not self.begun:
             raise CommandError(
                 Exit.DOWN,
-                f"{self.name} was asked for, but the daemon has not begun it: see `task daemon status`",
+                f"{self.name} was requested, but the daemon has not begun it yet: see `task daemon status`",
             )
         if self.fault:
             raise CommandError(Exit.FAILED, f"{self.fault}: {REMEDY}")
-        return self.told
+        return self.view
 
 
 def tasks(state: str, name: str | None = None) -> list[TaskRecord]:
-    """Return all tasks, or those that `name` may mean: its name or its id."""
+    """Return all tasks, or those whose name or id is `name`."""
     return [task for task in homes(state, name) if task.wanted]
 
 
 def homes(state: str, name: str | None = None) -> list[TaskRecord]:
-    """Return the same with those whose start was refused: their folders can be used again."""
+    """Return the same, including tasks whose start was refused: their folders can be reused."""
     if not layout.check_state_folder(state):
         return []
     try:
@@ -104,13 +105,13 @@ def homes(state: str, name: str | None = None) -> list[TaskRecord]:
 
 
 def find(name: str, project: str | None = None) -> TaskRecord:
-    """Return the task that `name` means in `project`, or else seen from the current folder.
+    """Return the task that `name` means in `project`, or as seen from the current folder.
 
-    Names are a project's own; outside of any project a name is enough if only one task bears it.
+    Names are unique within a project; outside of any project a name is enough if only one task has it.
 
     Raises:
         CommandError: there is none, or more than one.
-        BadName: that cannot be the name of a task.
+        BadName: `name` is not a valid task name.
 
     """
     found = tasks(layout.state_folder(os.environ), name)
@@ -128,13 +129,13 @@ def find(name: str, project: str | None = None) -> TaskRecord:
         raise _unknown(name)
     raise CommandError(
         Exit.USAGE,
-        f"{name} is a task of several projects, say which by --project or by id:\n"
+        f"several projects have a task {name}; choose one by --project or by id:\n"
         + "\n".join(f"  {task.id}  {harmless(task.project)}" for task in found),
     )
 
 
 def called(task: TaskRecord) -> str:
-    """Return what the user can call a task from where they are: its name if that is enough, else its id."""
+    """Return how the user can call a task from here: by its name if that is unambiguous, else by its id."""
     try:
         return task.name if find(task.name).id == task.id else task.id
     except CommandError:
@@ -142,16 +143,16 @@ def called(task: TaskRecord) -> str:
 
 
 def is_meant(word: str) -> bool:
-    """Tell whether a word names a task: one that is known, or whose folder lies in the project here."""
+    """Return whether a word names a task: a known one, or one whose folder lies in the project here."""
     if not word or not _NAMING.issuperset(word):
         return False
     return bool(tasks(layout.state_folder(os.environ), word)) or bool(project_here(word))
 
 
 def only_task(project: str | None = None) -> TaskRecord:
-    """Return the task that is meant where none is named: the only one of the project, else the only one of all.
+    """Return the task that is meant if the user named none: the project's only task, else the only one of all.
 
-    Which one that is is said on standard error.
+    Prints on standard error which task that is.
 
     Raises:
         CommandError: there is none, or more than one.
@@ -163,25 +164,23 @@ def only_task(project: str | None = None) -> TaskRecord:
     if len(found) == 1:
         task = found[0]
         where = f" of {harmless(task.project)}" if task.project else ""
-        print(f"task: no name was given: this is {task.name}{where}", file=sys.stderr)
+        print(f"task: no name given; using {task.name}{where}", file=sys.stderr)
         return task
     if not found:
         where = f"{harmless(folder)} has no task" if folder else "there is no task"
-        raise CommandError(
-            Exit.USAGE, f"{where}: `task start NAME` makes one, `task list` shows all there are"
-        )
+        raise CommandError(Exit.USAGE, f"{where}: `task start NAME` makes one, `task list` shows all tasks")
     raise CommandError(
         Exit.USAGE,
-        "say which task is meant:\n"
+        "several tasks exist; name one:\n"
         + "\n".join(
-            f"  {task.id}  {harmless(task.told.get('state', 'asked_for'))}  {harmless(task.project)}"
+            f"  {task.id}  {harmless(task.view.get('state', 'asked_for'))}  {harmless(task.project)}"
             for task in found
         ),
     )
 
 
 def about_task(parser: ArgumentParser) -> None:
-    """Give a verb the arguments that say which task it is about; `chosen` reads them."""
+    """Add the arguments by which a verb names its task; `chosen` reads them."""
     parser.add_argument(
         "name",
         metavar="NAME",
@@ -192,9 +191,9 @@ def about_task(parser: ArgumentParser) -> None:
 
 
 def chosen(options: Namespace, *further: str) -> TaskRecord:
-    """Return the task that the arguments of `about_task` mean. Raises what `parted` raises.
+    """Return the task that the arguments of `about_task` name. Raises what `parted` raises.
 
-    `further` names the optional words that may stand behind NAME, in order: if NAME was left out they move up by one.
+    `further` names the optional words after NAME, in order. If the user left out NAME, they move up by one.
     """
     words = [word for dest in ("name", *further) if (word := getattr(options, dest)) is not None]
     if len(words) > len(further):
@@ -206,11 +205,11 @@ def chosen(options: Namespace, *further: str) -> TaskRecord:
 
 
 def parted(words: list[str], project: str | None) -> tuple[TaskRecord, list[str]]:
-    """Return the task that the first of some words names, or else the only one that there is, and the other words.
+    """Split words into the task that the first one names, or else the only task there is, and the other words.
 
     Raises:
-        CommandError: no task is named and there is not exactly one.
-        BadName: the first word cannot be the name of a task, and there is not exactly one.
+        CommandError: no word names a task and there is not exactly one.
+        BadName: the first word is not a valid task name, and there is not exactly one task.
 
     """
     if not words:
@@ -224,12 +223,12 @@ def parted(words: list[str], project: str | None) -> tuple[TaskRecord, list[str]
 
 
 def _with_tasks(projects: set[str]) -> str:
-    """Return the nearest of these folders, from the current one upwards; or nothing."""
+    """Return the nearest of these folders, from the current one upwards; empty if there is none."""
     return next((folder for folder in _upwards() if folder in projects), "")
 
 
 def _read(home: str) -> tuple[dict[str, Any], str]:
-    """Return what `state.json` and its pages say. A page may be replaced meanwhile: then both are read again."""
+    """Return the content of `state.json` and its pages. If a page is replaced meanwhile, read both again."""
     fault = ""
     try:
         layout.check_own_folder(home)
@@ -238,21 +237,21 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
     except OSError as error:
         return {}, f"{home} cannot be read ({error.strerror})"
     for _ in range(_TRIES):
-        told, fault = _read_head(layout.task_state(home))
-        if fault or told["version"] != _PAGED:
-            return told, fault
+        view, fault = _read_head(layout.task_state(home))
+        if fault or view["version"] != _PAGED:
+            return view, fault
         try:
-            told["steps"] = [step for page in told["pages"] for step in _read_page(home, page)]
-            del told["pages"]
-            told["version"] = _WHOLE  # what is told of a task does not show how it was kept
+            view["steps"] = [step for page in view["pages"] for step in _read_page(home, page)]
+            del view["pages"]
+            view["version"] = _WHOLE  # callers do not see how the file was stored
         except FileNotFoundError as error:
-            fault = f"{error.filename} is not there"
+            fault = f"{error.filename} is missing"
         except layout.Untrusted as error:
             return {}, error.reason
         except (OSError, ValueError, TypeError, KeyError) as error:
             return {}, f"{layout.task_pages(home)} is damaged ({error})"
         else:
-            return told, ""
+            return view, ""
     return {}, fault
 
 
@@ -265,20 +264,20 @@ def _read_page(home: str, page: str) -> list[dict[str, Any]]:
 
 def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
-        told = layout.own_json(path)
+        view = layout.own_json(path)
     except layout.Untrusted as error:
         return {}, error.reason
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror})"
     except (ValueError, RecursionError) as error:
         return {}, f"{path} is damaged ({error})"
-    if not isinstance(told, dict):
+    if not isinstance(view, dict):
         return {}, f"{path} is damaged (it holds no object)"
-    if told.get("version") not in {_WHOLE, _PAGED}:
+    if view.get("version") not in {_WHOLE, _PAGED}:
         return {}, f"{path} was written by another version of this program"
-    wrong = [key for key in _WORDS if not isinstance(told.get(key), str)]
-    wrong += [key for key in _LISTS if not isinstance(told.setdefault(key, []), list)]
-    return ({}, f"{path} is damaged ({', '.join(wrong)})") if wrong else (told, "")
+    wrong = [key for key in _WORDS if not isinstance(view.get(key), str)]
+    wrong += [key for key in _LISTS if not isinstance(view.setdefault(key, []), list)]
+    return ({}, f"{path} is damaged ({', '.join(wrong)})") if wrong else (view, "")
 
 
 def _is_id(entry: str) -> bool:
@@ -286,8 +285,8 @@ def _is_id(entry: str) -> bool:
     return bool(name) and _NAMING.issuperset(name) and dash == "-" and _HEXADECIMAL.issuperset(tail)
 
 
-def _asked_for(home: str) -> dict[str, Any]:
-    """Return the arguments of a `start` request that still waits."""
+def _start_request(home: str) -> dict[str, Any]:
+    """Return the arguments of a pending `start` request; empty if there is none."""
     requests = layout.task_requests(home)
     try:
         with os.scandir(requests) as entries:
@@ -302,7 +301,7 @@ def _asked_for(home: str) -> dict[str, Any]:
 
 
 def project_here(name: str) -> str:
-    """Return the nearest folder, from the current one upwards, that has a task of this name; or nothing."""
+    """Return the nearest folder, from the current one upwards, that has a task of this name; else empty."""
     return next(
         (folder for folder in _upwards() if os.path.lexists(layout.task_folder(folder, name))),
         "",
@@ -310,7 +309,7 @@ def project_here(name: str) -> str:
 
 
 def _upwards() -> Iterator[str]:
-    """Yield the current folder and all above it; none if it is gone."""
+    """Yield the current folder and all its parents; none if the current folder was removed."""
     try:
         folder = os.getcwd()  # noqa: PTH109 (no pathlib here)
     except FileNotFoundError:
@@ -325,13 +324,13 @@ def _not_in(folder: str, name: str, elsewhere: list[TaskRecord]) -> CommandError
     where = harmless(folder)
     if os.path.lexists(layout.task_folder(folder, name)):
         command = typed("task", "start", name, "--project", folder)
-        said = f"{where}/tasks/{name} was never started: `{command}`"
+        said = f"{where}/tasks/{name} was never started; to start it: `{command}`"
     else:
         kept = _archived(name, folder)
-        said = f"{where} has no task {harmless(name)}" + (kept or ": `task list` shows all there are")
+        said = f"{where} has no task {harmless(name)}" + (kept or ": `task list` shows all tasks")
     others = "".join(f"\n  {task.id}  {harmless(task.project)}" for task in elsewhere)
     return CommandError(
-        Exit.USAGE, said + (f"; by its id you reach that of another project:{others}" if others else "")
+        Exit.USAGE, said + (f"; other projects have one, reach it by its id:{others}" if others else "")
     )
 
 
@@ -341,14 +340,14 @@ def _unknown(name: str) -> Exception:
     known = checked_name(name, "task name")
     if kept := _archived(known):
         return CommandError(Exit.USAGE, f"there is no task {known}{kept}")
-    return CommandError(Exit.USAGE, f"there is no task {known}: `task list` shows all there are")
+    return CommandError(Exit.USAGE, f"there is no task {known}: `task list` shows all tasks")
 
 
 def _archived(name: str, project: str = "") -> str:
-    """Return the commands that bring archived tasks of a name back, of one project or of all; or nothing."""
+    """Return the commands that restore archived tasks of this name, in one project or in all; else empty."""
     from orchestrator.cli.archives import archives
 
     found = (each.manifest for each in archives(layout.state_folder(os.environ))[0])
     meant = [each.id for each in found if each.name == name and project in {"", each.project}]
     lines = "".join(f"\n  {typed('task', 'archive', each, '--restore')}" for each in meant)
-    return f" any more: it is archived. Bring it back by:{lines}" if lines else ""
+    return f" any more: it is archived; to restore it:{lines}" if lines else ""

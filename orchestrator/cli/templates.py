@@ -1,4 +1,4 @@
-"""`task templates`: what a task can start from. The user's own come before those that ship."""
+"""`task templates`: lists the templates for tasks. The user's own replace shipped ones of the same name."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXAMPLE = "task templates"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task templates` understands."""
+    """Declare the arguments of `task templates`."""
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Show each template with the first line of its goal."""
+    """Print each template with the first line of its goal."""
     from pathlib import Path
 
     from orchestrator.formats.settings import load_settings
@@ -43,8 +43,8 @@ def run(options: Namespace) -> int:
         print(json.dumps({"templates": shape}))
         return Exit.DONE
     print("\n".join(table(("TEMPLATE", "GOAL"), [row[:2] for row in rows], columns(), colour=False)))
-    print("\nbegin with one: task start NAME --template TEMPLATE")
-    print(f"your own: a folder with a task.md in {layout.templates_folder(os.environ)}")
+    print("\nto begin with one: task start NAME --template TEMPLATE")
+    print(f"to add your own: a folder with a task.md in {layout.templates_folder(os.environ)}")
     return Exit.DONE
 
 
@@ -59,5 +59,5 @@ def _description(name: str, path: Path) -> str:
     except BadName as error:
         return f"(rename its folder: {error})"
     except (BadFile, OSError) as error:
-        return f"(does not read: {error})"
+        return f"(cannot be read: {error})"
     return next((line.strip() for line in brief.goal.splitlines() if line.strip()), brief.title)

@@ -1,4 +1,4 @@
-"""The text of a unit: a template of `deploy/` with the program, its environment and its log filled in."""
+"""The text of a service unit: a template of `deploy/` with the program, its environment and its log filled in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orchestrator.runtimes.environment import passed
 from orchestrator.shipped import shipped
 
 MARK: Final = "Written by `task daemon install`"
-"""Stands in each unit of ours. A file without it is somebody else's and is let alone."""
+"""Marks each unit that we wrote. A file without it belongs to somebody else and stays untouched."""
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -25,18 +25,18 @@ _PLACE: Final = re.compile(r"\{(program|environment|log)\}")
 
 
 class Spelling(Protocol):
-    """How a kind of unit spells what it is given, so that it is read back byte for byte."""
+    """How a kind of unit escapes values, so that its manager reads them back byte for byte."""
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command, on one line or on several."""
+        """Return the words of a command, on one or several lines."""
         ...
 
     def assignment(self, name: str, value: str) -> str:
-        """Return the line that gives a variable to the daemon."""
+        """Return the line that sets a variable for the daemon."""
         ...
 
     def path(self, path: str) -> str:
-        """Return a path that stands by itself."""
+        """Return a path on its own."""
         ...
 
 
@@ -44,12 +44,12 @@ def unit(template: str, spelling: Spelling, state: str, environ: Mapping[str, st
     """Return the unit for a daemon with this state folder, started from this environment.
 
     Raises:
-        CommandError: a path or a variable holds what no unit can.
+        CommandError: a path or a variable holds characters that no unit can.
 
     """
     program = _program()
     variables = {layout.HOME_VARIABLE: state, **kept(environ)}
-    if len(program) > 1 and "PYTHONPATH" in environ:  # as it may be found by that alone
+    if len(program) > 1 and "PYTHONPATH" in environ:  # the package may be importable only through it
         variables["PYTHONPATH"] = environ["PYTHONPATH"]
     for word in (*program, *variables.values()):
         if not word.isprintable():
@@ -78,12 +78,12 @@ def kept(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def left_out(environ: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Return the variables that the settings pass to agents and that a unit does not hold: they may be secrets."""
+    """Return the variables that the settings pass to agents but a unit omits, as they may be secrets."""
     return sorted(set(passed(environ, names)) - set(kept(environ)) - _FROM_MANAGER)
 
 
 def _program() -> Words:
-    """Return how the command is called. Not `task`: beside a system's Python that may be somebody else's."""
+    """Return the command that starts the program. Not `task`: in a system's bin folder that may be another program."""
     command = Path(sys.executable).with_name(layout.APPLICATION)
     if command.is_file() and os.access(command, os.X_OK):
         return (str(command),)
@@ -91,7 +91,7 @@ def _program() -> Words:
 
 
 def _filled(line: str, values: Mapping[str, list[str]]) -> str:
-    """Return a line of a template with its place filled; several values make as many lines."""
+    """Return a template's line with its placeholder filled in; several values give several lines."""
     found = _PLACE.search(line)
     if found is None:
         return line

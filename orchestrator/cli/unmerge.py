@@ -1,4 +1,4 @@
-"""`task merge --undo`: sets the user's branch back to where it stood, if nothing came on top of the merge."""
+"""`task merge --undo`: resets the user's branch to where it was, if nothing came on top of the merge."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.user_tree import UserTree
 
 
-def noted(task: TaskRecord) -> dict[str, Any]:
-    """Return what the last merge of a task wrote down before it began; empty if there was none."""
+def merge_note(task: TaskRecord) -> dict[str, Any]:
+    """Return the note that the last merge of a task wrote before it began; empty if there is none."""
     try:
         note = layout.own_json(layout.task_merged(task.home))
         if all(isinstance(note[key], str) for key in ("branch", "before", "tip")):
@@ -29,7 +29,9 @@ def noted(task: TaskRecord) -> dict[str, Any]:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CommandError(Exit.FAILED, f"{layout.task_merged(task.home)} does not read ({error})") from error
+        raise CommandError(
+            Exit.FAILED, f"{layout.task_merged(task.home)} cannot be read ({error})"
+        ) from error
     return {}
 
 
@@ -37,17 +39,15 @@ def undo(task: TaskRecord, *, dry: bool) -> int:
     """Undo the last merge of a task.
 
     Raises:
-        CommandError: it cannot be undone without loss; the message says what to type instead.
+        CommandError: it cannot be undone without losing something; the message says what to type instead.
 
     """
-    note = noted(task)
+    note = merge_note(task)
     if not note:
-        raise CommandError(
-            Exit.FAILED, f"`task merge` has merged nothing of {task.name} that could be undone"
-        )
-    told = task.believed()
-    repository = repository_of(told)
-    own = UserTree.of(repository, code_of(told))
+        raise CommandError(Exit.FAILED, f"`task merge` has not merged {task.name}: there is nothing to undo")
+    view = task.readable_view()
+    repository = repository_of(view)
+    own = UserTree.of(repository, code_of(view))
     branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
     if own.branch != branch:
         raise CommandError(
@@ -62,21 +62,21 @@ def undo(task: TaskRecord, *, dry: bool) -> int:
             print(f"would set {said}")
             return Exit.DONE
         code = as_the_user(own.top, "reset", "--quiet", "--keep", before, environ=os.environ)
-        if code or repository.head(code_of(told)) != before:
+        if code or repository.head(code_of(view)) != before:
             raise CommandError(Exit.FAILED, f"git did not set {branch} back (status {code}, see above)")
-        print(f"set {said}; {harmless(told['branch'])} still has the work ({tip[:SHORT]})")
+        print(f"set {said}; {harmless(view['branch'])} still has the work ({tip[:SHORT]})")
     else:
-        print(f"{branch} is at {before[:SHORT]}, as it was before: there is nothing to undo")
+        print(f"{branch} is at {before[:SHORT]} again: there is nothing to undo")
     if not dry:
         Path(layout.task_merged(task.home)).unlink(missing_ok=True)
-        seen_anew(task)
+        refresh(task)
     return Exit.DONE
 
 
-def seen_anew(task: TaskRecord) -> None:
-    """Have the daemon look at the task's branch again, so that its pages say what became of it.
+def refresh(task: TaskRecord) -> None:
+    """Ask the daemon to look at the task's branch again, so that its files show the result.
 
-    One that is down does so when it starts; one that will not keeps nobody from going on.
+    A daemon that is down does that when it starts. A refusal is ignored: the merge is done.
     """
     if Beat(layout.state_folder(os.environ)).up:
         with suppress(CommandError):
@@ -86,15 +86,15 @@ def seen_anew(task: TaskRecord) -> None:
 def _refuse_if_not_last(
     task: TaskRecord, repository: Repository, own: UserTree, note: dict[str, Any]
 ) -> None:
-    """Refuse to undo a merge on top of which something came, which others have, or which files here depend on."""
+    """Refuse to undo a merge that later commits, other people or uncommitted files depend on."""
     branch, before, tip = str(note["branch"]), str(note["before"]), str(note["tip"])
     if what := own.under_way:
-        raise CommandError(Exit.FAILED, f"a {what} is under way in {harmless(own.top)}: finish it first")
+        raise CommandError(Exit.FAILED, f"a {what} is in progress in {harmless(own.top)}: finish it first")
     merge = _merge_in(repository, own, before, tip)
     if not merge:
         raise CommandError(
             Exit.FAILED,
-            f"{branch} does not hold the merge of {task.name} any more: it is at {own.head[:SHORT]}, and was at "
+            f"{branch} no longer holds the merge of {task.name}: it is at {own.head[:SHORT]}, and was at "
             f"{before[:SHORT]} before the merge",
         )
     what_else = [] if merge != tip else [f"{before[:SHORT]}..{tip[:SHORT]}"]
@@ -102,8 +102,8 @@ def _refuse_if_not_last(
     if own.head != merge:
         raise CommandError(
             Exit.FAILED,
-            f"something came on top of the merge of {task.name} ({branch} is at {own.head[:SHORT]}), so it is not "
-            f"taken away from beneath that; what undoes it by new commits: {revert}",
+            f"{branch} has newer commits ({own.head[:SHORT]}) on top of the merge of {task.name}, so the merge "
+            f"cannot be removed; to undo it by a new commit: {revert}",
         )
     shared = repository.git.ask(
         "for-each-ref", "--contains", merge, "--format=%(refname:short)", "refs/remotes"
@@ -112,18 +112,18 @@ def _refuse_if_not_last(
         raise CommandError(
             Exit.FAILED,
             f"{harmless(shared.splitlines()[0])} has the merge of {task.name} already, and others may build on it; "
-            f"what undoes it by new commits: {revert}",
+            f"to undo it by a new commit: {revert}",
         )
     if files := own.in_the_way(own.head, before):
         raise CommandError(
             Exit.FAILED,
-            f"these files of {harmless(own.top)} hold what is not committed and the merge has changed:\n"
-            f"{names_said(files)}\ncommit them, or put them aside: {typed('git', '-C', own.top, 'stash')}",
+            f"these files in {harmless(own.top)} have uncommitted changes, and the merge changed them too:\n"
+            f"{names_said(files)}\ncommit them, or stash them: {typed('git', '-C', own.top, 'stash')}",
         )
 
 
 def _merge_in(repository: Repository, own: UserTree, before: str, tip: str) -> str:
-    """Return the commit that the merge made of the branch, if the branch still has it."""
+    """Return the commit that the merge added to the branch, if the branch still has it."""
     if not repository.is_ancestor(before, own.head):
         return ""
     said = own.git.ask("rev-list", "--first-parent", "--parents", f"{before}..{own.head}")

@@ -1,4 +1,4 @@
-"""A usage limit that holds work up: since when, until when, by which words of its program, and what comes next."""
+"""A usage limit that stops work: since when, until when, in which words of its program, and the next try."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _MOMENTS = ("since", "refused_at", "resets_at", "next_try")
 
 
 def limit_shape(limit: dict[str, Any]) -> dict[str, Any]:
-    """Return a limit as the JSON documents give it: its moments as RFC 3339."""
+    """Return a limit for the JSON documents, with RFC 3339 timestamps."""
     return {**limit, **{key: stamp(limit.get(key)) for key in _MOMENTS}}
 
 
 def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
-    """Return the lines that tell a person why nothing goes on."""
+    """Return the lines that explain why the task waits."""
     times = limit.get("refusals") or 1
     refused = (
-        "once" if times == 1 else f"{times} times, at {clock(limit.get('refused_at'), now)} for the last time"
+        "once" if times == 1 else f"{times} times, most recently at {clock(limit.get('refused_at'), now)}"
     )
-    words = harmless(limit.get("words") or "it says nothing")
+    words = harmless(limit.get("words") or "without a reason")
     first, *more = wrapped(
         f"since {clock(limit.get('since'), now)}{_until(limit, now)} ({words}); refused {refused}; "
-        f"tried again at {clock(limit.get('next_try'), now)}",
+        f"next try at {clock(limit.get('next_try'), now)}",
         width - 10,
         "",
     )
@@ -33,9 +33,9 @@ def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
 
 
 def _until(limit: dict[str, Any], now: float) -> str:
-    """Return when a limit ends, as far as that was shown; it was shown to the minute."""
+    """Return when a limit ends, if its program said so; programs give it to the minute."""
     shown = limit.get("resets_at")
     if not shown:
         return ""
     late = now >= shown + 60 or (limit.get("refused_at") or 0) >= shown
-    return f", {'was to end at' if late else 'until'} {clock(shown, now)}"
+    return f", {'should have ended at' if late else 'until'} {clock(shown, now)}"

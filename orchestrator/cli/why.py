@@ -1,4 +1,4 @@
-"""`task why`: the decisions in the journal, as sentences, the newest last."""
+"""`task why`: prints the decisions in the journal as sentences, the newest last."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ EXAMPLE = "task why tidy dev -n 5"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    """Say what `task why` understands."""
+    """Declare the arguments of `task why`."""
     about_task(parser)
-    parser.add_argument(
-        "about", metavar="STEP|AGENT|QUESTION", nargs="?", help="only decisions that touch this"
-    )
+    parser.add_argument("about", metavar="STEP|AGENT|QUESTION", nargs="?", help="only decisions about this")
     parser.add_argument("-n", metavar="N", type=int, default=20, dest="count", help="how many decisions (20)")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 
 
 def run(options: Namespace) -> int:
-    """Show the last decisions."""
-    # Not above: its patterns take 20 ms to compile, and `completion` imports every verb.
+    """Print the last decisions."""
+    # Imported late: its patterns take 20 ms to compile, and `completion` imports every verb.
     from orchestrator.formats.redact import redacted
 
     task = chosen(options, "about")
@@ -58,16 +56,16 @@ def run(options: Namespace) -> int:
 
 
 def _shape(at: float, sentences: list[str]) -> dict[str, Any]:
-    """Return a decision for the JSON document; without the time that the first sentence bears."""
+    """Return a decision for the JSON document, without the time with which its first sentence begins."""
     first, *more = sentences
     return {"at": stamp(at), "sentences": [first.partition(" ")[2], *(each.strip() for each in more)]}
 
 
 def _words(task: TaskRecord, journal: Path, about: str) -> set[str]:
-    """Return what stands for `about` in the journal: its name, steps that begin with it, runs that were its."""
+    """Return the names that mean `about` in the journal: itself, steps that begin with it, and their runs."""
     steps = {
         str(step["id"])
-        for step in task.told.get("steps", ())
+        for step in task.view.get("steps", ())
         if str(step["id"]).startswith(about) or str(step.get("subtask")).startswith(about)
     }
     words = steps | {about}

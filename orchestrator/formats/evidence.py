@@ -89,7 +89,7 @@ def _path(text: str, *, inside: bool) -> Reference | None:
 
 
 def _looks_like_a_path(text: str, *, inside: bool) -> bool:
-    """Tell whether a word is a path: a name with an ending, or folders. Inside a sentence, `and/or` is none."""
+    """Return whether a word is a path: a name with an ending, or folders. Inside a sentence, `and/or` is none."""
     name = text.rstrip("/").rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     has_ending = bool(dot) and ending.isalnum() and len(ending) <= 12 and bool(stem or text.startswith("."))  # noqa: PLR2004 (longer endings are words)

@@ -51,7 +51,7 @@ def handoff_name(instance: str, at: float, suffix: str = ".md") -> str:
 
 
 def is_being_saved(name: str) -> bool:
-    """Tell whether a file name is one under which editors, scripts and programs save what they then rename."""
+    """Return whether a file name is one under which editors, scripts and programs save what they then rename."""
     if split_handoff_name(name) is not None:
         return False
     stamped = _STAMPED.fullmatch(name)

@@ -96,7 +96,7 @@ def other_key(title: str) -> str:
 
 
 def says_nothing(text: str) -> bool:
-    """Tell whether a text is a way of writing `None`."""
+    """Return whether a text is a way of writing `None`."""
     return len(text) < 80 and text.strip("-*_.()` \t\n").casefold() in _NOTHING  # noqa: PLR2004 - no prose
 
 

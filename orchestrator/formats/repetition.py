@@ -14,7 +14,7 @@ _SIGNS: Final = re.compile(r"[\W\d_]+")
 
 
 def says_anything_new(log: bytes, since: int) -> bool:
-    """Tell whether what was printed from byte `since` on has a line that was not there before.
+    """Return whether what was printed from byte `since` on has a line that was not there before.
 
     Colours, cursor movements, numbers, spinners and spaces make no line a new one.
     """

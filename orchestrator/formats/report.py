@@ -162,7 +162,7 @@ def _no_status(handoff: Handoff) -> list[Fault]:
 
 
 def _steers(header: HeaderLine, convert: Callable[[str], object]) -> bool:
-    """Tell whether a line inside a section is meant: in bold, and with a value that there is."""
+    """Return whether a line inside a section is meant: in bold, and with a value that there is."""
     if not header.bold or header.key not in {"status", "verdict"}:
         return False
     try:

@@ -24,7 +24,7 @@ def cause_of(error: OSError) -> str:
 
 
 def is_scarce(error: OSError) -> bool:
-    """Tell whether a limit was reached, rather than a disk being at fault."""
+    """Return whether a limit was reached, rather than a disk being at fault."""
     return error.errno in _REMEDIES
 
 

@@ -52,7 +52,7 @@ class Shape(NamedTuple):
         return Heading(level, title, key) if key or found[2] or not title else None
 
     def parts(self, heading: Heading, current: Heading) -> bool:
-        """Tell whether a heading ends the section that it is met in."""
+        """Return whether a heading ends the section that it is met in."""
         if current.key in self.commented and heading.level == 1:
             return current.level == 1 and bool(heading.key)
         return bool(heading.key) or not current.key or heading.level <= current.level

@@ -292,7 +292,7 @@ def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]])
 
 
 def _has(found: _Found, kind: str) -> bool:
-    """Tell whether the file defines any `[KIND.NAME]`; only then is it worth to import what reads them."""
+    """Return whether the file defines any `[KIND.NAME]`; only then is it worth to import what reads them."""
     return any(section.startswith(f"{kind}.") for section in found)
 
 

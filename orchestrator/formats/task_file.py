@@ -161,7 +161,7 @@ def _criteria(found: Sequence[Section]) -> tuple[str, ...]:
 
 
 def _placeholder(text: str) -> bool:
-    """Tell whether a text stands wholly in brackets, as the document's templates have it."""
+    """Return whether a text stands wholly in brackets, as the document's templates have it."""
     return len(text) > 1 and text[0] == "[" and text.find("]") == len(text) - 1
 
 

@@ -155,7 +155,7 @@ def _codex(told: _Object) -> Iterator[Record]:
 
 
 def _polls(name: str, given: str) -> bool:
-    """Tell whether a call of Codex only looks what a command that goes on has printed since."""
+    """Return whether a call of Codex only looks what a command that goes on has printed since."""
     return name == "write_stdin" and not text_of(_object(given), "chars")
 
 

@@ -96,7 +96,7 @@ class Runtime(Protocol):
         ...
 
     def listens(self, agent: Agent) -> bool:
-        """Tell whether a line typed into its pane is wanted: it reaches the agent, and nothing better does."""
+        """Return whether a line typed into its pane is wanted: it reaches the agent, and nothing better does."""
         ...
 
     def launching(self, spawn: Spawn) -> Launching:
@@ -158,5 +158,5 @@ class Remembering(Protocol):
     """A runtime whose program does not always find a conversation again that it has begun."""
 
     def remembers(self, transcript: bytes) -> bool:
-        """Tell whether a conversation can be gone on with, by all that its transcript holds. Never raises."""
+        """Return whether a conversation can be gone on with, by all that its transcript holds. Never raises."""
         ...

@@ -146,7 +146,7 @@ class Aider:
 
 
 def is_history(session: str, runs: Path) -> bool:
-    """Tell whether a session is the history of a run beneath this folder: it came from outside (law 7)."""
+    """Return whether a session is the history of a run beneath this folder: it came from outside (law 7)."""
     path = Path(session)
     return path.name == HISTORY and path.parent.parent == runs and ".." not in path.parts
 

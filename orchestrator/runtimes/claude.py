@@ -170,7 +170,7 @@ class Claude:
         return []
 
     def remembers(self, transcript: bytes) -> bool:
-        """Tell whether anything that was said stands there.
+        """Return whether anything that was said stands there.
 
         What is said is written after a tenth of a second, and what is not written when it is ended (2.1.197) is lost;
         a few lines about the session are always written then.

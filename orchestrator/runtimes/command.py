@@ -24,7 +24,7 @@ class Command:
     screens: Final[tuple[ScreenRule, ...]] = ()
 
     def listens(self, agent: Agent) -> bool:
-        """Tell whether the program reads lines from its terminal: only whoever named it knows."""
+        """Return whether the program reads lines from its terminal: only whoever named it knows."""
         return agent.listens
 
     def launching(self, spawn: Spawn) -> Launching:

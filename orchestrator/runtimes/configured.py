@@ -70,7 +70,7 @@ class Configured:
             raise Refused(f"the screen rules {path} of runtime {self.name} do not read: {error!r}") from error
 
     def listens(self, agent: Agent) -> bool:
-        """Tell whether the program reads lines from its terminal: only whoever defined it knows."""
+        """Return whether the program reads lines from its terminal: only whoever defined it knows."""
         return agent.listens
 
     def launching(self, spawn: Spawn) -> Launching:
@@ -123,7 +123,7 @@ class Configured:
         return theirs.records(line) if isinstance(theirs, Traced) else []
 
     def remembers(self, transcript: bytes) -> bool:
-        """Tell whether the program whose hooks it speaks would go on with it."""
+        """Return whether the program whose hooks it speaks would go on with it."""
         theirs: object = self.speaks
         return theirs.remembers(transcript) if isinstance(theirs, Remembering) else True
 

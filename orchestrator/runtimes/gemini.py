@@ -235,7 +235,7 @@ class Gemini:
         return events_of(lines)
 
     def remembers(self, transcript: bytes) -> bool:
-        """Tell whether its first line stands there.
+        """Return whether its first line stands there.
 
         Any other Gemini CLI of its user's, at its start, deletes a session in which nothing was said yet; what is said
         then comes into a file without one.

@@ -145,7 +145,7 @@ def a_sound_night() -> Observation:
             list_json=listed("running", 1, 2, 1),
             status="shop  running  DEVELOPING\ncheck-in  -; daemon up\n",
             page="**Now:** at work, phase DEVELOPING; 1 of 2 steps passed; 1 agent running\n",
-            asked="nothing waits for your answer\n",
+            asked="no question is waiting for your answer\n",
         ),
         *a_round(
             2,
@@ -353,7 +353,8 @@ FALSE: dict[str, tuple[str, Alter]] = {
     "nothing waits, and something does": (
         "questions",
         in_a_round(
-            a_document(questions=[{"id": "q1", "text": "Why?"}]), asked="nothing waits for your answer\n"
+            a_document(questions=[{"id": "q1", "text": "Why?"}]),
+            asked="no question is waiting for your answer\n",
         ),
     ),
     "waiting for nobody": ("questions", shows(STATUS_JSON, a_document(state="waiting"), at=16)),

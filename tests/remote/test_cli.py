@@ -126,7 +126,7 @@ def test_a_folder_that_is_not_there_is_said_with_what_to_do(user: User, box: Box
     said = user.task("doctor", "alpha:/no/such/folder")
     assert said.returncode == 1
     assert "missing  /no/such/folder is no folder there\n         > make it, or mend" in said.stdout
-    assert said.stdout.endswith("no agent could work there: mend what is missing\n")
+    assert said.stdout.endswith("no agent could work there: provide what is missing\n")
 
 
 def test_another_key_is_shown_with_both_fingerprints_and_what_to_do(user: User, box: Box) -> None:
@@ -267,7 +267,8 @@ def test_a_task_whose_program_is_not_on_the_box_is_not_started(
     assert said.returncode == 1
     assert "missing  claude is not on the PATH of a login" in said.stdout
     assert (
-        f"tidy is not started: what is marked `missing` on alpha:{box.home}/repo must be there" in said.stderr
+        f"tidy was not started: provide first what is marked `missing` on alpha:{box.home}/repo"
+        in said.stderr
     )
     assert daemon.heard == []
 
@@ -282,5 +283,5 @@ def test_every_box_is_looked_at_before_a_start_is_refused(
     assert said.returncode == 1
     assert "you know  SHA256:" in said.stdout
     assert f"beta:{beta.home}\nok       is reachable" in said.stdout
-    assert "there is no way to alpha (" in said.stderr
+    assert "no connection to alpha (" in said.stderr
     assert daemon.heard == []

@@ -52,7 +52,7 @@ class Source:
         return self.text[self.at : self.at + count]
 
     def starts(self, *texts: str) -> bool:
-        """Tell whether one of these texts comes next."""
+        """Return whether one of these texts comes next."""
         return self.text.startswith(texts, self.at)
 
     def take(self, text: str) -> bool:

@@ -111,7 +111,7 @@ def test_it_becomes_tmux_at_the_right_window(tmux, until, environment, words, wa
 def test_without_a_terminal_it_says_what_to_do(environment):
     done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "task: attach needs a terminal; `task logs tidy` does not\n"
+    assert done.stderr == "task: attach needs a terminal; without one: `task logs tidy`\n"
 
 
 def test_a_pane_of_another_session_is_not_looked_at(environment):
@@ -123,7 +123,7 @@ def test_a_pane_of_another_session_is_not_looked_at(environment):
 def test_an_agent_whose_box_has_no_window_here_is_not_taken_for_another(environment):
     done = subprocess.run([*COMMAND, "lost"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "works on me@box, which has no window here now: `task hosts`" in done.stderr
+    assert "works on me@box, which has no window here now; to see that box: `task hosts`" in done.stderr
 
 
 def test_a_session_whose_name_only_begins_alike_is_not_taken(tmux, environment):

@@ -186,7 +186,7 @@ def test_a_person_at_zsh(user: dict[str, str]) -> None:
         ("\x15task start --temp\t", "late"),
         ("\x15task start --template ti\t", "dy"),
         ("\x15task list --project my\t", "my\\ folder/"),
-        ("\x15task sta\t\t", "show where a task stands"),
+        ("\x15task sta\t\t", "show the state of a task"),
     ):
         assert shown in terminal.types(typed, shown)
     terminal.end()

@@ -166,7 +166,7 @@ def test_a_task_in_the_place_of_an_archived_one_is_kept(world: World) -> None:
     world.begin()
     world.until_is("complete")
     said = world.task("archive", "t1", "--restore")
-    assert (said.code, "there is a task t1" in said.err) == (1, True)
+    assert (said.code, "has a new task t1" in said.err) == (1, True)
     assert world.task("delete", "t1", "--archived", "--yes").code == 0
     assert refs(world) == ["refs/heads/main", "refs/heads/task/t1"]
     assert world.stands() == "complete"

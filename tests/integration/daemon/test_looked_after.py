@@ -117,7 +117,7 @@ def test_under_systemd_it_is_started_again_after_a_crash_and_stays_down_when_it_
     said = world.task("daemon", "install")
     assert said.code == 0, said
     first = world.pid
-    assert f"systemd looks after the daemon, pid {first}" in said.out
+    assert f"systemd runs the daemon, pid {first}" in said.out
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
@@ -152,7 +152,7 @@ def test_a_daemon_with_agents_at_work_is_handed_over_to_systemd(world, systemd) 
     world.until_works("dev:greet")
     agent, first = world.agent("dev:greet")["pid"], world.pid
     said = world.task("daemon", "install")
-    assert f"the daemon that ran (pid {first}) was ended" in said.out
+    assert f"the running daemon (pid {first}) was stopped" in said.out
     assert world.pid not in {0, first}
     assert not ended(agent)
     world.go("on")
@@ -184,7 +184,7 @@ def test_a_dead_daemon_is_started_again_by_the_next_command_and_its_task_goes_on
     assert world.task("status", "t1").err == "", "it is only said, and it was just there"
     said = world.task("status", "t1", environ=RESTART)
     assert said.err.startswith("task: the daemon is dead: ")
-    assert said.err.endswith(f"and at work is t1; it was started again, pid {world.pid}\n")
+    assert said.err.endswith(f"t1 is at work; it was restarted, pid {world.pid}\n")
     assert world.pid not in {0, first}
     assert not ended(agent)
     world.go("on")

@@ -22,7 +22,7 @@ from tests.nights.observation import DEAD_DAEMON, Life, Observation, Outcome, Sh
 _PASSED: Final = re.compile(r"(\d+) of (\d+) steps passed(?:, (\d+) set aside)?")
 _AGENTS: Final = re.compile(r"; (no|\d+) agents? running")
 _ASKED: Final = re.compile(r"task answer \S+ (q\d+)")
-_NOTHING: Final = "nothing waits for your answer"
+_NOTHING: Final = "no question is waiting for your answer"
 _ROW: Final = re.compile(r"^(\S+) +\S.*? (\d+)/(\d+)(?:, (\d+) set aside)?", re.MULTILINE)
 _CODES: Final = {"complete": 0, "waiting": 3, "running": 4, "stopped": 5, "failed": 1, "partial": 7}
 """How `task status --exit-code` ends, by the state: what the documentation promises."""

@@ -27,7 +27,7 @@ def test_an_agent_without_a_window_is_told_from_those_that_have_one(house, task)
     house.task(agents=[house.agent(), house.agent("review", agent="review", state="gone")])
     said = task("attach", "tidy", "review")
     assert said.code == 2
-    assert "'review' has no window in tidy now; those that have: dev" in said.err
+    assert "'review' has no window in tidy now; agents with a window: dev" in said.err
 
 
 def test_without_tmux_it_says_so(house, task, monkeypatch):

@@ -74,7 +74,7 @@ def test_a_user_is_no_agent(monkeypatch):
 
 
 def test_a_variable_says_it_at_once(monkeypatch):
-    monkeypatch.setattr(caller, "_looked_at", None)
+    monkeypatch.setattr(caller, "_from_proc", None)
     monkeypatch.setenv("ORCHESTRATOR_RUN", "r-1")
     assert run_around() == "r-1"
     monkeypatch.delenv("ORCHESTRATOR_RUN")
@@ -112,6 +112,6 @@ def test_below_very_many_shells_nothing_can_be_changed(house, tmp_path):
 
 
 def test_who_asks_from_deeper_than_can_be_looked_is_taken_for_an_agent(monkeypatch):
-    monkeypatch.setattr(caller, "_looked_at", lambda pid: (pid + 1, ""))
-    monkeypatch.setattr(caller, "_asked_of_ps", lambda pid: (pid + 1, ""))
+    monkeypatch.setattr(caller, "_from_proc", lambda pid: (pid + 1, ""))
+    monkeypatch.setattr(caller, "_from_ps", lambda pid: (pid + 1, ""))
     assert run_around() == "?"

@@ -6,7 +6,7 @@ def test_each_setting_has_a_value_and_a_source(house, task, monkeypatch):
     said = task("config")
     assert said.code == 0
     assert "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL" in said.out
-    assert f"settings file: {house.root}/config/agent-orchestrator/config.toml (there is none)" in said.out
+    assert f"settings file: {house.root}/config/agent-orchestrator/config.toml (does not exist)" in said.out
     settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
     assert settings["limits.check_in_interval"]["source"] == "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL"
     assert settings["tmux.socket"] == {
@@ -36,7 +36,7 @@ def test_the_line_of_a_setting_is_seen_and_what_is_cut_can_be_had_whole(house, t
     assert "config.toml:2" in said.out
     assert "config.toml:4" in said.out
     assert f"settings file: {folder}/config.toml\n" in said.out
-    assert "stands whole in `task config --json`" in said.out
+    assert "`task config --json`" in said.out
     settings = {each["key"]: each for each in task("config", "--json").json["settings"]}
     assert json.loads(settings["environment.pass"]["value"]) == names
     assert settings["limits.check_in_interval"]["source"] == f"{folder}/config.toml:2"

@@ -77,7 +77,7 @@ def test_work_that_lies_uncommitted_is_named(kept, task):
     tree = kept.house.state / "worktrees" / ID / "one"
     (tree / "new.py").write_text("NEW = 1\n")
     said = task("delete", "tidy", "--yes")
-    assert (said.code, f"{tree}: holds what is not committed" in said.err) == (1, True)
+    assert (said.code, f"{tree}: holds uncommitted work" in said.err) == (1, True)
 
 
 def test_a_branch_that_the_user_looks_at_keeps_the_task(kept, task):
@@ -109,7 +109,7 @@ def test_a_namesake_in_the_same_repository_keeps_its_branch(kept, task):
     other.mkdir()
     kept.house.task("tidy-00000002", project=str(other), base=kept.base, state="complete", agents=[])
     said = task("delete", ID, "--yes", "--unmerged")
-    assert (said.code, "they are also those of tidy-00000002" in said.out) == (0, True)
+    assert (said.code, "tidy-00000002" in said.out) == (0, True)
     assert kept.at("task/tidy")
     assert not kept.home.exists()
 
@@ -188,14 +188,14 @@ def test_cut_off_at_any_step_the_same_command_goes_on(kept, task, monkeypatch, v
 def test_a_half_deleted_task_is_not_archived(kept, task):
     (kept.home / "leaving.json").write_text('{"why": "delete"}')
     said = task("archive", "tidy", "--yes")
-    assert (said.code, "is half deleted" in said.err) == (1, True)
+    assert (said.code, "deleting tidy was interrupted" in said.err) == (1, True)
 
 
 def test_a_half_archived_task_is_deleted_only_as_any_other(kept, task):
     """Nothing of it is in a file yet."""
     (kept.home / "leaving.json").write_text('{"why": "archive"}')
     said = task("delete", "tidy", "--yes")
-    assert (said.code, "nothing else has this" in said.err) == (1, True)
+    assert (said.code, "this work is nowhere else" in said.err) == (1, True)
 
 
 # Archives -----------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_what_is_no_archive_is_said_and_hides_no_other(kept, task, data):
     (kept.house.state / "archive" / "bad-00000001.tar.gz").write_bytes(data)
     said = task("list", "--archived", "--json")
     assert (said.code, [each["task"] for each in said.json["archived"]]) == (0, ["tidy"])
-    assert "bad-00000001.tar.gz does not read" in said.err
+    assert "bad-00000001.tar.gz cannot be read" in said.err
 
 
 def test_an_archive_whose_ground_is_gone_says_so(kept, task):
@@ -302,7 +302,7 @@ def test_an_archive_whose_ground_is_gone_says_so(kept, task):
     kept.git("reflog", "expire", "--expire=now", "--all")
     kept.git("gc", "--prune=now", "-q")
     said = task("archive", "tidy", "--restore")
-    assert (said.code, f"has no commit {kept.base[:10]} any more" in said.err) == (1, True)
+    assert (said.code, f"no longer has commit {kept.base[:10]}" in said.err) == (1, True)
     assert not kept.home.exists()
 
 

@@ -37,11 +37,11 @@ def test_a_sound_machine_has_nothing_to_mend():
 @pytest.mark.parametrize(
     ("programs", "text"),
     [
-        ({"tmux": VersionReply("tmux")}, "is not there"),
-        ({"git": VersionReply("git")}, "is not there"),
+        ({"tmux": VersionReply("tmux")}, "is not installed"),
+        ({"git": VersionReply("git")}, "is not installed"),
         (
-            {"git": VersionReply("git", "/bin/git", fault="did not tell its version within 10 s")},
-            "did not tell",
+            {"git": VersionReply("git", "/bin/git", fault="did not print its version within 10 s")},
+            "did not print",
         ),
         ({"tmux": VersionReply("tmux", "/bin/tmux", "tmux 2.8")}, "2.8 is too old"),
     ],
@@ -94,7 +94,7 @@ def test_a_version_older_than_any_that_was_tried_is_told():
     old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
     (told,) = of("claude", clis=(old,))
     assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.install)
-    assert "2.0.9 is older than any version that this was tried with (2.1.197)" in told.text
+    assert "2.0.9 is older than any tested version (2.1.197)" in told.text
 
 
 def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
@@ -192,8 +192,8 @@ def test_the_clock():
 def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
     told = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
     assert [each.text for each in told] == [
-        "256 open files; 1024 are wanted",
-        "10 inotify watches; 8192 are wanted",
+        "256 open files; at least 1024 are needed",
+        "10 inotify watches; at least 8192 are needed",
     ]
     assert all(each.mend for each in told)
     (told,) = of("limits", limits={"processes in its control group": 30})
@@ -203,7 +203,7 @@ def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
 
 def test_the_daemon():
     assert of("daemon")[0].severity is Severity.NOTE
-    assert "has not beaten for 90 s" in of("daemon", daemon_up=True, daemon_silent=90.0)[0].text
+    assert "no heartbeat for 90 s" in of("daemon", daemon_up=True, daemon_silent=90.0)[0].text
     assert "version 0; 1 is installed" in of("daemon", daemon_up=True, daemon_version="0")[0].text
     left = of("daemon", manager="systemd", survives_logout=False)
     assert left[-1].mend == "loginctl enable-linger"

@@ -51,7 +51,7 @@ def test_what_came_from_the_users_branch_is_not_the_tasks(shop, task):
 def test_nothing_changed_is_said_and_no_error(shop, task):
     shop.git("branch", "task/tidy", shop.base)
     said = task("diff", "tidy")
-    assert (said.code, said.out, "nothing is changed" in said.err) == (0, "", True)
+    assert (said.code, said.out, "no change" in said.err) == (0, "", True)
 
 
 # Of a step ----------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_try_that_was_gathered_is_shown_too(steps, task):
 def test_the_tries_are_listed(steps, task):
     rows = [line.split() for line in shown(task, "--list").splitlines()[1:]]
     assert [(row[0], row[1], " ".join(row[3:])) for row in rows] == [
-        ("dev:one", "1", "not taken"),
+        ("dev:one", "1", "not used"),
         ("dev:one", "2", "the last"),
         ("dev:two", "1", "the last"),
     ]
@@ -120,10 +120,10 @@ def test_the_tries_are_listed(steps, task):
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
-        (["dev:three"], 2, "no step or subtask 'dev:three'; those with a change: dev:one, dev:two"),
+        (["dev:three"], 2, "no step or subtask 'dev:three'; steps with a change: dev:one, dev:two"),
         (["accept"], 1, "accept has changed nothing yet"),
-        (["one", "--attempt", "7"], 1, "nothing is kept of attempt 7 at dev:one; kept are: 1, 2"),
-        (["--attempt", "1"], 2, "--attempt is of one step"),
+        (["one", "--attempt", "7"], 1, "attempt 7 at dev:one has left nothing; kept attempts: 1, 2"),
+        (["--attempt", "1"], 2, "--attempt needs a step"),
     ],
 )
 def test_what_cannot_be_shown_is_said(steps, task, words, code, why):

@@ -62,8 +62,8 @@ def test_without_tmux_it_ends_with_1(house, task, programs):
     (house.root / "bin" / "tmux").unlink()
     said = task("doctor", "--project", str(house.project))
     assert said.code == 1
-    assert "missing  tmux: is not there" in said.out
-    assert said.out.endswith("no task could run here: mend what is missing\n")
+    assert "missing  tmux: is not installed" in said.out
+    assert said.out.endswith("no task could run here: provide what is missing\n")
 
 
 def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_program_that_never_answers_is_ended_and_told(house, task, programs, m
     mark = house.root / "pid"
     programs("gemini", f"echo $$ > {mark}; while :; do :; done")
     said = task("doctor", "--json", "--project", str(house.project))
-    assert "did not tell its version within" in _of(said, "gemini")[0]["text"]
+    assert "did not print its version within" in _of(said, "gemini")[0]["text"]
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
 
@@ -118,7 +118,7 @@ def test_a_program_that_fails_or_does_not_start_is_told(house, task, programs):
     (house.root / "bin" / "codex").write_text("#!/no/such/interpreter\n")
     (house.root / "bin" / "codex").chmod(0o755)
     said = task("doctor", "--json", "--project", str(house.project))
-    assert "ends with 3 when asked its version" in _of(said, "gemini")[0]["text"]
+    assert "exits with 3 when asked for its version" in _of(said, "gemini")[0]["text"]
     assert "does not start: No such file" in _of(said, "codex")[0]["text"]
     assert said.code == 0
 
@@ -150,13 +150,12 @@ def test_a_state_folder_that_others_can_write_is_a_finding(house, task, programs
 def test_a_project_that_is_none(house, task, programs):
     said = task("doctor", "--json", "--project", "/nowhere")
     assert said.code == 1
-    assert "is no folder" in _of(said, "project")[0]["text"]
+    assert "is not a folder" in _of(said, "project")[0]["text"]
 
 
 def test_a_project_with_a_commit(task, programs, repository):
     assert (
-        "no git repository"
-        in _of(task("doctor", "--json", "--project", str(repository)), "project")[1]["text"]
+        "git repository" in _of(task("doctor", "--json", "--project", str(repository)), "project")[1]["text"]
     )
     committed = [
         "git",

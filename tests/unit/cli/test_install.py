@@ -45,7 +45,7 @@ def running(house, manager, daemon):
 def test_it_writes_the_unit_and_has_it_run_now_and_from_now_on(house, task, manager, unit, running):
     said = task("daemon", "install")
     assert (said.code, said.err) == (0, "")
-    assert said.out == f"wrote {unit}\nsystemd looks after the daemon, pid {os.getpid()}\n"
+    assert said.out == f"wrote {unit}\nsystemd runs the daemon, pid {os.getpid()}\n"
     assert manager.calls == [REACH, SHOW, RELOAD, ENABLE, LINGER]
     assert MARK in unit.read_text()
     assert f'Environment="ORCHESTRATOR_HOME={house.state}"' in unit.read_text()

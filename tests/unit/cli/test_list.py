@@ -6,7 +6,10 @@ from tests.unit.cli.conftest import AT
 
 def test_it_says_how_to_begin_when_there_is_nothing(house, task):
     said = task("list")
-    assert (said.code, said.out) == (0, "no tasks yet; begin one in a project's folder: task start NAME\n")
+    assert (said.code, said.out) == (
+        0,
+        "no tasks yet; to begin one, in a project's folder: task start NAME\n",
+    )
 
 
 def test_it_says_so_before_anything_was_ever_started(house, task):

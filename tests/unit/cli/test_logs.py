@@ -162,7 +162,7 @@ def test_of_a_log_that_is_not_kept_any_more_it_is_said(house, task):
     _write(home / "runs" / "old-run" / "exit", b"code 0\n")
     said = task("logs", "tidy", "dev")
     assert said.code == 1
-    assert "not kept any more" in said.err
+    assert "its log was removed" in said.err
 
 
 def test_a_log_that_began_anew_is_shown_with_the_end_of_the_old_one(house, task):

@@ -114,7 +114,7 @@ def test_the_version(task):
     ("words", "why"),
     [
         (["stats"], "there is no verb 'stats': did you mean `task status`?"),
-        (["xyzzy"], "there is no verb 'xyzzy': `task --help` shows what there is"),
+        (["xyzzy"], "there is no verb 'xyzzy': `task --help` lists all verbs"),
         (["\x1b[2J"], "there is no verb '\\x1b[2J'"),
         (["answer"], "task answer: the following arguments are required: "),
         (["status", "tidy", "--jsn"], "unrecognized arguments: --jsn"),
@@ -133,8 +133,8 @@ def test_what_was_not_foreseen_is_one_sentence_too(house, task, monkeypatch):
     house.task(steps=[3])
     said = task("status", "tidy")
     assert said.code == 1
-    assert said.err.startswith("task: this should not happen (AttributeError: ")
-    assert "ORCHESTRATOR_DEBUG=1 shows where" in said.err
+    assert said.err.startswith("task: internal error (AttributeError: ")
+    assert "to see where, set ORCHESTRATOR_DEBUG=1" in said.err
     assert said.err.count("\n") == 1
     monkeypatch.setenv("ORCHESTRATOR_DEBUG", "1")
     assert "Traceback" in task("status", "tidy").err

@@ -108,7 +108,7 @@ def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, sa
     assert said in err
     assert "--anyway" in err
     assert shop.at() == shop.base
-    assert f"not whole: {said}" in merged(task, "--anyway")
+    assert f"not complete: {said}" in merged(task, "--anyway")
     assert shop.at() == tip
 
 
@@ -191,7 +191,7 @@ def test_nothing_is_merged_in_the_middle_of_something(shop, task, what):
     shop.commit(text="on main\n")
     with pytest.raises(Exception, match="non-zero exit"):
         shop.git(what, "side")
-    assert f"a {what} is under way in {shop.project}" in refused(task)
+    assert f"a {what} is in progress in {shop.project}" in refused(task)
 
 
 def test_nothing_is_merged_into_a_detached_head_or_the_branch_itself(shop, task):
@@ -208,7 +208,7 @@ def test_a_branch_that_lacks_the_base_is_told_of_rebase(shop, task):
     shop.git("branch", "-f", "task/tidy", shop.base)
     shop.work()
     said = refused(task)
-    assert "1 commit would come that are not the task's" in said
+    assert "the merge would also bring 1 commit from elsewhere" in said
     assert "task rebase tidy" in said
 
 
@@ -252,7 +252,7 @@ def test_a_hook_that_refuses_leaves_all_as_it_was(shop, task):
     mine = shop.commit("mine.txt")
     hook(shop, "pre-merge-commit", "echo no >&2; exit 1")
     said = task("merge", "tidy")
-    assert (said.code, "main is as it was" in said.err) == (1, True)
+    assert (said.code, "main is unchanged" in said.err) == (1, True)
     assert (shop.at(), shop.git("status", "--porcelain")) == (mine, "")
     assert not (shop.project / ".git" / "MERGE_HEAD").exists()
     assert not (shop.home / "merged.json").exists()
@@ -284,7 +284,7 @@ def test_an_undo_sets_the_branch_back_to_where_it_stood(shop, task, words):
     assert (shop.at(), shop.at("task/tidy")) == (shop.base, tip)
     assert not (shop.project / "greet.py").exists()
     assert (shop.project / "notes.txt").read_text() == "changed\n"
-    assert "merged nothing" in refused(task, "--undo")
+    assert "has not merged tidy" in refused(task, "--undo")
     merged(task)
 
 

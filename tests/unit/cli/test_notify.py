@@ -77,11 +77,11 @@ def test_with_an_empty_list_it_says_how_to_set_one(task, monkeypatch):
 def test_a_channel_that_there_is_not(task, channels):
     channels("json://a name=one", "json://b name=two")
     said = task("notify", "test", "--channel", "three")
-    assert (said.code, said.err) == (2, "task: there is no channel 'three': there are one, two\n")
+    assert (said.code, said.err) == (2, "task: there is no channel 'three'; known channels: one, two\n")
 
 
 def test_nothing_was_told_yet(task):
-    assert task("notify", "list").out == "there was nothing to tell yet\n"
+    assert task("notify", "list").out == "there were no notifications yet\n"
     assert task("notify", "list", "--json").json == {"news": []}
 
 

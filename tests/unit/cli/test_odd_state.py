@@ -179,7 +179,7 @@ def test_without_the_kernel_s_word_the_start_time_tells(house, task, stranger, b
     (house.state / "daemon.lock").write_text(f"{bystander.pid}\n")
     beat = house.state / "daemon.beat"
     beat.write_text(json.dumps({"pid": bystander.pid, "process": "another start"}))
-    assert "nobody was signalled" in task("daemon", "stop").err
+    assert "no signal was sent" in task("daemon", "stop").err
     assert bystander.poll() is None
     beat.write_text(json.dumps({"pid": bystander.pid, "process": start_of(bystander.pid)}))
     task("daemon", "stop")
@@ -189,4 +189,4 @@ def test_without_the_kernel_s_word_the_start_time_tells(house, task, stranger, b
 @pytest.mark.parametrize("text", ["0", "-1", "9" * 31, "1e3", "²"])
 def test_a_lock_that_names_nobody_names_nobody(house, task, stranger, text):
     (house.state / "daemon.lock").write_text(text)
-    assert "has not said its pid" in task("daemon", "stop").err
+    assert "has not written its pid" in task("daemon", "stop").err

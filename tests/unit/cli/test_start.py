@@ -148,7 +148,7 @@ def test_outside_its_project_no_second_one_begins_unsaid(house, task, daemon):
 def test_a_template_or_a_project_says_that_another_is_meant(house, task):
     house.task()
     here = house.root / "elsewhere"
-    assert "say what is to be done in" in task("start", "tidy", "--project", str(here)).err
+    assert "not started: write in" in task("start", "tidy", "--project", str(here)).err
     assert (here / "tasks" / "tidy" / "task.md").exists()
 
 
@@ -203,7 +203,10 @@ def test_a_task_that_does_not_read_is_not_started(start, house, daemon, brief, t
 def test_bad_names_and_places_are_refused(start, house, task):
     assert task("start", "../x").code == 2
     said = task("start", "tidy", "--project", "/nowhere")
-    assert (said.code, said.err) == (2, "task: /nowhere is no folder: give the project's by --project PATH\n")
+    assert (said.code, said.err) == (
+        2,
+        "task: /nowhere is not a folder: give the project's folder by --project PATH\n",
+    )
     (house.project / "tasks").symlink_to(house.root)
     said = start()
     assert said.code == 2
@@ -312,7 +315,7 @@ def test_a_box_that_does_not_answer_keeps_a_task_from_starting(start, house, bri
     assert "me@127.0.0.1:/srv/shop\nmissing  does not answer (no route)" in said.out
     assert "> ssh -l me -- 127.0.0.1 true\n" in said.out
     assert said.err.endswith(
-        "task: tidy is not started: there is no way to me@127.0.0.1 (`task doctor HOST` looks again)\n"
+        "task: tidy was not started: no connection to me@127.0.0.1 (to check again: `task doctor HOST`)\n"
     )
     assert not list(Path(os.environ["ORCHESTRATOR_HOME"]).rglob("requests"))
 
@@ -405,7 +408,7 @@ def test_a_pool_none_of_whose_boxes_will_do_keeps_a_task_from_starting(start, ru
     brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\n")
     said = start()
     assert said.code == 1
-    assert "tidy is not started: there is no way to me@a, me@b:22" in said.err
+    assert "tidy was not started: no connection to me@a, me@b:22" in said.err
     assert not running.heard
 
 
@@ -441,7 +444,7 @@ def test_a_template_that_does_not_fit_leaves_nothing_behind(start, house, daemon
 def test_a_task_stays_with_its_template(start, house, daemon, brief, template):
     said = start("--template", "mine")
     assert said.code == 2
-    assert "is there already, made from no template" in said.err
+    assert "exists already, made from no template" in said.err
 
 
 def test_a_template_that_is_not_there(start, house):
@@ -540,7 +543,7 @@ def test_ctrl_c_leaves_the_task_running(house, running, brief, monkeypatch):
         process.send_signal(2)
         rest = process.stdout.read()
     assert process.returncode == 4
-    assert "tidy goes on without you looking; stop it by: task stop tidy" in rest
+    assert "tidy keeps running; to stop it: task stop tidy" in rest
 
 
 def test_a_daemon_that_is_down_keeps_the_request(start, house, brief, monkeypatch):
@@ -577,7 +580,7 @@ def test_a_command_that_is_not_committed_keeps_a_task_from_starting(start, house
     assert said.code == 1
     assert "missing  dev.command: ./agents/dev.sh: is not committed" in said.out
     assert f"> git -C {house.project} add --force -- agents/dev.sh" in said.out
-    assert "tidy is not started" in said.err
+    assert "tidy was not started" in said.err
     assert daemon.heard == []
 
 
@@ -601,16 +604,14 @@ def test_what_agents_do_not_see_is_said_and_the_task_starts(start, house, runnin
     (house.project / "new.py").write_text("1\n")
     said = start()
     assert said.code == 0
-    assert "warn base: changed here and not committed, so that no agent sees it: kept.py, new.py" in flat(
-        said.out
-    )
+    assert "warn base: changed here but not committed, so no agent sees it: kept.py, new.py" in flat(said.out)
 
 
 @pytest.mark.parametrize(
     ("channels", "said"),
     [
-        (None, "note channels: none is set: you are told by the bell of this terminal"),
-        ("[]", "warn channels: nobody is told of anything"),
+        (None, "note channels: none is set: you are notified by the bell of this terminal"),
+        ("[]", "warn channels: no notification is sent"),
         ("json://a", None),
     ],
 )
@@ -651,9 +652,9 @@ def test_an_old_branch_of_that_name_is_said(start, house, running, brief):
     git_of(house.project, "branch", "task/tidy")
     git_of(house.project, "commit", "-q", "--allow-empty", "-m", "Later")
     said = start()
-    assert (said.code, "there is a branch task/tidy already" in said.out) == (0, True)
+    assert (said.code, "a branch task/tidy exists already" in said.out) == (0, True)
     house.task("tidy-0a1b2c3d", state="stopped")
-    assert "there is a branch" not in start().out
+    assert "a branch task/tidy exists" not in start().out
 
 
 def test_a_branch_in_the_way_keeps_a_task_from_starting(start, house, daemon, brief):
@@ -700,7 +701,7 @@ def test_a_check_of_a_template_makes_nothing(start, house, daemon, brief):
     brief.parent.rmdir()
     before = everything(house)
     said = start("--check")
-    assert (said.code, "`task start tidy` makes one" in said.err) == (2, True)
+    assert (said.code, "to create it: `task start tidy`" in said.err) == (2, True)
     template = house.root / "config" / "agent-orchestrator" / "templates" / "mine"
     template.mkdir(parents=True)
     (template / "task.md").write_text(COMMANDED)

@@ -40,4 +40,4 @@ def test_one_that_cannot_be_used_says_why(house, task, put):
     put("config/agent-orchestrator/templates", "empty", "")
     found = {each["name"]: each["description"] for each in task("templates", "--json").json["templates"]}
     assert found["My Own"].startswith("(rename its folder: 'My Own' is no template name")
-    assert found["empty"].startswith("(does not read: ")
+    assert found["empty"].startswith("(cannot be read: ")

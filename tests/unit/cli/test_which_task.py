@@ -40,7 +40,7 @@ def test_a_folder_here_that_was_never_started_is_not_mistaken_for_another(house,
     monkeypatch.chdir(house.project)
     said = task("status", "tidy")
     assert said.code == 2
-    assert "was never started: `task start tidy" in said.err
+    assert "was never started; to start it: `task start tidy" in said.err
     assert "tidy-00000002  /other" in said.err
 
 
@@ -48,7 +48,7 @@ def test_a_project_without_that_task_says_so(house, task):
     house.task()
     said = task("status", "tidy", "--project", str(house.root))
     assert said.code == 2
-    assert f"{house.root} has no task tidy: `task list` shows all there are" in said.err
+    assert f"{house.root} has no task tidy: `task list` shows all tasks" in said.err
     assert said.err.endswith(f"\n  tidy-0a1b2c3d  {house.project}\n")
 
 
@@ -99,7 +99,7 @@ def test_bad_names_are_refused_in_one_sentence(house, task, verb, name):
 
 def test_an_unknown_name_says_where_to_look(house, task):
     said = task("status", "nobody")
-    assert (said.code, said.err) == (2, "task: there is no task nobody: `task list` shows all there are\n")
+    assert (said.code, said.err) == (2, "task: there is no task nobody: `task list` shows all tasks\n")
 
 
 def test_a_current_folder_that_is_gone_does_no_harm(house, task, monkeypatch):
@@ -118,7 +118,7 @@ def test_without_a_name_the_only_task_is_taken_and_said(house, task):
     house.task()
     said = task("status", "--json")
     assert said.json["id"] == "tidy-0a1b2c3d"
-    assert said.err == f"task: no name was given: this is tidy of {house.project}\n"
+    assert said.err == f"task: no name given; using tidy of {house.project}\n"
 
 
 def test_the_only_task_of_this_project_comes_first(house, task, monkeypatch):
