@@ -1,1 +1,1 @@
-"""Where panes live: safe files, the launcher of a run, tmux, and the process table."""
+"""Where agents run: safe files, the launcher of a run, tmux, the process table, and boxes over SSH."""

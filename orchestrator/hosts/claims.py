@@ -1,7 +1,7 @@
-"""The files by which a launcher tells what became of its run: `claimed`, `pid`, `begun`, `exit`. They are the truth.
+"""The files by which a launcher reports the state of its run: `claimed`, `pid`, `begun`, `exit`. They are the truth.
 
-Whatever else stands there (cut off, garbled, a link, a folder) never raises: a pid that does not read is
-unknown, an exit that does not read is lost.
+Any other content (cut off, garbled, a link, a folder) never raises: a pid that cannot be parsed is unknown, an exit
+that cannot be parsed counts as lost.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from orchestrator.ports.host import Observation, Standing
 CLAIMED: Final = "claimed"
 PID: Final = "pid"
 BEGUN: Final = "begun"
-"""Made by the launcher between its `pid` and its agent, or by who gave it up: whoever is first."""
+"""Made by the launcher between `pid` and its agent, or by a daemon that gave the run up: whoever is first."""
 EXIT: Final = "exit"
 
 ENDED_BEFORE_IT_BEGAN: Final = f"signal {signal.SIGTERM:d}\noom_kills 0\n".encode()
-"""The exit of a run whose launcher never came, and now finds the run claimed when it does."""
+"""The exit of a run whose launcher never came; if it comes later, it finds the run claimed."""
 
 LIMIT: Final = 4096
-"""Bytes of such a file that are read at most; ours are under 200."""
+"""The maximum number of bytes read of such a file; ours are under 200."""
 
 LEFT_NAMED: Final = 20
 """How many processes that a run left behind are named."""
@@ -40,10 +40,10 @@ _PID: Final = re.compile(r"[1-9][0-9]{0,9}")
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What a launcher wrote of itself.
+    """What a launcher wrote about itself.
 
-    That is the process; the session that is its run's alone, or 0; its pane, or ""; and beneath which control group it
-    made one for its run, or "".
+    The process; the session of this run alone, or 0; its pane, or ""; and the parent of the control group that it made
+    for its run, or "".
     """
 
     process: Process
@@ -53,27 +53,27 @@ class Launched:
 
 
 def read_launched(files: Files, folder: Path) -> Launched | None:
-    """Return what `pid` says, or None if it is not there or does not read."""
+    """Return the content of `pid`, or None if it is missing or cannot be parsed."""
     return launched_by(_read(files, folder / PID))
 
 
 def read_exit(files: Files, folder: Path) -> Exit | None:
-    """Return what `exit` says, None if it is not there, or a lost exit if it does not read."""
+    """Return the content of `exit`, None if it is missing, or a lost exit if it cannot be parsed."""
     if files.entry(folder / EXIT) is None:
         return None
     return ended_by(_read(files, folder / EXIT))
 
 
 def read_uptime(files: Files, folder: Path) -> float:
-    """Return the uptime in seconds at which the launcher wrote `exit`; 0 where that does not tell."""
+    """Return the uptime in seconds at which the launcher wrote `exit`; 0 if that is unknown."""
     return uptime_by(_read(files, folder / EXIT))
 
 
 def standing(launched: Launched | None, ended: Exit | None, *, lives: bool, claimed: bool) -> Observation:
-    """Return how far a run is, by what its files say; `lives` tells whether its launcher was seen to live.
+    """Return the state of a run by its files; `lives`: its launcher was seen alive.
 
-    That look must come ahead of the one at `exit`: a launcher found dead has written it by then, if it ever will.
-    Whether one that is gone has left something behind is another look: see `left_behind`.
+    That look must precede the one at `exit`: a launcher found dead has written it by then, if it ever will. Whether a
+    run that is gone has left something behind is another look: see `left_behind`.
     """
     pid, pane = (launched.process.pid, launched.pane) if launched else (None, "")
     if ended is not None:
@@ -86,14 +86,14 @@ def standing(launched: Launched | None, ended: Exit | None, *, lives: bool, clai
 
 
 def left_behind(seen: Observation, left: Sequence[Leftover], start: str = "") -> Observation:
-    """Return an observation of a run that is gone, with what is left of it; `start` is the start time of the first."""
+    """Return the observation of a gone run with its leftover processes; `start` is the first one's start time."""
     if seen.standing is not Standing.GONE or not left:
         return seen
     return replace(seen, standing=Standing.LEFT, pid=left[0].pid, start=start, left=tuple(left[:LEFT_NAMED]))
 
 
 def launched_by(text: bytes) -> Launched | None:
-    """Return what a `pid` says, or None if it does not read."""
+    """Return the content of a `pid`, or None if it cannot be parsed."""
     words = _words(text)
     pid, start, session = words.get("pid", ""), words.get("start", ""), words.get("session", "")
     if not (start and _PID.fullmatch(pid)):
@@ -107,24 +107,24 @@ def launched_by(text: bytes) -> Launched | None:
 
 
 def ended_by(text: bytes) -> Exit:
-    """Return what an `exit` says: a lost one if it does not read."""
+    """Return the content of an `exit`: a lost one if it cannot be parsed."""
     words = _words(text)
     code, number = _small(words.get("code")), _small(words.get("signal"))
     if number:
-        # The kernel counts per cgroup, which other agents share: only a killed one was killed for memory.
+        # The kernel counts per cgroup, which other agents share: so it counts only if this run was killed.
         starved = number == signal.SIGKILL and bool(_small(words.get("oom_kills")))
         return Exit(signal=number, out_of_memory=starved)
     return Exit(code=code) if code is not None else Exit(lost=True)
 
 
 def uptime_by(text: bytes) -> float:
-    """Return the uptime that an `exit` tells, in seconds; 0 if it tells none."""
-    told = _words(text).get("uptime", "")
-    return float(told) if _UPTIME.fullmatch(told) else 0.0
+    """Return the uptime in an `exit`, in seconds; 0 if it has none."""
+    uptime = _words(text).get("uptime", "")
+    return float(uptime) if _UPTIME.fullmatch(uptime) else 0.0
 
 
 def _read(files: Files, path: Path) -> bytes:
-    """Return the bytes of a file, or none if it does not read."""
+    """Return the bytes of a file, or none if it cannot be read."""
     try:
         return files.read(path, LIMIT)
     except Unreadable:
@@ -132,7 +132,7 @@ def _read(files: Files, path: Path) -> bytes:
 
 
 def _words(text: bytes) -> dict[str, str]:
-    """Return lines by their first word; nothing where the last one is not whole, or no text."""
+    """Return the lines by their first word; nothing if the last line is incomplete, or the bytes are no text."""
     try:
         lines = text.decode()
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 _GOES_ON: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux names it; elsewhere CLOCK_MONOTONIC goes on in sleep, and Python's monotonic clock is another."""
+"""The name on Linux; elsewhere CLOCK_MONOTONIC goes on during sleep, and Python's monotonic clock is another one."""
 
 
 class SystemClock:
@@ -21,11 +21,11 @@ class SystemClock:
         return time.monotonic()
 
     def asleep(self) -> float:
-        """Return how long the machine slept: by what a clock that goes on in sleep is ahead of one that stops."""
+        """Return how long the machine slept: the difference of a clock that goes on during sleep and one that stops."""
         return time.clock_gettime(_GOES_ON) - time.monotonic()
 
     def utc_offset(self, at: float) -> int:
-        """Return by how many seconds local time is ahead of UTC at a moment; 0 if that is no moment of a calendar."""
+        """Return by how many seconds local time is ahead of UTC at a moment; 0 if no calendar has that moment."""
         try:
             return time.localtime(at).tm_gmtoff
         except (OverflowError, ValueError, OSError):

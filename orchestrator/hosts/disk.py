@@ -1,8 +1,8 @@
-"""Files on a disk, by the port `Files`: read with suspicion, written whole, appended durably.
+"""Files on a disk, by the port `Files`: not trusted when read, written whole, appended durably.
 
-A mode that lets others read is given as it stands, whatever the umask: it is of files that the daemon, which makes
-nothing for others by itself, shares with agents and users. Links in the middle of a path are followed; a link as
-the last part never is.
+A mode that lets others read is applied as given, whatever the umask: it is for files that the daemon shares with agents
+and users; otherwise it makes nothing for others. Links in the middle of a path are followed; a link as the last part
+never is.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.E
 class DiskFiles:
     """The port `Files` on the file systems of this machine.
 
-    Below `own`, the PM's own folder, only what belongs to its user and nobody else can write is read, written to
-    or looked into: anything else is Unreadable, and the message says what to do (U4).
+    Below `own`, the PM's own folder, only what belongs to its user and nobody else can write is read, written to or
+    listed: anything else is Unreadable, and the message says what to do (U4).
 
-    What the disk itself cannot do now (full, read-only, no more descriptors, a failed fsync) comes out as the
-    OSError that the system gave: the daemon must see it, and decide.
+    What the disk itself cannot do now (full, read-only, no more descriptors, a failed fsync) is raised as the OSError
+    of the system: the daemon must see it, and decide.
     """
 
     def __init__(self, own: Path | None = None) -> None:
@@ -48,7 +48,7 @@ class DiskFiles:
             data = _read_on(descriptor, limit + 1, size + 1) if size <= limit else None
         finally:
             os.close(descriptor)
-        if data is None or len(data) > limit:  # it may have grown since it was looked at
+        if data is None or len(data) > limit:  # it may have grown since the fstat
             raise Unreadable(f"{path} is larger than {limit} bytes")
         return data
 
@@ -74,7 +74,7 @@ class DiskFiles:
     def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Put `data` at `path` and return True; return False, and change nothing, if the name is taken.
 
-        The name appears by link(), which never replaces one, so of two that try at once exactly one succeeds.
+        The name appears by link(), which never replaces a file, so of two simultaneous calls exactly one succeeds.
         """
         temporary = _prepared(path, data, mode, durable=durable)
         try:
@@ -100,7 +100,7 @@ class DiskFiles:
         return DiskLog(descriptor, size)
 
     def entries(self, folder: Path) -> list[Entry]:
-        """Return what lies in `folder`; a missing one is empty. Raises Unreadable if it is no folder."""
+        """Return the entries of `folder`; none if it is missing. Raises Unreadable if it is no folder."""
         self._check_folder(folder)
         found = []
         try:
@@ -110,7 +110,7 @@ class DiskFiles:
                         continue
                     try:
                         found.append(_entry(name.name, name.stat(follow_symlinks=False)))
-                    except FileNotFoundError:  # removed since it was listed
+                    except FileNotFoundError:  # removed after it was listed
                         continue
         except FileNotFoundError:
             return []
@@ -119,18 +119,18 @@ class DiskFiles:
         return found
 
     def names(self, folder: Path) -> list[str]:
-        """Return what `folder` holds by name; a missing one is empty. Raises Unreadable if it is no folder."""
+        """Return the names in `folder`; none if it is missing. Raises Unreadable if it is no folder."""
         try:
             names = os.listdir(folder)  # noqa: PTH208 (names, not paths)
         except FileNotFoundError:
             return []
         except NotADirectoryError as error:
             raise Unreadable(f"{folder} is not a folder: move it away") from error
-        # There may be thousands, and they are asked for at the end of every run: a look at one letter is cheaper.
+        # There may be thousands, listed at the end of every run: comparing one character is cheaper.
         return [name for name in names if name[0] != TEMPORARY[0] or not name.startswith(TEMPORARY)]
 
     def entry(self, path: Path) -> Entry | None:
-        """Return one name's entry, or None if it is not there."""
+        """Return the entry of one name, or None if it does not exist."""
         try:
             return _entry(path.name, path.lstat())
         except OSError as error:
@@ -139,19 +139,19 @@ class DiskFiles:
             raise
 
     def real(self, path: Path) -> Path:
-        """Return where an absolute path leads: links followed as far as there are any, `..` resolved."""
+        """Return the target of an absolute path: links followed as far as they exist, `..` resolved."""
         return Path(os.path.realpath(path))
 
     def being_written(self, path: Path) -> bool:
-        """Return whether some process has the file open for writing; False where the system cannot tell.
+        """Return whether some process has the file open for writing; False if the system cannot tell.
 
-        Asks for a read lease, which Linux gives only while nobody has the file open for writing.
+        Requests a read lease, which Linux grants only while nobody has the file open for writing.
         """
         if not hasattr(fcntl, "F_SETLEASE"):
             return False
         descriptor = _open(path, os.O_RDONLY)
         try:
-            # Who opens it in this moment has the holder told by SIGIO, which would end it; of SIGURG nobody dies.
+            # If somebody opens it now, the holder gets a signal: SIGIO would end it, SIGURG is ignored by default.
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
@@ -164,7 +164,7 @@ class DiskFiles:
         return False
 
     def make_folder(self, folder: Path, mode: int = 0o700) -> None:
-        """Make a folder and what is missing above it, each durably and with `mode`."""
+        """Make a folder and its missing parents, each durably and with `mode`."""
         try:
             folder.mkdir(mode)
         except FileExistsError:
@@ -189,7 +189,7 @@ class DiskFiles:
         return status
 
     def _check_folder(self, folder: Path) -> None:
-        """Check a folder of the PM's own and all above it that are; one that is not there is fine."""
+        """Check a folder of the PM's own and its parents below `own`; a missing one is fine."""
         while self._is_own(folder):
             try:
                 reason = layout.distrust(str(folder), folder.lstat())
@@ -209,7 +209,7 @@ class DiskFiles:
             _sync_folder(folder)
 
     def remove(self, path: Path) -> None:
-        """Remove a file, durably; no error if it is not there."""
+        """Remove a file, durably; no error if it is missing."""
         try:
             path.unlink()
         except FileNotFoundError:
@@ -220,9 +220,9 @@ class DiskFiles:
 class DiskLog:
     """A file that only grows, by the port `Log`, with one writer. `append` writes exactly the bytes given.
 
-    After a failed write the half line is taken back and the log stays usable, so that work can go on when
-    there is room. After a failed fsync, or if the half line could not be taken back, nobody knows what the
-    disk holds (the kernel may have dropped the pages): each further `append` raises.
+    After a failed write the partial line is removed and the log stays usable, so that work can go on when there is
+    room. After a failed fsync, or if the partial line could not be removed, it is unknown what the disk holds (the
+    kernel may have dropped the pages): each further `append` raises.
     """
 
     def __init__(self, descriptor: int, size: int) -> None:
@@ -254,7 +254,7 @@ class DiskLog:
             self._broken = True
 
     def close(self) -> None:
-        """Let go of the file; no error if that was done before."""
+        """Close the file; no error if it is closed already."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -304,14 +304,14 @@ def _prepared(path: Path, data: bytes, mode: int, *, durable: bool, mtime_ns: in
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data`: a write may be short, and the next one then tells why."""
+    """Write all of `data`: after a short write, the next one raises the cause."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def _discard(temporary: Path) -> None:
-    with suppress(OSError):  # it is hidden from `entries`, so nobody will take it for a file
+    with suppress(OSError):  # `entries` hides it, so nobody will take it for a file
         temporary.unlink()
 
 

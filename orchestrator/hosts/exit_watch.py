@@ -1,4 +1,4 @@
-"""Telling at once when a process ends."""
+"""Reporting at once when a process ends."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class ExitWatch:
-    """A thread that calls `ended(run)` when the process of a run is gone: once per run that was added.
+    """A thread that calls `ended(run)` when the process of a run is gone: once for each run that was added.
 
-    It waits on pidfds, which tell of an exit in 0.4 ms; where there are none (macOS, or no descriptor is
-    free), it looks each `every` seconds. `ended` is called on that thread and should only pass the word on.
+    It waits on pidfds, which report an exit in 0.4 ms; without them (macOS, or no descriptor is free), it looks every
+    `every` seconds. `ended` is called on that thread and should only pass the message on.
     """
 
     def __init__(self, ended: Callable[[str], None], *, every: float = 0.5) -> None:
@@ -29,7 +29,7 @@ class ExitWatch:
         self._every = every
         self._lock = threading.Lock()
         self._watched: dict[str, tuple[Process, int]] = {}  # with the pidfd, or -1
-        # Closed by the thread between two polls: else a number that one poll found ready could be another's.
+        # Closed by the thread between two polls: otherwise a number found ready could belong to another file.
         self._done_with: list[int] = []
         self._poll = select.poll()
         self._woken, self._wake = os.pipe()
@@ -41,7 +41,7 @@ class ExitWatch:
         self._thread.start()
 
     def add(self, run: str, process: Process) -> None:
-        """Watch a process, in place of the run's earlier one. One that is gone already is told like any."""
+        """Watch a process, in place of the run's earlier one. A process that is gone already is reported too."""
         descriptor = _pidfd(process)
         with self._lock:
             self._forget(run)
@@ -57,13 +57,13 @@ class ExitWatch:
             self._nudge()
 
     def remove(self, run: str) -> None:
-        """Watch a run no longer; no error if it is not watched. Nothing is told of it after that."""
+        """Stop watching a run; no error if it is not watched. It is not reported after that."""
         with self._lock:
             self._forget(run)
             self._nudge()
 
     def close(self) -> None:
-        """End the thread and let go of every descriptor. Not to be called from `ended`."""
+        """End the thread and close every descriptor. Must not be called from `ended`."""
         with self._lock:
             if self._closing:
                 return
@@ -86,14 +86,14 @@ class ExitWatch:
             self._done_with.append(descriptor)
 
     def _close_done(self) -> None:
-        """Close what is watched no longer; the lock is held."""
+        """Close descriptors that are no longer watched; the lock is held."""
         for descriptor in self._done_with:
             os.close(descriptor)
         self._done_with.clear()
 
     def _nudge(self) -> None:
         """Wake the thread; the lock is held."""
-        with suppress(OSError):  # full of nudges, or closed: the thread wakes or has ended
+        with suppress(OSError):  # the pipe is full, or closed: the thread wakes or has ended
             os.write(self._wake, b"!")
 
     def _run(self) -> None:
@@ -109,7 +109,7 @@ class ExitWatch:
                     self._forget(run)
                 self._close_done()
             for run in gone:
-                self._tell(run)
+                self._report(run)
 
     def _gone(self, ready: set[int]) -> list[str]:
         """Return the runs that ended; the lock is held."""
@@ -123,12 +123,12 @@ class ExitWatch:
         ]
 
     def _patience(self) -> float | None:
-        """Return how many milliseconds may pass before the next look, or None."""
+        """Return how many milliseconds may pass before the next look, or None for no limit."""
         with self._lock:
             by_looking = any(descriptor < 0 for _, descriptor in self._watched.values())
         return self._every * 1000 if by_looking else None
 
-    def _tell(self, run: str) -> None:
+    def _report(self, run: str) -> None:
         try:
             self._ended(run)
         except Exception:  # noqa: BLE001 (the outermost loop of this thread)
@@ -136,12 +136,12 @@ class ExitWatch:
 
 
 def _pidfd(process: Process) -> int:
-    """Return a descriptor of exactly this process; -1 if there is none to be had."""
+    """Return a descriptor of exactly this process; -1 if there is none available."""
     if not hasattr(os, "pidfd_open"):
         return -1
     try:
         descriptor = os.pidfd_open(process.pid)
-    except OSError:  # gone, or no descriptor is free: looking will tell
+    except OSError:  # gone, or no descriptor is free: a look will show
         return -1
     if _ended(process):
         os.close(descriptor)
@@ -150,7 +150,7 @@ def _pidfd(process: Process) -> int:
 
 
 def _ended(process: Process) -> bool:
-    """Return whether a process is seen to be gone; what cannot be seen now is not."""
+    """Return whether a process is certainly gone."""
     try:
         return not alive(process)
     except (OSError, Unavailable):

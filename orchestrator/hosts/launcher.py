@@ -1,9 +1,9 @@
-"""What stands in a run's folder before it is opened: `launch.sh`, and `agent.sh`, which is made for this run.
+"""The files in a run's folder before it is opened: `launch.sh`, and `agent.sh`, which is made for this run.
 
-Where its agent program wants files of its own they lie there too, with `relay.sh`, by which it tells of itself.
+If its agent program needs files of its own, they are there too, with `relay.sh`, by which it reports events.
 
-`agent.sh` is nothing but assignments and one command, every word of which is in single quotes: no byte of an
-argument vector, an environment or a path is ever read as shell.
+`agent.sh` consists only of assignments and one command, every word of which is in single quotes: no byte of an argument
+vector, an environment or a path is ever interpreted by the shell.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ORDER: Final = "order.md"
 PANE_LOG: Final = "pane.log"
 
 TERMINAL: Final = "screen-256color"
-"""What `TERM` says in our panes: known on every system, unlike tmux-256color. `tmux.conf` sets the same."""
+"""The value of `TERM` in our panes: known on every system, unlike tmux-256color. `tmux.conf` sets the same."""
 
 _LAUNCH_SCRIPT: Final = package_files("orchestrator.hosts").joinpath(SCRIPT).read_bytes()
 _RELAY: Final = package_files("orchestrator.hosts").joinpath(RELAY).read_bytes()
-"""Read at the start: a daemon whose package is replaced goes on with the ones that it was tested with."""
+"""Read at the start: a daemon whose package is replaced keeps using the files that it was tested with."""
 
 _OURS: Final = frozenset({SCRIPT, AGENT, PANE_LOG, CLAIMED, PID, EXIT, "launched", ORDER, "answers"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -54,7 +54,7 @@ def lay_down(files: Files, spec: LaunchSpec) -> Path:
 
 
 def scripts(spec: LaunchSpec) -> dict[str, bytes]:
-    """Return what stands in the run's folder, by name, in the order in which it is written. Raises Refused."""
+    """Return the files of the run's folder, by name, in the order in which they are written. Raises Refused."""
     agent = agent_script(spec)
     theirs = {RELAY: _RELAY} | spec.files if spec.files else {}
     for name in theirs:
@@ -64,16 +64,16 @@ def scripts(spec: LaunchSpec) -> dict[str, bytes]:
 
 
 def checked_file(name: str) -> str:
-    """Return a name that a file of a runtime may have in a run's folder. Raises Refused."""
+    """Return a name if a runtime's file in a run's folder may have it. Raises Refused."""
     if not _FILE.fullmatch(name) or name in _OURS or name.endswith(".new"):
-        raise Refused(f"{name[:40]!a} is no name for a file of a runtime")
+        raise Refused(f"{name[:40]!a} cannot be the name of a runtime's file")
     return name
 
 
 def agent_script(spec: LaunchSpec) -> bytes:
     """Return the text of `agent.sh`. Raises Refused."""
     if not spec.argv or not spec.argv[0]:
-        raise Refused(f"run {spec.run} names no program to run")
+        raise Refused(f"run {spec.run} has no program to run")
     if not spec.cwd.is_absolute():
         raise Refused(f"run {spec.run} would work in {str(spec.cwd)!a}: the folder must be absolute")
     return b"".join(
@@ -92,13 +92,13 @@ def agent_script(spec: LaunchSpec) -> bytes:
 
 
 def quoted(word: str) -> bytes:
-    """Return a word as one single-quoted word of sh. Raises Refused for a NUL, which no word can hold."""
+    """Return a word as one single-quoted word of sh. Raises Refused for a NUL, which no word can contain."""
     if "\0" in word:
-        raise Refused(f"{word[:40]!a} holds a NUL: no program can be given that")
+        raise Refused(f"{word[:40]!a} contains a NUL: no argument of a program can")
     try:
         encoded = os.fsencode(word)
     except UnicodeEncodeError as error:
-        raise Refused(f"{word[:40]!a} holds half a character: write it again as UTF-8") from error
+        raise Refused(f"{word[:40]!a} contains half a character: write it again as UTF-8") from error
     return b"'" + encoded.replace(b"'", b"'\\''") + b"'"
 
 
@@ -111,10 +111,10 @@ def _environment(spec: LaunchSpec) -> dict[str, str]:
 
 
 def _shielded(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Return `argv` so that `env` takes its first word for the program: `=` in it would make a variable."""
+    """Return `argv` so that `env` takes its first word for the program: with `=` in it, it would be a variable."""
     return ("sh", "-c", 'exec "$0" "$@"', *argv) if "=" in argv[0] else argv
 
 
 def _octal(path: Path) -> str:
-    r"""Return a path as `\057…` for printf: it passes unread through tmux formats, strftime and a shell."""
+    r"""Return a path as `\057…` for printf: it passes unchanged through tmux formats, strftime and a shell."""
     return "".join(f"\\{byte:03o}" for byte in os.fsencode(path))

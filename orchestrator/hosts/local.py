@@ -1,4 +1,4 @@
-"""This machine as a host: runs in panes of a tmux server, told apart by their claim files."""
+"""This machine as a host: runs in panes of a tmux server, distinguished by their claim files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from orchestrator.ports.files import Files
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
 KILL_BOUND: Final = 5.0
-"""Seconds in which killed processes must vanish and their launcher write `exit`; then it is killed too."""
+"""Seconds within which killed processes must vanish and their launcher write `exit`; then it is killed too."""
 
-_TO_TELL: Final = 0.1
-"""Seconds that killed processes have to vanish, and their launcher to tell of it, before the process table is looked
-through once more: that costs by the number of all processes, and many runs may be killed at once.
+_TO_REPORT: Final = 0.1
+"""Seconds for killed processes to vanish, and their launcher to report that, before the process table is searched once
+more: the search takes longer the more processes there are, and many runs may be killed at once.
 """
 
 _LOOK: Final = 0.005  # seconds between two looks at processes that were killed
@@ -35,7 +35,7 @@ _LOOK: Final = 0.005  # seconds between two looks at processes that were killed
 
 @dataclass(slots=True)
 class _Known:
-    """A run that was seen alive: what its launcher told of itself, as what, and until which uptime it surely lived."""
+    """A run that was seen alive: its launcher's `pid`, the observation, and an uptime until which it surely lived."""
 
     launched: Launched
     seen: Observation
@@ -44,7 +44,7 @@ class _Known:
 
 @dataclass(slots=True)
 class _Asked:
-    """Who of a run was asked to end, and when the last one was, by the monotonic clock."""
+    """Which processes of a run were asked to end, and when the last one was, by the monotonic clock."""
 
     at: float
     processes: set[Process]
@@ -67,12 +67,12 @@ class LocalHost(Panes):
         self.follow(session, title, str(log))
 
     def launch(self, spec: LaunchSpec) -> None:
-        """Lay down the run's scripts and open it in a window of its own; nothing, if it was claimed before.
+        """Write the run's scripts and open it in a window of its own; do nothing if it was claimed before.
 
         Raises:
-            Refused: the spec holds what cannot be launched.
+            Refused: the spec contains something that cannot be launched.
             NoTarget, NoServer: there is no such session; `open_session` makes it.
-            Unavailable: tmux or the disk cannot do it now. It may come all the same: observe, or end.
+            Unavailable: tmux or the disk cannot do it now. The run may start all the same: observe, or end it.
 
         """
         for name in (spec.session, spec.window):
@@ -88,15 +88,16 @@ class LocalHost(Panes):
     # Watching and ending --------------------------------------------------------------------------
 
     def observe(self, folder: Path) -> Observation:
-        """Tell how far the run of this folder is. Raises Unavailable if the disk cannot be read now."""
+        """Return the state of the run of this folder. Raises Unavailable if the disk cannot be read now."""
         try:
             return self._observe(folder)
         except OSError as error:
             raise Unavailable(f"the files of run {folder.name} cannot be read: {error}") from error
 
     def _observe(self, folder: Path) -> Observation:
-        # What a launcher wrote of itself never changes, and it lives until it has told of its end: as long as the
-        # process of one that was seen alive runs, there is nothing new to read.
+        # The `pid` never changes, and a launcher lives until it has written `exit`: as long as the process of a run
+        # that was
+        # seen alive runs, there is nothing new to read.
         known, now = self._alive.get(folder), processes.uptime()
         if known is not None and processes.alive(known.launched.process):
             known.until = now
@@ -113,7 +114,7 @@ class LocalHost(Panes):
         return seen
 
     def _launched(self, folder: Path) -> Launched | None:
-        """Return what the launcher of a run told of itself, whatever became of the file in which it did."""
+        """Return a launcher's `pid`, as first read, whatever became of the file since."""
         known = self._alive.get(folder)
         return read_launched(self._files, folder) or (known.launched if known is not None else None)
 
@@ -126,7 +127,7 @@ class LocalHost(Panes):
         return standing(launched, ended, lives=lives, claimed=claimed)
 
     def _gone(self, folder: Path, launched: Launched, seen: Observation) -> Observation:
-        """Return what is seen of a run whose launcher is gone: it is gone itself once nothing of it is left."""
+        """Return the observation of a run whose launcher is gone: the run is gone once no process of it is left."""
         signs = self._signs(folder, launched)
         left = self._censuses.left_by(signs)
         if left:
@@ -139,7 +140,7 @@ class LocalHost(Panes):
         return seen
 
     def _signs(self, folder: Path, launched: Launched) -> Signs:
-        """Return by what the processes of a run are known."""
+        """Return the signs by which the processes of a run are known."""
         known = self._alive.get(folder)
         seen_until = known.until if known is not None and known.launched == launched else 0.0
         return Signs(
@@ -163,9 +164,9 @@ class LocalHost(Panes):
         return sum(row.used for row in rows) if rows else None
 
     def fence(self, folder: Path) -> None:
-        """Claim a run that nobody claimed yet: a launcher that comes later starts nothing."""
+        """Claim a run that nobody has claimed yet: a launcher that comes later starts nothing."""
         try:
-            # Looked at first: to make a file durable only to find its name taken costs more than all else here.
+            # Checked first: making a file durable only to find its name taken is the most expensive step here.
             claimed = folder / claims.CLAIMED
             if (
                 self._files.entry(folder) is not None
@@ -177,10 +178,10 @@ class LocalHost(Panes):
             raise Unavailable(f"run {folder.name} cannot be claimed now: {error}") from error
 
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over.
+        """Signal every process of the run; its launcher survives TERM, and writes `exit` when all have ended.
 
-        Without `kill` a process is asked once: called again, those hear of it that began since the last call, or so
-        shortly before it that they were missed. A second TERM would cut short what a program does at its end.
+        Without `kill` each process is asked once: a second call asks only those that began since the last call, or so
+        shortly before it that they were missed. A second TERM would interrupt what a program does at its end.
         """
         self.fence(folder)
         try:
@@ -196,7 +197,7 @@ class LocalHost(Panes):
             raise Unavailable(f"run {folder.name} cannot be ended now: {error}") from error
 
     def _ask(self, folder: Path, signs: Signs) -> None:
-        """Send TERM to those of a run to whom it was not sent yet."""
+        """Send TERM to those processes of a run that have not got it yet."""
         asked = self._asked.get(folder)
         if asked is None:
             census, asked = self._censuses.recent(signs.launcher), _Asked(0.0, set())
@@ -210,12 +211,13 @@ class LocalHost(Panes):
         self._asked[folder] = asked
 
     def _kill(self, signs: Signs) -> None:
-        """Kill all but the launcher, and the leader above it, so that it can tell; then these too.
+        """Kill all processes but the launcher and its session leader, so that it can report; then these too.
 
-        The leader's end would hang up the agent, which would then have ended by another signal than it did. Once all
-        are gone who were found, nothing more is looked for: whether anybody was born meanwhile is observed.
+        The leader's end would hang up the agent, which would then appear to have ended by another signal. Once all
+        found
+        processes are gone, no further ones are searched for here: whether any were born meanwhile is observed later.
         """
-        deadline, patience = time.monotonic() + KILL_BOUND, _TO_TELL
+        deadline, patience = time.monotonic() + KILL_BOUND, _TO_REPORT
         census = self._censuses.recent(signs.launcher)
         while left := census.of(signs):
             late = time.monotonic() >= deadline
@@ -231,7 +233,7 @@ class LocalHost(Panes):
 
 
 def _gone_within(rows: list[Row], seconds: float) -> bool:
-    """Wait until processes are gone; tell whether they went in time."""
+    """Wait until processes are gone; return whether they went in time."""
     until = time.monotonic() + seconds
     while rows := [row for row in rows if processes.alive(row.process)]:
         if time.monotonic() >= until:

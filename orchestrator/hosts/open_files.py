@@ -1,4 +1,4 @@
-"""A process that has as many files open as it may: tmux then takes no call, and says nothing, until it has one free."""
+"""A tmux server that has reached its limit of open files: it silently takes no call until one is free."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import resource
 from typing import Final
 
 ENOUGH: Final = 4096
-"""As many files as a server of two hundred agents opens at most: some three for each of them, and for each call."""
+"""The maximum that a server of two hundred agents opens: about three for each agent, and some for each call."""
 
 _SPARE: Final = 4
-"""A server that has so few left may be waiting for one: it needs several for a window, and gives them back."""
+"""A server with so few files left may be waiting for one: it needs several for a window, and closes them again."""
 
 
 def let_open_more(pid: int) -> str:
-    """Let a process of this user open more files, if that is what it lacks; return what was found, and what to do.
+    """Raise the limit of open files of this user's process, if it lacks files; return what was found and what to do.
 
-    Returns an empty string where it does not lack files, or cannot be looked at. `pid` may be 0: nobody.
+    Returns an empty string if it does not lack files, or cannot be examined. `pid` may be 0: no process.
     """
     if not pid or not hasattr(resource, "prlimit"):
         return ""
@@ -28,10 +28,10 @@ def let_open_more(pid: int) -> str:
         most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, max(soft, ENOUGH))
         if most > soft:
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, hard))
-            return f"its server had {opened} of {soft} files open; it may open {most} now"
+            return f"its server had {opened} of {soft} files open; its limit is {most} now"
     except (OSError, ValueError):
         return ""
     return (
-        f"its server has {opened} of {soft} files open, and takes no call until it may open more: "
+        f"its server has {opened} of {soft} files open, and takes no call until its limit is raised: "
         f"sudo prlimit --pid {pid} --nofile={ENOUGH}"
     )

@@ -1,4 +1,4 @@
-"""Panes of a tmux server, wherever it runs: seen, read, typed into, closed. tmux itself checks whom a word goes to."""
+"""Panes of a tmux server, wherever it runs: listed, read, typed into, closed. tmux itself checks each target."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import PaneSeen
 
 TYPED: Final = 780
-"""The most characters of a typed line: Claude Code demotes what comes in pieces of more than 800."""
+"""The maximum length of a typed line: Claude Code treats input in pieces of more than 800 as less important."""
 
 LOG: Final = "pm"
 """The name of a session's first window, which follows a log."""
 
 ENTER_PAUSE: Final = 0.05
-"""Seconds between a typed line and Enter: programs take what comes at once for a paste."""
+"""Seconds between a typed line and Enter: programs take input that arrives at once for a paste."""
 
 _EMPTY_ROWS: Final = re.compile(r"\n{3,}")
 _PANE_FIELDS: Final = "#{pane_id} #{pane_pid} #{pane_dead} #{@run} #{session_name}:#{window_name}"
 
 
 class TmuxReply(Protocol):
-    """What a tmux command printed, by lines."""
+    """The output of a tmux command, by lines."""
 
     @property
     def stdout(self) -> list[str]:
-        """The lines, without their ends."""
+        """The lines, without line ends."""
         ...
 
 
 class Server(Protocol):
-    """What runs tmux commands, of our own words only."""
+    """Runs tmux commands, made of our own words only."""
 
     def cmd(self, cmd: str, *args: str) -> TmuxReply:
         """Run one command (or several, with ";" as a word between them). Raises NoServer, NoTarget, Unavailable."""
@@ -72,7 +72,7 @@ class Panes:
     def start(self, session: str, window: str, script: str, *, show: bool = False) -> None:
         """Run a script of sh in a new window. Raises NoTarget, NoServer: there is no such session.
 
-        `show`: who looks at the session's first window, which has nothing to say, is shown this one.
+        `show`: switch viewers of the session's first window, which is of no interest, to this one.
         """
         # Several words after the name: tmux then runs them as they are, not through a shell.
         run = ["-n", checked_target(window), "/bin/sh", word(script)]
@@ -81,7 +81,7 @@ class Panes:
         self._tmux.cmd("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", aim, *run, *(look if show else ()))
 
     def panes(self) -> list[PaneSeen]:
-        """Return every pane of the server, in one call; an empty list when no server runs."""
+        """Return every pane of the server, in one call; an empty list if no server runs."""
         try:
             answer = self._tmux.cmd("list-panes", "-a", "-F", _PANE_FIELDS)
         except NoServer:
@@ -89,20 +89,20 @@ class Panes:
         return [seen for line in answer.stdout if (seen := _pane(line))]
 
     def close_pane(self, pane: str, run: str) -> None:
-        """Close a pane if tmux itself finds that it still bears the run; no error otherwise."""
+        """Close a pane if tmux itself finds that it still has the label of the run; no error otherwise."""
         self._if_pane(pane, [_bears(run)], f"kill-pane -t {checked_pane(pane)}")
 
     def close_session(self, session: str) -> None:
-        """End a session and its windows; no error if there is none."""
+        """End a session and its windows; no error if it does not exist."""
         try:
             self._tmux.cmd("kill-session", "-t", f"={checked_target(session)}")
         except (NoServer, NoTarget):
             return
 
     def close_ended(self, session: str) -> None:
-        """Close the dead panes of a session, and the session if it has but the window that follows its log.
+        """Close the dead panes of a session, and the session if only the window that follows its log is left.
 
-        tmux itself checks both, each at the moment of the closing: a run that is launched meanwhile stays.
+        tmux itself checks both, each at the moment of closing: a run that is launched meanwhile stays.
         """
         name = checked_target(session)
         for each in self.panes():
@@ -131,12 +131,13 @@ class Panes:
     def type_line(self, pane: str, run: str, text: str) -> bool:
         """Type one line, then Enter; an empty text is Enter alone.
 
-        tmux itself checks each time whom the keys go to, and says whether it sent them. Returns False if
+        tmux itself checks each time which run the pane belongs to, and reports whether it sent the keys. Returns False
+        if
         nothing was sent.
 
         Raises:
             Refused: a text with control characters or line breaks, or of more than 780 characters.
-            Unavailable: tmux does not answer; or the line was typed, but the pane was not there for Enter.
+            Unavailable: tmux does not answer; or the line was typed, but the pane was gone before Enter.
 
         """
         keys = typed(text, TYPED)
@@ -147,9 +148,7 @@ class Panes:
         if self._type(pane, run, "Enter"):
             return True
         if keys:
-            raise Unavailable(
-                f"a line was typed into {pane}, but Enter was not: run {run} is not there any more"
-            )
+            raise Unavailable(f"a line was typed into {pane}, but Enter was not: run {run} is gone")
         return False
 
     def _type(self, pane: str, run: str, keys: str) -> bool:
@@ -159,7 +158,7 @@ class Panes:
         return self._if_pane(pane, [_bears(run), listens], send) == "sent"
 
     def _if_pane(self, pane: str, conditions: list[str], command: str) -> str:
-        """Let tmux run a command of ours if a pane meets all conditions; return what it printed, or ""."""
+        """Let tmux run a command of ours if a pane meets all conditions; return its output, or ""."""
         try:
             answer = self._tmux.cmd("if-shell", "-F", "-t", checked_pane(pane), all_of(*conditions), command)
         except (NoServer, NoTarget):
@@ -168,12 +167,12 @@ class Panes:
 
 
 def _bears(run: str) -> str:
-    """Return the condition that a pane bears a run."""
+    """Return the condition that a pane has the label of a run."""
     return f"#{{==:#{{@run}},{checked_run(run)}}}"
 
 
 def _pane(line: str) -> PaneSeen | None:
-    """Return a line of `list-panes`, or None if it is none of ours: only others' `@run` can hold a space."""
+    """Return a line of `list-panes`, or None if the pane is not ours: only others' `@run` can contain a space."""
     identity, _, rest = line.partition(" ")
     pid, _, rest = rest.partition(" ")
     dead, _, rest = rest.partition(" ")

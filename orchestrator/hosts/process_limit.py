@@ -1,4 +1,4 @@
-"""How many processes and threads the control groups of a process let it and its neighbours have together."""
+"""How many processes and threads the control groups of a process allow to all its processes together."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MOUNT: Final = Path("/sys/fs/cgroup")
 
 
 def most_processes(pid: int, *, proc: Path = PROC, mount: Path = MOUNT) -> int | None:
-    """Return the least `pids.max` of the control groups that a process is in.
+    """Return the smallest `pids.max` of the control groups that a process is in.
 
-    Returns None where none bounds it, or where there are no control groups to be looked at.
-    `proc` and `mount` are where the system shows its processes and its control groups.
+    Returns None if none limits it, or if there are no readable control groups. `proc` and `mount` are where the system
+    shows its processes and its control groups.
     """
     try:
         lines = (proc / str(pid) / "cgroup").read_text().splitlines()
@@ -39,5 +39,5 @@ def most_processes(pid: int, *, proc: Path = PROC, mount: Path = MOUNT) -> int |
 def _most(group: Path) -> int | None:
     try:
         return int((group / "pids.max").read_text())
-    except (OSError, ValueError):  # "max", or a group that has no such bound
+    except (OSError, ValueError):  # "max", or a group without this limit
         return None

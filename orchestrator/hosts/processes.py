@@ -1,7 +1,7 @@
-"""The process table: who lives, since when, and which processes each one came from.
+"""The process table: which processes live, since when, and who started them.
 
-A pid alone says little, for it is used again. Here a process is its pid with its start time, as `launch.sh`
-writes both down, and nothing is signalled whose start time differs.
+A pid alone is not enough, because it is reused. Here a process is its pid with its start time, as `launch.sh` writes
+both, and no process is signalled whose start time differs.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ _KERNEL_THREAD: Final = 0x0020_0000  # PF_KTHREAD of linux/sched.h, among the fl
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process. `start` is an opaque word for its start time, different after each boot."""
+    """One process. `start` is an opaque text for its start time, different after each boot."""
 
     pid: int
     start: str
 
     def __str__(self) -> str:
-        """The two as one, as `launch.sh` writes them."""
+        """Return both as one word, as `launch.sh` writes them."""
         return f"{self.pid}@{self.start}"
 
     @property
     def began(self) -> float:
-        """Seconds after boot at which it started, rounded down to 10 ms; 0 where its start does not tell."""
+        """Seconds after boot at which it started, rounded down to 10 ms; 0 if its start time does not show that."""
         ticks = self.start.partition("@")[0]
         return int(ticks) / _TICKS if ticks.isdigit() else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the process table. `session` is the process group where there is no /proc.
+    """A row of the process table. `session` is the process group if there is no /proc.
 
-    `used` is the processor time of the process and of the children that it waited for, in seconds. `name` is what the
-    process calls itself, in a few characters of any kind.
+    `used` is the processor time of the process and of the children that it waited for, in seconds. `name` is the
+    process's own name: a few characters of any kind.
     """
 
     process: Process
@@ -67,7 +67,7 @@ class Row:
 
 
 def alive(process: Process) -> bool:
-    """Return whether exactly this process runs; one that ended and was not yet waited for does not."""
+    """Return whether exactly this process runs; a zombie does not."""
     if LINUX:
         stat = _stat_of(process.pid)
         return stat is not None and _start(stat[1]) == process.start
@@ -82,10 +82,10 @@ def start_of(pid: int) -> str:
 
 
 def send(process: Process, number: signal.Signals) -> None:
-    """Signal a process if it is still the same; no error if it is gone or not ours to signal."""
+    """Signal a process if it is still the same; no error if it is gone or may not be signalled."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "pidfd_open"):
-            # The descriptor holds on to the process, so it cannot become another after it was looked at.
+            # The descriptor is bound to the process, so the pid cannot be reused between the check and the signal.
             descriptor = os.pidfd_open(process.pid)
             try:
                 if alive(process):
@@ -97,7 +97,7 @@ def send(process: Process, number: signal.Signals) -> None:
 
 
 def pids() -> set[int]:
-    """Return the pid of every process that there is. Where there is no /proc, of those that run."""
+    """Return the pids of all processes; without /proc, of those that run."""
     if LINUX:
         return {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (names, not paths)
     return {row.process.pid for row in _rows_of_ps("-ax")}
@@ -119,12 +119,12 @@ def rows_of(wanted: set[int]) -> list[Row]:
 
 
 def environment_of(pid: int) -> bytes:
-    """Return the environment that a process was started with; nothing where that cannot be seen.
+    """Return the environment that a process was started with; empty if it cannot be read.
 
-    It is another user's, it is gone, there is no /proc, or the process has written something else there.
+    That is so if it belongs to another user, is gone, there is no /proc, or the process has overwritten it.
 
     For a moment within execve(2) a process has its new memory and nothing in it: right after the return of
-    `subprocess.Popen`, 1,362 of 1,500 environments were empty (Linux 6). That is waited for, 0.2 seconds at most.
+    `subprocess.Popen`, 1,362 of 1,500 environments were empty (Linux 6). So this waits, 0.2 seconds at most.
     """
     if not LINUX:
         return b""
@@ -156,7 +156,7 @@ def _read_environment(pid: int) -> bytes:
 
 
 def uptime() -> float:
-    """Return the seconds since boot, sleep included, by which start times are told; 0 where these tell nothing."""
+    """Return the seconds since boot, sleep included, the base of start times; 0 if start times do not show that."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if LINUX else 0.0
 
 
@@ -181,10 +181,10 @@ def _start(fields: list[bytes]) -> str:
 
 
 def _stat_of(pid: int) -> tuple[str, list[bytes]] | None:
-    """Return the name of a process and its fields from the state on; None if it is gone, but for what is left of it.
+    """Return the name of a process and its fields from the state on; None if it is gone, or a zombie.
 
-    proc(5): the name in parentheses may hold anything; state, ppid, session, flags and starttime are 3, 4, 6, 9 and 22,
-    and the four times of the process and its children 14 to 17.
+    proc(5): the name in parentheses may contain anything; state, ppid, session, flags and starttime are 3, 4, 6, 9 and
+    22, and the four times of the process and its children 14 to 17.
     """
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
@@ -210,17 +210,19 @@ def _rows_of_ps(*which: str) -> list[Row]:
             command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=_DEADLINE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"ps did not tell about processes: {error}") from error
+        raise Unavailable(f"ps could not list processes: {error}") from error
     rows = []
     for line in shown.stdout.decode(errors="replace").splitlines():
         pid, parent, group, state, spent, rest = line.split(None, 5)
-        if not state.startswith("Z") and (told := _STARTED.fullmatch(rest)):
-            rows.append(Row(Process(int(pid), told[1]), int(parent), int(group), _seconds(spent), told[2]))
+        if not state.startswith("Z") and (columns := _STARTED.fullmatch(rest)):
+            rows.append(
+                Row(Process(int(pid), columns[1]), int(parent), int(group), _seconds(spent), columns[2])
+            )
     return rows
 
 
 def _seconds(spent: str) -> float:
-    """Return the seconds that ps means by `[[DD-]HH:]MM:SS[.ss]`."""
+    """Return the seconds of a ps time in the form `[[DD-]HH:]MM:SS[.ss]`."""
     days, _, clock = spent.rpartition("-")
     seconds = 0.0
     for part in clock.split(":"):
@@ -230,5 +232,5 @@ def _seconds(spent: str) -> float:
 
 @cache
 def _boot() -> str:
-    """Return the id of this boot: start times count from it, and so come again after the next one."""
+    """Return the id of this boot: start times count from it, and so repeat after the next one."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,12 +1,12 @@
 """Which processes belong to a run: all that its launcher started, whatever became of their parents.
 
-Four signs tell, and each finds what the others miss:
+Four signs show it, and each finds what the others miss:
 
-- the *mark*: every program of a run has it in the environment that it was started with. Lost by who clears that or
-  writes over it (`env -i`, servers that set a title), and not to be seen in another user's process;
-- the *session*, which the launcher's pane has for itself. Left by `setsid`;
-- the *parent*: a child of one that belongs to a run does too. Lost when the parent ends;
-- the *control group*, where the launcher could make one. Left only by who asks another program to be started
+- the *mark*: every program of a run has it in the environment that it was started with. It is lost if a program clears
+  or overwrites that (`env -i`, servers that set a title), and cannot be read in another user's process;
+- the *session*, which the launcher's pane has for itself. `setsid` leaves it;
+- the *parent*: the child of a process of a run belongs to it too. This is lost when the parent ends;
+- the *control group*, if the launcher could make one. A process leaves it only if it has another program start it
   (`systemd-run`, containers), or moves itself.
 """
 
@@ -33,13 +33,13 @@ from orchestrator.hosts.processes import (
 )
 
 MARK: Final = "ORCHESTRATOR_LAUNCHER"
-"""Every process of a run has this in its environment; its value names the launcher, by pid and start time.
+"""Every process of a run has this in its environment; its value identifies the launcher, by pid and start time.
 
-It is never that of another run: ids of runs could meet, in the folders of two users or of two tests.
+Unlike a run's id, it is unique: ids of runs could coincide, in the folders of two users or of two tests.
 """
 
 CGROUPS: Final = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
-"""Where the second version of control groups is mounted, if it is. `launch.sh` looks at the same places."""
+"""Where version 2 of control groups is mounted, if it is. `launch.sh` looks in the same places."""
 
 _GROUP: Final = "orchestrator-run-"
 _MARKED: Final = f"\0{MARK}=".encode()
@@ -49,11 +49,11 @@ _TICK: Final = 0.02  # seconds: start times are rounded down to 10 ms
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """By what the processes of one run are known.
+    """The signs by which the processes of one run are known.
 
-    `session` is the launcher's, or 0 where it is somebody else's too. `lived_until` is an uptime at which the launcher
-    surely lived, 0 if none is known: who was in its session by then is of the run, and later the session's number
-    may be another's. `cgroup` is the control group that the launcher made, or None.
+    `session` is the launcher's, or 0 if others use it too. `lived_until` is an uptime at which the launcher surely
+    lived, 0 if none is known: processes in its session by then belong to the run; later the session's number may have
+    been reused. `cgroup` is the control group that the launcher made, or None.
     """
 
     launcher: Process
@@ -63,13 +63,15 @@ class Signs:
 
 
 class Census:
-    """One look at the process table.
+    """One snapshot of the process table.
 
-    It goes on until nobody is listed who was not looked at. So who is on the last list was looked at; who is not had
-    ended by then, and all that it had started by then is listed: a run of which nobody was found has ended.
+    It is repeated until the last listing has no process that was not examined. So every process on the last list was
+    examined; a process missing from it had ended, and everything that it had started is listed. Therefore a run of
+    which
+    no process was found has ended.
 
-    It costs by the number of all processes; to ask it for those of one run costs by the number of these. `asked` and
-    `done` are when it began and ended, by the monotonic clock.
+    Its cost grows with the number of all processes; a query for one run costs by the number of its processes. `asked`
+    and `done` are when the snapshot began and ended, by the monotonic clock.
     """
 
     def __init__(self) -> None:
@@ -92,7 +94,7 @@ class Census:
         self.done = time.monotonic()
 
     def _indexed(self) -> tuple[dict[bytes, set[int]], dict[int, list[Row]], dict[int, list[int]]]:
-        """Return who bears each mark, who is in each session, and whom each process has started."""
+        """Return the processes by mark, by session, and by parent."""
         marked = defaultdict[bytes, set[int]](set)
         for pid, mark in self._marks.items():
             marked[mark].add(pid)
@@ -103,7 +105,7 @@ class Census:
         return marked, sessions, children
 
     def knows(self, launcher: Process) -> bool:
-        """Return whether this is a look at a run of this launcher: it was there then, or had ended."""
+        """Return whether this snapshot covers a run of this launcher: it existed then, or had ended."""
         row = self._rows.get(launcher.pid)
         return self.proves_over(launcher) if row is None else row.process == launcher
 
@@ -112,7 +114,7 @@ class Census:
         return launcher.pid not in self.listed and 0 < launcher.began < self.began - _TICK
 
     def of(self, signs: Signs) -> list[Row]:
-        """Return every process of a run, its launcher and the leader of its session too, as far as they can be told."""
+        """Return every process of a run, its launcher and the leader of its session included, as far as known."""
         mark = str(signs.launcher).encode()
         found = set(self._marked.get(mark, ()))
         found |= self._in_session(signs, found)
@@ -123,10 +125,11 @@ class Census:
         return [self._rows[pid] for pid in sorted(found)]
 
     def _in_session(self, signs: Signs, marked: set[int]) -> set[int]:
-        """Return who is in the run's session, if its number is known to be still that.
+        """Return the processes in the run's session, if its number certainly still belongs to it.
 
-        It is not given anew while anybody is in it: so it is while the launcher lives, or one that bears its mark is in
-        it. Of those that were in it while the launcher lived it is known in any case.
+        A number is not reused while any process is in the session. So it is certain while the launcher lives, or a
+        process
+        with its mark is in it. Processes that were in it while the launcher lived belong to the run in any case.
         """
         if not signs.session:
             return set()
@@ -136,7 +139,7 @@ class Census:
         return {row.process.pid for row in there if 0 < row.process.began <= signs.lived_until}
 
     def _descendants(self, of: Iterable[int], mark: bytes) -> set[int]:
-        """Return all that processes of a run have started, but for what bears the mark of another run."""
+        """Return all descendants of a run's processes, except those with the mark of another run."""
         found, waiting = set[int](), list(of)
         while waiting:
             started = self._children.get(waiting.pop(), ())
@@ -147,21 +150,22 @@ class Census:
 
 
 class Censuses:
-    """Takes a census when one is needed, and lets it serve all that it can. Safe for several threads.
+    """Takes a snapshot when one is needed, and lets it serve all queries that it can. Safe for several threads.
 
-    So many runs are ended, and seen to be gone, by a few looks at the process table, and not by one for each of them.
+    So the end of many runs needs only a few scans of the process table, not one for each run.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin without a snapshot."""
         self._lock = Lock()
         self._last: Census | None = None
 
     def recent(self, launcher: Process) -> Census:
-        """Return a census that knows a run: one of just now, which ended no longer ago than it took.
+        """Return a recent snapshot that covers a run: it ended no longer ago than it took.
 
-        For signalling. Whoever was born since is missed, as is who is born between a census and the signal: this makes
-        that time twice as long at most. It cannot prove that nobody is left.
+        For signalling. Processes born since are missed, as are those born between a snapshot and the signal: this at
+        most
+        doubles that time. It cannot prove that no process is left.
         """
         with self._lock:
             last = self._last
@@ -174,7 +178,7 @@ class Censuses:
             return last
 
     def since(self, moment: float) -> Census:
-        """Return a census that began at a moment of the monotonic clock or after it."""
+        """Return a snapshot that began at or after a moment of the monotonic clock."""
         with self._lock:
             last = self._last
             if last is None or last.asked < moment:
@@ -182,7 +186,7 @@ class Censuses:
             return last
 
     def left_by(self, signs: Signs) -> list[Row]:
-        """Return what a run has left behind whose launcher is gone; nothing where there is no /proc to tell it."""
+        """Return the leftovers of a run whose launcher is gone; none if there is no /proc to show them."""
         if not LINUX:
             return []
         with self._lock:
@@ -197,7 +201,7 @@ class Censuses:
 
 
 def group_of(launcher: Process, parent: str) -> Path | None:
-    """Return the control group that a launcher says it made beneath another one; None where it can be none of ours."""
+    """Return the control group that a launcher claims to have made below another; None if it cannot be ours."""
     path = Path(parent)
     ticks = launcher.start.partition("@")[0]
     beneath = any(path.is_relative_to(mount) for mount in CGROUPS) and ".." not in path.parts
@@ -205,7 +209,7 @@ def group_of(launcher: Process, parent: str) -> Path | None:
 
 
 def members(cgroup: Path) -> set[int]:
-    """Return the processes in a control group and in those that were made beneath it; none if it is gone."""
+    """Return the processes in a control group and in those below it; none if it is gone."""
     found = set[int]()
     for each in _groups_in(cgroup):
         with suppress(OSError):
@@ -214,21 +218,22 @@ def members(cgroup: Path) -> set[int]:
 
 
 def remove_group(cgroup: Path) -> None:
-    """Remove a control group in which nobody is any more, and those beneath it. One that is in use stays."""
+    """Remove an empty control group, and those below it. One that is in use stays."""
     for each in sorted(_groups_in(cgroup), reverse=True):
         with suppress(OSError):
             each.rmdir()
 
 
 def _groups_in(cgroup: Path) -> list[Path]:
-    """Return a control group and those beneath it. One may vanish meanwhile, which `Path.glob` does not survive."""
+    """Return a control group and those below it. `Path.glob` would fail if one vanished meanwhile."""
     return [Path(folder) for folder, _, _ in os.walk(cgroup)]
 
 
 def _left(census: Census, signs: Signs) -> list[Row]:
-    """Return what is left but for the leader of the session, which ends with its launcher after it has tidied up.
+    """Return the leftovers except the session leader, which ends with its launcher after tidying up.
 
-    What the leader starts for that ends by itself. Nothing else is its child: orphans never become that.
+    Processes that the leader starts for that end by themselves. It has no other children: orphans are never adopted by
+    it.
     """
     ours = {signs.launcher.pid, signs.session} - {0}
     return [

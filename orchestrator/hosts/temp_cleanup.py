@@ -1,4 +1,4 @@
-"""What writes that were cut off have left behind: temporary files that nobody will ever rename."""
+"""Temporary files of interrupted writes, which nobody will ever rename."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _OURS: Final = re.compile(rf"{re.escape(TEMPORARY)}[0-9a-f]{{16}}")
 
 
 def sweep(folders: Iterable[Path], before: float) -> int:
-    """Remove temporary files of `DiskFiles` that lie in these folders themselves, and return how many.
+    """Remove temporary files of `DiskFiles` that are directly in these folders, and return how many.
 
-    Only plain files of our user, named as ours are and last changed before `before` (seconds since the epoch): one
-    that is being written is younger. What cannot be looked at or removed stays.
+    Only plain files of our user, with names like ours and last changed before `before` (seconds since the epoch): a
+    file that is being written is younger. What cannot be examined or removed stays.
     """
     return sum(_swept(folder, before) for folder in folders)
 

@@ -1,4 +1,4 @@
-"""One tmux server, spoken to through libtmux, each call with a deadline."""
+"""One tmux server, controlled through libtmux, each call with a deadline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orchestrator.model.errors import Lasting, Unavailable
 from orchestrator.ports.files import Files
 
 DEADLINE: Final = 5.0
-"""Seconds that one call may take. It takes 3 ms; a frozen server would hang it for ever."""
+"""Seconds that one call may take. It takes 3 ms; a frozen server would hang it forever."""
 
 _CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf")
 _LOG: Final = logging.getLogger(__name__)
@@ -44,17 +44,17 @@ _PASSED: Final = (
     "TZ",
     "USER",
 )
-"""What the tmux server gets of our environment: every pane that a user opens there inherits it."""
+"""The parts of our environment that the tmux server gets: every pane that a user opens there inherits them."""
 
 
 class Tmux(libtmux.Server):
-    """One tmux server of libtmux; but every command ends by a deadline, and raises when tmux refused it.
+    """One tmux server of libtmux; but every command has a deadline, and raises if tmux refused it.
 
     Args:
-        socket: the server's name (`tmux -L`), or the path of its socket if it holds a slash.
+        socket: the server's name (`tmux -L`), or the path of its socket if it contains a slash.
         environ: the environment to start the server from; only an allow-list of it is passed on.
         deadline: seconds that one call may take.
-        config: the configuration to start the server with, if it is not to be the one in the package.
+        config: the configuration to start the server with, if not the one in the package.
 
     """
 
@@ -76,11 +76,11 @@ class Tmux(libtmux.Server):
         self._deadline = deadline
 
     def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> tmux_cmd:
-        """Run one tmux command (or several, with ";" as a word between them) and return what it printed.
+        """Run one tmux command (or several, with ";" as a word between them) and return its output.
 
         Raises:
             NoServer: no server runs on the socket.
-            NoTarget: the session, window or pane is not there.
+            NoTarget: the session, window or pane does not exist.
             TmuxFailed: tmux refused for another reason.
             Unavailable: tmux is not installed, could not be started, or did not answer in time.
             Lasting: it is not installed, or the server is of another version.
@@ -104,14 +104,14 @@ class Tmux(libtmux.Server):
         raise failure(cmd, words, where[2:], self._server() if is_of_another_version(words) else 0)
 
     def _server(self) -> int:
-        """Return the pid of the server that listens on the socket; 0 if that cannot be seen."""
+        """Return the pid of the server that listens on the socket; 0 if that is unknown."""
         folder = Path(self._environment.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"  # noqa: S108 (as tmux)
         path = self.socket_path or folder / (self.socket_name or "default")
         with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError, AttributeError):
             client.settimeout(self._deadline)
             client.connect(os.fspath(path))
-            told = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-            return int(struct.unpack("3i", told)[0])
+            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            return int(struct.unpack("3i", credentials)[0])
         return 0
 
 
@@ -120,7 +120,7 @@ class _Late(Exception):
 
 
 class _Answer(tmux_cmd):
-    """What libtmux calls a command that was run; ours has a deadline and an environment of its own."""
+    """libtmux's class for a finished command, with a deadline and an environment of its own."""
 
     def __init__(
         self, words: tuple[str, ...], *, program: str | None, environment: dict[str, str], deadline: float
@@ -147,9 +147,9 @@ class _Answer(tmux_cmd):
 
 
 def kept_config(files: Files, path: Path) -> Path:
-    """Lay our servers' configuration down at `path`, and return where it is to be read.
+    """Write our servers' configuration to `path`, and return where to read it.
 
-    A daemon lives on when its package is replaced; a server that it starts meanwhile must not lack its bounds.
+    A daemon survives the replacement of its package; a server that it starts meanwhile must not lack its limits.
     """
     text = Path(str(_CONFIG)).read_bytes()
     try:

@@ -1,6 +1,6 @@
-"""What may be said to tmux. Nothing from outside ever reaches it as a format, a target or a command.
+"""Checked arguments for tmux. Nothing from outside ever reaches it as a format, a target or a command.
 
-Targets are pane ids and `=name` of checked names; texts go as values, or in hexadecimal.
+Targets are pane ids and `=name` of checked names; texts are passed as values, or in hexadecimal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def checked_target(name: str) -> str:
     """Return a session's or window's name if it is one of ours: lower case, digits, `-`, `_`, at most 128.
 
     Raises:
-        Refused: it is not; tmux could take it for something else.
+        Refused: it is not; tmux might interpret it.
 
     """
     if not _NAME.fullmatch(name):
@@ -30,39 +30,39 @@ def checked_target(name: str) -> str:
 
 
 def checked_run(run: str) -> str:
-    """Return a run's id if it is one: letters, digits, `-`, `_`, at most 128. Raises Refused."""
+    """Return a run's id if it is valid: letters, digits, `-`, `_`, at most 128. Raises Refused."""
     if not _RUN.fullmatch(run):
         raise Refused(f"{run[:40]!a} cannot be the id of a run: use letters, digits, '_' and '-'")
     return run
 
 
 def checked_pane(pane: str) -> str:
-    """Return a pane's id if it is one (`%12`). Raises Refused."""
+    """Return a pane's id if it is valid (`%12`). Raises Refused."""
     if not _PANE.fullmatch(pane):
-        raise Refused(f"{pane[:40]!a} is no pane of tmux: they are called %0, %1, …")
+        raise Refused(f"{pane[:40]!a} is not a pane of tmux: they are called %0, %1, …")
     return pane
 
 
 def word(text: str) -> str:
-    """Return a text so that tmux takes it as one word of a command: a `;` at its end would begin the next."""
+    """Return a text so that tmux takes it as one word of a command: a final `;` would begin the next one."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text
 
 
 def neutral(text: str) -> str:
-    """Return a text fit for a status line: no control characters, and `#` doubled, which shows as one `#`."""
+    """Return a text safe for a status line: no control characters, and `#` doubled, which shows as one `#`."""
     return _CONTROL.sub("", text).replace("#", "##")
 
 
 def shown(text: str) -> str:
-    """Return lines that a pane showed without control characters."""
+    """Return lines from a pane without control characters."""
     return _CONTROL_BUT_LINES.sub("", text)
 
 
 def typed(text: str, most: int) -> str:
-    """Return one line of at most `most` characters as words of `send-keys -H`: no byte of it can be read.
+    """Return one line of at most `most` characters as words of `send-keys -H`: tmux interprets no byte of it.
 
     Raises:
-        Refused: the text is longer, or holds control characters or line breaks.
+        Refused: the text is longer, or contains control characters or line breaks.
 
     """
     if len(text) > most:
@@ -70,7 +70,7 @@ def typed(text: str, most: int) -> str:
             f"a typed line of {len(text)} characters is too long: at most {most}; put it into a file"
         )
     if found := _CONTROL.search(text):
-        raise Refused(f"a typed line cannot hold {found.group()!a} (character {found.start() + 1})")
+        raise Refused(f"a typed line cannot contain {found.group()!a} (character {found.start() + 1})")
     return " ".join(f"{byte:02x}" for byte in text.encode())
 
 

@@ -1,4 +1,4 @@
-"""What tmux says when it refuses, told apart."""
+"""The different reasons for which tmux refuses a command."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class NoServer(TmuxFailed):
 
 
 class OtherProtocol(TmuxFailed, Lasting):
-    """The server that runs on this socket is of another tmux than ours: no command reaches it until one is replaced."""
+    """The server on this socket is of another tmux version: no command reaches it until one of the two is replaced."""
 
 
 class NoTarget(TmuxFailed):
-    """There is no such session, window or pane."""
+    """The session, window or pane does not exist."""
 
 
 def is_of_another_version(words: str) -> bool:
@@ -37,15 +37,15 @@ def is_of_another_version(words: str) -> bool:
 
 
 def failure(cmd: str, words: str, where: str, server: int = 0) -> TmuxFailed:
-    """Return what it means that `tmux cmd` failed on the socket `where`, saying these words.
+    """Return the error for `tmux cmd`, which failed on the socket `where` with these words.
 
     `server` is the pid of the server that listens there, 0 if it is not known.
     """
-    # Asked first: it is never to be taken for no server, whose agents would be gone.
+    # Checked first: it must never be taken for a missing server, whose agents would be gone.
     if is_of_another_version(words):
         return OtherProtocol(
             f"the tmux server on {where} is of another version than the tmux command ({words}): tmux was replaced "
-            "while it ran. Put the former version back; or end that server, and with it every agent in it"
+            "while it ran. Restore the former version; or end that server, and with it every agent in it"
             f"{f' (kill {server})' if server else ''}, then go on"
         )
     if _NO_SERVER.search(words):

@@ -1,4 +1,4 @@
-"""A host that is this machine but for how programs are started: the base of host kinds such as containers."""
+"""This machine as a host with another way to start programs: the base of host kinds such as containers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class WrappedHost(ABC):
-    """Starts each program by another one, as `podman run … PROGRAM` does; all else is done by the host beneath it.
+    """Starts each program through another one, as `podman run … PROGRAM` does; the host below does the rest.
 
-    What it starts must end with what it is started by, or stay a descendant of it: runs are ended and seen to be gone
-    by their processes here.
+    A program must end with the one that starts it, or stay a descendant of it: runs are ended, and seen to be gone, by
+    their processes here.
     """
 
     def __init__(self, local: Host) -> None:
@@ -23,7 +23,7 @@ class WrappedHost(ABC):
 
     @abstractmethod
     def wrap(self, spec: LaunchSpec) -> LaunchSpec:
-        """Return how the run is launched. `spec.writable` are the folders that its program must be able to write."""
+        """Return the modified launch of a run. Its program must be able to write the folders in `spec.writable`."""
 
     def launch(self, spec: LaunchSpec) -> None:
         """Launch the run, wrapped."""
