@@ -1,6 +1,6 @@
-"""What a box is like, found out in one round trip: a script of POSIX sh asks, and what it printed is read strictly.
+"""The properties of a box, found out in one round trip: a script of POSIX sh asks, and its output is parsed strictly.
 
-Asking runs nothing of the user's but `--version` of the agent CLIs named; reading is pure.
+Asking runs nothing of the user's but `--version` of the agent CLIs named; parsing is pure.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from orchestrator.hosts.ssh.login import LOGIN_SHELL
 from orchestrator.model.errors import Refused, Unavailable
 
 LEAST_DISK: Final = 1_073_741_824
-"""Bytes that should be free where the agent works; a worktree and its build want as much soon."""
+"""Bytes that should be free where the agent works; a worktree and its build soon need that much."""
 
 MOST_OFFSET: Final = 120.0
-"""Seconds that the box's clock may differ; more is told, for logs and reports will seem out of order."""
+"""Seconds that the box's clock may differ; a larger difference is reported, as logs will seem out of order."""
 
 LEAST_TMUX: Final = (3, 0)
 LEAST_RSYNC: Final = (3, 1)
@@ -98,7 +98,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class BoxFinding:
-    """One thing about a box, as a person is told it. `stops`: nothing can be started there until it is mended."""
+    """One finding about a box, for people. `stops`: nothing can be started there until it is fixed."""
 
     what: str
     stops: bool = False
@@ -106,13 +106,12 @@ class BoxFinding:
 
 
 def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = ()) -> list[str]:
-    """Return the command that asks a box about itself: all from outside are arguments, none a word of the script.
+    """Return the command that asks a box about itself; everything from outside is an argument, not part of the script.
 
     Args:
-        cwd: the absolute path of the folder to be worked in; empty: none, and the disk is that of the home.
-        programs: agent CLIs by the names of their programs; each is asked its version, for 5 s at most where the
-            box can bound that.
-        commands: what is only to be found there, by name or by a path, which may be relative to `cwd`.
+        cwd: the absolute path of the folder to work in; empty: none, and the disk checked is that of the home.
+        programs: names of agent CLI programs; each is asked for its version, for at most 5 s if the box can limit it.
+        commands: commands that must exist there, by name or by a path, which may be relative to `cwd`.
 
     Raises:
         Refused: a program's name could be taken for something else.
@@ -127,62 +126,62 @@ def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = ()) ->
 def read_box(
     text: str, programs: Sequence[str], asked: float, answered: float, *, commands: Sequence[str] = ()
 ) -> Box:
-    """Return what a box told of itself; `asked` and `answered` are our clock around it, in seconds since the epoch.
+    """Return a box's properties; `asked` and `answered` are our clock before and after, in seconds since the epoch.
 
     Raises:
-        Unavailable: it is not what the script prints; the message has the first line that is not.
+        Unavailable: it is not the script's output; the message has the first wrong line.
 
     """
     lines = text.splitlines()
     try:
-        # What a login's own files print comes ahead of it.
+        # The output of the login's own files comes before it.
         lines = lines[lines.index(_BEGIN) + 1 : lines.index(_END)]
     except ValueError:
         raise Unavailable("the box did not answer what it was asked: is its shell a POSIX one?") from None
-    told: dict[str, str] = {}
+    answers: dict[str, str] = {}
     found: dict[str, str | None] = {}
     there: dict[str, bool] = {}
     numbers = {str(number): command for number, command in enumerate(commands, 1)}
     for line in lines:
         match = _LINE.fullmatch(neutral(line))
         if not match:
-            raise Unavailable(f"the box told {line[:80]!a}, which is no answer")
+            raise Unavailable(f"the box printed {line[:80]!a}, which is not an answer")
         key, value = match[1], match[2].strip()
         program, _, version = value.partition(" ")
         if key in {"program", "missing"} and program in programs:
             found[program] = version if key == "program" else None
         elif key in {"found", "lost"} and value in numbers:
             there[numbers[value]] = key == "found"
-        elif key in told:
-            raise Unavailable(f"the box told `{key}` twice")
+        elif key in answers:
+            raise Unavailable(f"the box answered `{key}` twice")
         else:
-            told[key] = value
-    missing = [key for key in _REQUIRED if key not in told]
+            answers[key] = value
+    missing = [key for key in _REQUIRED if key not in answers]
     missing += [each for each in programs if each not in found]
     missing += [each for each in commands if each not in there]
-    if missing or not told["home"].startswith("/"):
-        raise Unavailable(f"the box did not tell of its {missing[0] if missing else 'home'}")
+    if missing or not answers["home"].startswith("/"):
+        raise Unavailable(f"the box did not answer for its {missing[0] if missing else 'home'}")
     return Box(
-        told["home"],
-        told["uname"],
-        told["cwd"],
-        _number(told["disk"]) * 1024,
-        _offset(_number(told["clock"]), asked, answered),
-        told.get("tmux", ""),
-        told.get("rsync", ""),
-        told.get("git", ""),
-        told["linger"],
+        answers["home"],
+        answers["uname"],
+        answers["cwd"],
+        _number(answers["disk"]) * 1024,
+        _offset(_number(answers["clock"]), asked, answered),
+        answers.get("tmux", ""),
+        answers.get("rsync", ""),
+        answers.get("git", ""),
+        answers["linger"],
         found,
         there,
     )
 
 
 def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[BoxFinding]:
-    """Return what is to be said of a box: what stops a start first, then what is only to be known.
+    """Return the findings about a box: first those that stop a start, then those that are just worth knowing.
 
-    `cwd` is as it was asked for; programs in `optional` need not be there.
+    `cwd` is as in the question; programs in `optional` may be missing.
     """
-    said = [
+    found = [
         _tool("tmux", box.tmux, LEAST_TMUX),
         _tool("rsync", box.rsync, LEAST_RSYNC),
         BoxFinding(box.git)
@@ -200,7 +199,7 @@ def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[BoxF
         _clock(box),
         _lingering(box),
     ]
-    return sorted(said, key=lambda each: (not each.stops, not each.advice))
+    return sorted(found, key=lambda each: (not each.stops, not each.advice))
 
 
 def _tool(name: str, version: str, least: tuple[int, int]) -> BoxFinding:
@@ -227,25 +226,25 @@ def _program(name: str, version: str | None) -> BoxFinding:
 
 def _command(name: str, *, there: bool) -> BoxFinding:
     if there:
-        return BoxFinding(f"{name} is there")
+        return BoxFinding(f"{name} exists")
     return BoxFinding(
-        f"{name} is not there, or may not be run",
+        f"{name} does not exist, or may not be executed",
         stops=True,
-        advice="put it there, or mend `command:` in task.md: a path may be relative to `cwd:`",
+        advice="put it there, or correct `command:` in task.md: a path may be relative to `cwd:`",
     )
 
 
 def _folder(box: Box, cwd: str) -> BoxFinding:
     match box.cwd:
         case "writable":
-            return BoxFinding(f"{cwd} is there")
+            return BoxFinding(f"{cwd} exists")
         case "readonly":
             return BoxFinding(
-                f"{cwd} may not be written", stops=True, advice="give this user the right to write it"
+                f"{cwd} is not writable", stops=True, advice="give this user the right to write there"
             )
         case _:
             return BoxFinding(
-                f"{cwd} is no folder there", stops=True, advice="make it, or mend `cwd:` in task.md"
+                f"{cwd} is not a folder there", stops=True, advice="make it, or correct `cwd:` in task.md"
             )
 
 
@@ -260,10 +259,12 @@ def _clock(box: Box) -> BoxFinding:
     ahead = "ahead of" if box.offset > 0 else "behind"
     off = abs(box.offset)
     shown = f"{off:.1f} s" if off < 10 else f"{off:.0f} s"  # noqa: PLR2004
-    told = f"its clock is {shown} {ahead} ours"
+    offset = f"its clock is {shown} {ahead} ours"
     if off <= MOST_OFFSET:
-        return BoxFinding(told)
-    return BoxFinding(f"{told}: nothing is missed, but times will seem out of order", advice="set its clock")
+        return BoxFinding(offset)
+    return BoxFinding(
+        f"{offset}: nothing gets lost, but times will seem out of order", advice="set its clock"
+    )
 
 
 def _lingering(box: Box) -> BoxFinding:
@@ -278,12 +279,12 @@ def _lingering(box: Box) -> BoxFinding:
 
 def _number(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise Unavailable(f"the box told {text[:40]!a} where a number was asked for")
+        raise Unavailable(f"the box answered {text[:40]!a} instead of a number")
     return int(text)
 
 
 def _offset(clock: int, asked: float, answered: float) -> float:
-    """Return by how much a clock that tells whole seconds is off for certain: 0 if it may be right."""
+    """Return the certain part of the offset of a clock with whole seconds: 0 if the clock may be right."""
     if clock > answered:
         return clock - answered
     return min(0.0, clock + 1 - asked)

@@ -1,4 +1,4 @@
-"""The tmux server of our own on a box: commands of it by round trips, and how it is begun."""
+"""Our own tmux server on a box: its commands by round trips, and how it is started."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SOCKET: Final = "agent-orchestrator-box"
 """The name of the server (`tmux -L`): beside the user's own, and beside ours if we live there too."""
 
 DEADLINE: Final = 10.0
-"""Seconds that one command may take, its way there included: a frozen server would hang it for ever."""
+"""Seconds that one command may take, transfer included: a frozen server would hang it forever."""
 
 _MOST: Final = 16 * 1_048_576  # bytes: 5,000 lines of a wide pane
 _MISSING: Final = 127
 
-# The settings are laid down by `runs.sh`. Of a login's environment the server gets so much: every pane that a user
-# opens there inherits it.
+# `runs.sh` writes the settings. The server gets only these parts of a login's environment: every pane that a user
+# opens there inherits them.
 _RUN: Final = """
 config=$HOME/$1/tmux.conf socket=$2
 shift 2
@@ -33,24 +33,24 @@ exec env -i ${HOME+"HOME=$HOME"} ${LANG+"LANG=$LANG"} ${LANGUAGE+"LANGUAGE=$LANG
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a tmux command printed."""
+    """The output of a tmux command."""
 
     stdout: list[str]
 
 
 class BoxTmux:
-    """One tmux server on a box, spoken to over the shared connection. Safe to call from several threads."""
+    """One tmux server on a box, used over the shared connection. Safe to call from several threads."""
 
     def __init__(self, link: Link, socket: str = SOCKET) -> None:
         self._link = link
         self._socket = socket
 
     def cmd(self, cmd: str, *args: str) -> Printed:
-        """Run one tmux command there (or several, with ";" as a word between them) and return what it printed.
+        """Run one tmux command there (or several, with ";" as a word between them) and return its output.
 
         Raises:
             NoServer: no server runs there.
-            NoTarget: the session, window or pane is not there.
+            NoTarget: the session, window or pane does not exist.
             TmuxFailed: tmux refused for another reason.
             Unavailable: tmux is not installed there. And whatever `Link.run` raises.
 
@@ -60,7 +60,7 @@ class BoxTmux:
         if ended.status == _MISSING:
             raise Unavailable(f"{self._link.address}: tmux is not installed there, or not on its PATH")
         if ended.status:
-            said = " ".join(ended.err.decode(errors="backslashreplace").split())
+            message = " ".join(ended.err.decode(errors="backslashreplace").split())
             where = f"{self._link.address}, socket {self._socket}"
-            raise failure(cmd, said or f"exit {ended.status}", where)
+            raise failure(cmd, message or f"exit {ended.status}", where)
         return Printed(ended.out.decode(errors="backslashreplace").split("\n"))

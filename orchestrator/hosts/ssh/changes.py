@@ -1,4 +1,4 @@
-"""Whether anything was changed of late in a tree on a box, by its own clock."""
+"""Whether anything changed recently in a tree on a box, by its own clock."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from orchestrator.hosts.ssh.link import Link
 
 DEADLINE: Final = 30.0
-"""Seconds that the look may take; in a tree that takes longer nothing is known."""
+"""Seconds that the look may take; if a tree takes longer, nothing is known of it."""
 
-# `-mmin` counts whole minutes, up. Skipped is what programs keep for themselves, and the tasks' own folders.
+# `-mmin` counts whole minutes, rounded up. Skipped are folders of programs' own, and the tasks' own folders.
 _SCRIPT: Final = """
 cd -- "$1" || exit 0
 find . -xdev \\

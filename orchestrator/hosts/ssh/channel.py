@@ -1,7 +1,7 @@
-"""The standing channel to a box: one command that tells which task has news, for as long as the connection stands.
+"""The standing channel to a box: one command that reports which task has changes, as long as the connection stands.
 
-It only hints: what it does not tell of is found by the next pull on schedule. Changes of before it stood are nobody's
-news, so a channel begins by naming every task.
+It only hints: what it does not report is found by the next scheduled pull. Nobody reports changes from before it
+stood, so a channel begins by naming every task.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 log = logging.getLogger(__name__)
 
 BEAT: Final = 5.0
-"""Seconds between two signs of life, of either side."""
+"""Seconds between two signs of life, from either side."""
 
 SILENCE: Final = 20.0
-"""Seconds without any, after which the other side is given up; a cut cable is known sooner, by ssh itself."""
+"""Seconds without a sign of life after which the other side is given up; ssh itself notices a cut cable sooner."""
 
 LONGEST: Final = 100_000
-"""Bytes of the command line; Linux takes 131,072 as one word. What does not fit is left to the schedule."""
+"""Bytes of the command line; Linux allows 131,072 in one word. Folders that do not fit are left to the schedule."""
 
 BURST: Final = 65_536
 RATE: Final = 8_192
-"""Bytes that a box may tell at once, and a second: two hundred changes. What is more waits on its side of the way."""
+"""Bytes that a box may send at once, and per second: two hundred changes. The rest waits on its side."""
 
 FLOODED: Final = 60.0
-"""Seconds for which a box that told more is said to flood us."""
+"""Seconds for which a box that sent more counts as flooding."""
 
-_NOISE: Final = 65_536  # bytes that a login's own files may print ahead of us
+_NOISE: Final = 65_536  # bytes that a login's own files may print before us
 _LINE: Final = 200
 _PIECE: Final = 4096
-_FOR_EVER: Final = 1e8  # seconds: what ends a channel is its silence
+_FOR_EVER: Final = 1e8  # seconds: a channel ends by silence only
 
 # Read with this module: the package may be replaced while the daemon runs.
 _PYTHON: Final = Path(__file__).with_name("notice.py").read_text(encoding="utf-8")
 _SH: Final = Path(__file__).with_name("notice.sh").read_text(encoding="utf-8")
 
-# Whatever python3 cannot do there (it is not there, too old, without ctypes; no inotify), it says by its status.
+# If python3 cannot do it (missing, too old, without ctypes; no inotify), its exit status says so.
 _START: Final = """
 python=$1 sh=$2
 shift 2
@@ -60,7 +60,7 @@ exec sh -c "$sh" notice "$@"
 
 
 class Part(StrEnum):
-    """What of a task has news on a box."""
+    """The part of a task on a box that has changed."""
 
     HANDOFFS = "handoffs"
     ARTIFACTS = "artifacts"
@@ -69,24 +69,24 @@ class Part(StrEnum):
 
 
 class ChannelEvent(NamedTuple):
-    """A task, by its id, and what of it has news."""
+    """A task, by its id, and the part of it that has changed."""
 
     task: str
     part: Part
 
 
 class Channel:
-    """Tells which tasks on a box have news. One thread at a time; it reads nothing and says nothing but in `read`.
+    """Reports which tasks on a box have changes. One thread at a time; it reads and sends only in `read`.
 
     Args:
-        link: The way to the box; a channel of it is held until `close`.
-        tasks: The tasks to tell of. Another task wants another channel.
+        link: The link to the box; a channel of it is held until `close`.
+        tasks: The tasks to watch. Another set of tasks needs another channel.
         environ: The environment of ssh.
         beat: Seconds between two signs of life.
         silence: Seconds without one, after which either side gives up.
 
     Raises:
-        Unreachable, NotLetIn: there is no connection, or no channel to be had.
+        Unreachable, NotLetIn: there is no connection, or no channel available.
 
     """
 
@@ -103,8 +103,8 @@ class Channel:
         self._beat, self._silence = beat, silence
         line, self.unwatched = _command(tasks, beat, silence)
         if self.unwatched:
-            told = f"{len(self.unwatched)} tasks are too many to be watched there"
-            log.warning("box %s: %s, and are looked at on schedule", link.address, told)
+            reason = f"{len(self.unwatched)} tasks are too many to be watched there"
+            log.warning("box %s: %s, and are looked at on schedule", link.address, reason)
         self._all = frozenset(ChannelEvent(task.task, part) for task in tasks for part in Part)
         self._labels = {_label(news): news for news in self._all}
         self.how = ""
@@ -124,18 +124,18 @@ class Channel:
             self._held = held.pop_all()
 
     def read(self, timeout: float) -> frozenset[ChannelEvent]:
-        """Return what has news, as soon as there is any; nothing after `timeout` seconds.
+        """Return what changed, as soon as anything does; nothing after `timeout` seconds.
 
-        Wants to be called more often than every `silence` seconds: it is what keeps the other side up.
+        It must be called more often than every `silence` seconds: this is what keeps the other side alive.
 
         Raises:
-            Cut: the channel ended, or is silent. Tasks are to be pulled, and another channel to be made.
+            Cut: the channel ended, or is silent. The tasks must be pulled, and another channel must be made.
 
         """
         until = time.monotonic() + timeout
         while True:
             if self._closed:
-                # Its descriptors may be another's by now.
+                # Its descriptors may have been reused.
                 raise Cut(f"{self._link.address}: the channel was closed")
             now = time.monotonic()
             self._say(now)
@@ -149,7 +149,7 @@ class Channel:
                 return frozenset()
             wait = max(0.0, min(until - now, self._said + self._beat - now))
             if (pause := self._allowance.pause(now)) > 0:
-                # What is not read is no sign of silence.
+                # Unread events are not silence.
                 self._flooded_at = self._heard = now
                 time.sleep(min(pause, wait))
                 if timeout <= 0:
@@ -162,11 +162,11 @@ class Channel:
 
     @property
     def floods(self) -> bool:
-        """True while the box tells, or just told, more than is read."""
+        """Return whether the box sends, or just sent, more than is read."""
         return time.monotonic() - self._flooded_at < FLOODED
 
     def close(self) -> None:
-        """End it; no error if that was done before. What runs there ends as its standard input does."""
+        """End it; no error if it has ended. The program there ends when its standard input does."""
         self._closed = True
         self._held.close()
 
@@ -206,9 +206,9 @@ class Channel:
                 pass
             case [b"blind"]:
                 if not self.blind:
-                    told = "it grants no more watches (fs.inotify.max_user_watches)"
+                    reason = "it grants no more watches (fs.inotify.max_user_watches)"
                     log.warning(
-                        "box %s: %s: some folders are looked at on schedule", self._link.address, told
+                        "box %s: %s: some folders are looked at on schedule", self._link.address, reason
                     )
                 self.blind = True
             case [b"change", name] if (news := self._labels.get(name.decode(errors="replace"))) is not None:
@@ -218,23 +218,23 @@ class Channel:
 
     def _strange(self, line: bytes) -> Cut:
         self.close()
-        return Cut(f"{self._link.address}: the channel told {line[:80]!a}, which is no line of ours")
+        return Cut(f"{self._link.address}: the channel sent {line[:80]!a}, which is not part of the protocol")
 
     def _ended(self, problem: Broken | Late) -> Cut:
         self.close()
-        said = problem.said[-200:].decode(errors="replace").strip() if isinstance(problem, Broken) else ""
-        # What became of the connection is known in a moment.
+        words = problem.said[-200:].decode(errors="replace").strip() if isinstance(problem, Broken) else ""
+        # Whether the connection still stands is known in a moment.
         self._link.state()
-        return Cut(f"{self._link.address}: the channel ended ({said!a})")
+        return Cut(f"{self._link.address}: the channel ended ({words!a})")
 
 
 def _label(news: ChannelEvent) -> str:
-    """Return the word by which the program there tells of it."""
+    """Return the word by which the program there reports it."""
     return f"{news.task}/{news.part}"
 
 
 def _command(tasks: Sequence[RemotePaths], beat: float, silence: float) -> tuple[str, tuple[str, ...]]:
-    """Return the command line there, and the ids of the tasks for which there was no room in it."""
+    """Return the command line there, and the ids of the tasks that did not fit into it."""
     words = [
         "sh",
         "-c",

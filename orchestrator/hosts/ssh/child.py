@@ -1,4 +1,4 @@
-"""One child process, fed and read within bounds: so many bytes, so many seconds, then it is killed by its id."""
+"""One child process with bounds on its output and time; beyond them it is killed by its id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Late(Unavailable):
 
 
 class TooMuch(Refused):
-    """A child wrote more than it was allowed, and was killed. `out` is what it had written on standard output."""
+    """A child wrote more than it was allowed to, and was killed. `out` is what it had written on standard output."""
 
     def __init__(self, message: str, out: bytes = b"") -> None:
         self.out = out
@@ -32,7 +32,7 @@ class TooMuch(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a child left: its status (negative: the signal that ended it) and what it wrote."""
+    """The result of a child: its status (negative: the signal that ended it) and its output."""
 
     status: int
     out: bytes
@@ -40,7 +40,7 @@ class Ended:
 
 
 class Children:
-    """Children that are under way for somebody, who may end them all. Safe to call from several threads."""
+    """Running children of one owner, who may end them all. Safe to call from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Children:
 
     @contextmanager
     def held(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Count a child in, which leads its process group; after `end_all` it is killed at once."""
+        """Register a child, which leads its process group; after `end_all` it is killed at once."""
         with self._lock:
             self._running.add(child)
             if self._over:
@@ -61,7 +61,7 @@ class Children:
                 self._running.discard(child)
 
     def end_all(self) -> None:
-        """Kill all that are under way, and each that comes later."""
+        """Kill all running children, and each that is registered later."""
         with self._lock:
             self._over = True
             for child in self._running:
@@ -76,7 +76,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 @dataclass
 class _Streams:
-    """What is still to be written to a child, and what was read of it."""
+    """What must still be written to a child, and what was read from it."""
 
     stdin: memoryview
     most: int
@@ -84,7 +84,7 @@ class _Streams:
     read: dict[str, bytearray] = field(default_factory=lambda: {"out": bytearray(), "err": bytearray()})
 
     def serve(self, stream: IO[bytes], name: str) -> bool:
-        """Move one piece; return False when the stream is through. Raises TooMuch."""
+        """Move one piece; return False when the stream has ended. Raises TooMuch."""
         if name == "in":
             with suppress(BlockingIOError, BrokenPipeError):
                 self.stdin = self.stdin[os.write(stream.fileno(), self.stdin[:_PIECE]) :]
@@ -109,10 +109,11 @@ def run_child(
     heed: Callable[[bytes], bool] | None = None,
     among: Children | None = None,
 ) -> Ended:
-    """Run a program in a session of its own, so that it finds no terminal to ask on; return what it left.
+    """Run a program in a session of its own, so that it finds no terminal to ask on; return its result.
 
-    `deadline` is in seconds, `most` in bytes of standard output and of standard error each. `heed` is given standard
-    output as it comes, and tells whether the child may go on. It counts `among` those that may be ended together.
+    `deadline` is in seconds, `most` in bytes of standard output and of standard error each. `heed` gets standard output
+    as it comes, and returns whether the child may go on. `among` registers the child with others that may be ended
+    together.
 
     Raises:
         Late: it did not end in time.

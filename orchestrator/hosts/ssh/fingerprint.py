@@ -1,4 +1,4 @@
-"""What a repository on a box looks like, in one word: two of them tell whether anything was changed there."""
+"""A fingerprint of a repository's state on a box: two of them show whether anything changed there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.model.errors import Unavailable
 DEADLINE: Final = 120.0
 """Seconds that git may take to look through the tree."""
 
-# Its commit, and of each differing file its inode, size and time: nothing is read. `stat` is GNU's or BSD's.
+# Its commit, and the inode, size and time of each differing file: nothing is read. `stat` is GNU's or BSD's.
 _SCRIPT: Final = r"""
 GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
@@ -30,12 +30,12 @@ _NO_FOLDER, _NO_REPOSITORY = 3, 4
 
 
 def fingerprint(link: Link, there: str, without: str) -> str:
-    """Return a word for how the repository `there` stands; empty if there is none.
+    """Return a fingerprint of the repository `there`; empty if there is none.
 
-    What git ignores does not count, nor does what lies in the folder `without`, a path in it.
+    Files that git ignores do not count, nor do those in the folder `without`, a path in it.
 
     Raises:
-        Unavailable: git cannot tell it there, or the folder is not there.
+        Unavailable: git cannot answer there, or the folder does not exist.
         Unreachable, Cut, NotLetIn: as `Link.run`.
 
     """
@@ -43,10 +43,10 @@ def fingerprint(link: Link, there: str, without: str) -> str:
     if ended.status == _NO_REPOSITORY:
         return ""
     if ended.status:
-        said = (
+        reason = (
             "there is no such folder"
             if ended.status == _NO_FOLDER
             else one_line(ended.err.decode(errors="replace"))
         )
-        raise Unavailable(f"{link.address}: it cannot be told what was changed in {there} ({said[-200:]!a})")
+        raise Unavailable(f"{link.address}: changes in {there} cannot be determined ({reason[-200:]!a})")
     return ended.out.decode(errors="replace").strip()

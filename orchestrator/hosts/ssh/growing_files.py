@@ -1,4 +1,4 @@
-"""Files on a box that only grow, read on from where each was read to, all in one round trip."""
+"""Files on a box that only grow, each read from its last offset on, all in one round trip."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
 
 EACH: Final = 1_048_576
-"""Bytes that are read of one file at a time; what is left comes the next time."""
+"""Bytes that are read of one file at a time; the rest comes the next time."""
 
 _BEGIN: Final = b"orchestrator-growing-1\n"
 _SCRIPT: Final = """
@@ -30,12 +30,12 @@ done
 
 
 def grown(link: Link, files: Sequence[tuple[str, int]], each: int = EACH) -> list[bytes]:
-    """Return what stands in each of these files there from a place on: at most `each` bytes.
+    """Return the content of each of these files there from an offset on: at most `each` bytes.
 
-    A file that is not there, or shorter than that, has grown by nothing.
+    A file that does not exist, or is shorter than the offset, has no new content.
 
     Raises:
-        Unavailable: the box answered something else.
+        Unavailable: the box sent an unexpected answer.
         Unreachable, Cut, NotLetIn: as `Link.run` does.
 
     """
@@ -43,12 +43,12 @@ def grown(link: Link, files: Sequence[tuple[str, int]], each: int = EACH) -> lis
         return []
     words = [word for path, place in files for word in (path, str(place))]
     ended = link.run(["sh", "-c", _SCRIPT, "sh", str(each), *words], most=len(files) * (each + 32) + 65_536)
-    _, begun, told = ended.out.partition(_BEGIN)
+    _, begun, rest = ended.out.partition(_BEGIN)
     found = list[bytes]()
     for _ in files:
-        count, line, told = told.partition(b"\n")
-        if not (begun and line and count.strip().isdigit()) or int(count) > min(each, len(told)):
-            raise Unavailable(f"{link.address} did not tell by what its files have grown")
-        found.append(told[: int(count)])
-        told = told[int(count) :]
+        count, line, rest = rest.partition(b"\n")
+        if not (begun and line and count.strip().isdigit()) or int(count) > min(each, len(rest)):
+            raise Unavailable(f"{link.address} did not send the new content of its files")
+        found.append(rest[: int(count)])
+        rest = rest[int(count) :]
     return found

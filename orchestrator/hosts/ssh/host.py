@@ -1,7 +1,7 @@
-"""A box as a host: runs in panes of a tmux server there, told apart by their claim files, by round trips over the link.
+"""A box as a host: runs in panes of a tmux server there, distinguished by their claim files, over the link.
 
-The daemon names what lies on a box by where it has it itself: `tasks/ID/runs/RUN` of its state folder stands for the
-same path beneath `runs.ROOT` there. After a `Cut` trying again is safe: the claim decides (law 4).
+The daemon names paths on a box by its own: `tasks/ID/runs/RUN` of its state folder stands for the same path below
+`runs.ROOT` there. After a `Cut` it is safe to try again: the claim decides (law 4).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from orchestrator.hosts.tmux_arguments import checked_target, shown
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
-_AT_ONCE: Final = 200  # runs: the system takes 128 KB for a word, which a command line over ssh is
+_AT_ONCE: Final = 200  # runs: the system limits a word to 128 KB, and a command line over ssh is one word
 _CLAIMS: Final = (CLAIMED, PID, EXIT)
 _TMUX_CONFIG: Final = b"\n".join(
     package_files(room).joinpath("tmux.conf").read_bytes() for room in ("orchestrator.hosts", __package__)
@@ -34,8 +34,8 @@ _TMUX_CONFIG: Final = b"\n".join(
 class BoxHost(Panes):
     """The port `Host` on a box. Safe to call from several threads.
 
-    Every call asks the box, and raises as `Link.run` does: `Unreachable` if nothing was asked, `Cut` if the answer is
-    unknown, `NotLetIn` if a person must do something first. Folders given are those of the daemon's state folder,
+    Every call asks the box, and raises as `Link.run` does: `Unreachable` if nothing was asked, `Cut` if the result is
+    unknown, `NotLetIn` if a person must do something first. Folders are given as those of the daemon's state folder,
     `state`; argv, cwd and environment of a launch are the box's own. `socket` names the tmux server there.
     """
 
@@ -50,7 +50,7 @@ class BoxHost(Panes):
     def open_session(self, session: str, title: str, log: Path) -> None:
         """Make the task's session there if missing: its first window follows a file that says what this is.
 
-        The file stands where the PM's `log` stands here, and shows what is added to it there.
+        The file has the same path there as the PM's `log` here, and shows what is added to it there.
         """
         there = self._there(log)
         words = f"Agents that the PM on {platform.node()} has sent here: {title}. Its log is there, in {log}."
@@ -58,16 +58,16 @@ class BoxHost(Panes):
         self.follow(session, title, f"{answer.home}/{ROOT}/{there}")
 
     def launch(self, spec: LaunchSpec) -> None:
-        """Lay down the run's scripts there and open it in a window of its own; nothing, if it was claimed before.
+        """Write the run's scripts there and open it in a window of its own; do nothing if it was claimed before.
 
         Raises:
-            Refused: the spec holds what cannot be launched.
+            Refused: the spec contains something that cannot be launched.
             NoTarget, NoServer: there is no such session; `open_session` makes it.
-            Cut: it may come all the same: observe, or launch it again, or end it.
+            Cut: it may start all the same: observe, or launch it again, or end it.
             Unavailable: tmux or the disk cannot do it now.
 
         """
-        # Refused ahead of anything that is done.
+        # Checked before anything is done.
         for name in (spec.session, spec.window):
             checked_target(name)
         scripts(spec)
@@ -85,21 +85,21 @@ class BoxHost(Panes):
     # Watching and ending --------------------------------------------------------------------------
 
     def observe(self, folder: Path) -> Observation:
-        """Tell how far the run of this folder is. Raises Unavailable where that cannot be told now."""
+        """Return the state of the run of this folder. Raises Unavailable if that is unknown now."""
         try:
             return self.observe_all([folder])[folder]
         except KeyError:
             raise Unavailable(self._missing(folder)) from None
 
     def observe_all(self, folders: Sequence[Path]) -> dict[Path, Observation]:
-        """Tell how far runs are, in one round trip for up to 200; one of which nothing certain was told is left out.
+        """Return the states of runs, in one round trip for up to 200; runs without a certain state are left out.
 
-        That is so too of one whose claim was seen and is not there any more: it may live.
+        A run whose claim was seen and does not exist any more has no certain state either: it may live.
         """
-        told: dict[Path, Observation] = {}
+        states: dict[Path, Observation] = {}
         for first in range(0, len(folders), _AT_ONCE):
-            told |= self._observed(folders[first : first + _AT_ONCE])
-        return told
+            states |= self._observed(folders[first : first + _AT_ONCE])
+        return states
 
     def _observed(self, folders: Sequence[Path]) -> dict[Path, Observation]:
         asked = [RunQuery(self._there(folder), self._alive(folder)) for folder in folders]
@@ -108,34 +108,34 @@ class BoxHost(Panes):
         return {folder: each for folder, each in seen if each is not None and self._believed(folder, each)}
 
     def cpu(self, folder: Path) -> float | None:
-        """Return the processor time of a run's living processes, in seconds; None if none lives, or nobody knows."""
+        """Return the processor time of a run's living processes, in seconds; None if none lives, or it is unknown."""
         return runs.read_used(self._ask("cpu", self._there(folder)))
 
     def fence(self, folder: Path) -> None:
-        """Claim a run there that nobody claimed yet: a launcher that comes later starts nothing.
+        """Claim a run there that nobody has claimed yet: a launcher that comes later starts nothing.
 
-        So does one that claimed it over a minute ago, and told no pid.
+        A launcher that claimed it over a minute ago, and reported no pid, starts nothing either.
         """
         self._ask("forestall", self._there(folder), self._known(folder))
 
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal every process of the run; its launcher outlives TERM, and writes `exit` when all is over."""
+        """Signal every process of the run; its launcher survives TERM, and writes `exit` when all have ended."""
         self._ask("end", self._there(folder), self._known(folder), "KILL" if kill else "TERM")
 
     # What is known --------------------------------------------------------------------------------
 
     def _alive(self, folder: Path) -> Observation | None:
-        """Return what was seen of a run that lived: while its process runs, there is nothing new to read."""
+        """Return the last observation of a run that lived: while its process runs, there is nothing new to read."""
         seen = self._seen.get(folder)
         return seen if seen is not None and seen.standing is Standing.ALIVE else None
 
     def _known(self, folder: Path) -> str:
-        """Tell in the script's words whether a run was seen claimed: by us, or by its files that were brought here."""
+        """Return whether a run was seen claimed, by us or by its fetched files, in the script's words."""
         claimed = folder in self._seen or any((folder / name).exists() for name in _CLAIMS)
         return "known" if claimed else ""
 
     def _believed(self, folder: Path, seen: Observation) -> bool:
-        """Remember a claim that was seen; tell whether what is seen now goes with it."""
+        """Record a claim that was seen; return whether the new observation is consistent with it."""
         match seen.standing:
             case Standing.NOT_CLAIMED:
                 return not self._known(folder)
@@ -147,7 +147,7 @@ class BoxHost(Panes):
 
     def _missing(self, folder: Path) -> str:
         return (
-            f"{self._link.address}: of run {folder.name} nothing certain is told: was the box emptied, or is a disk "
+            f"{self._link.address}: nothing certain is known of run {folder.name}: was the box emptied, or is a disk "
             "not mounted?"
         )
 
@@ -157,16 +157,16 @@ class BoxHost(Panes):
         ended = self._link.run(runs.command(verb, folder, *words), stdin=stdin)
         answer = runs.read_answer(ended.out)
         if not answer.whole:
-            said = " ".join(ended.err.decode(errors="backslashreplace").split())
+            message = " ".join(ended.err.decode(errors="backslashreplace").split())
             raise Unavailable(
-                f"{self._link.address} could not {verb} {folder}: {said or f'exit {ended.status}'}"
+                f"{self._link.address} could not {verb} {folder}: {message or f'exit {ended.status}'}"
             )
         if b"missing" in answer.lines:
             raise Unavailable(self._missing(Path(folder)))
         return answer
 
     def _there(self, path: Path) -> str:
-        """Return where a path of the state folder lies beneath our root there. Raises Refused."""
+        """Return the path of a state folder's file below our root there. Raises Refused."""
         if not path.is_relative_to(self._state) or ".." in path.parts or path == self._state:
-            raise Refused(f"{path} is no place of a run beneath {self._state}")
+            raise Refused(f"{path} is not a run's path below {self._state}")
         return path.relative_to(self._state).as_posix()

@@ -1,7 +1,7 @@
-"""Whether what was brought of files on a box is whole: nobody writes them, and they are as they were read.
+"""Whether files fetched from a box are complete: nobody is writing them, and they have not changed since.
 
-One that is written in place, rather than renamed, may be read half. The box is asked behind the reading, by a script
-of python3; where there is none, nothing is known, and what was read is taken as it is.
+A file that is written in place, rather than renamed, may be read half-way. A script of python3 checks this on the box
+after the files were read. Without python3 nothing is known, and the files are accepted as they are.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 from orchestrator.hosts.ssh.link import Link
 
 AT_ONCE: Final = 200
-"""Files that are asked after by one command."""
+"""How many files one command checks."""
 
 _FIND_PYTHON: Final = """
 if command -v python3 >/dev/null 2>&1 && python3 -I -S -c "$@" 2>/dev/null; then echo told; fi
 """
 
-# A lease is only given on what nobody writes. Whoever opens it meanwhile waits, and its holder gets SIGIO.
+# A lease is granted only on files that nobody writes. Others who open it meanwhile wait, and its holder gets SIGIO.
 _LOOK: Final = """
 import fcntl, os, signal, sys
 signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -46,10 +46,10 @@ _LINE: Final = re.compile(r"([0-9]{1,3}) (?:(gone|written)|([0-9]{1,20}) (-?[0-9
 
 
 def unsettled(link: Link, files: Mapping[str, tuple[int, int]]) -> set[str]:
-    """Return which of these files there are being written, or are not any more what was read.
+    """Return the files there that are being written, or differ from what was read.
 
-    `files` maps absolute paths there to the size in bytes, and the time in whole seconds, of what was read.
-    Raises as `Link.run` does.
+    `files` maps absolute paths there to the size in bytes, and the time in whole seconds, of what was read. Raises as
+    `Link.run` does.
     """
     found = set[str]()
     paths = list(files)
@@ -59,13 +59,13 @@ def unsettled(link: Link, files: Mapping[str, tuple[int, int]]) -> set[str]:
         lines = ended.out.decode(errors="replace").splitlines()
         if lines[-1:] == ["told"]:
             for line in lines[:-1]:
-                told = _LINE.fullmatch(line)
-                if told and int(told[1]) < len(some) and not _is_as_read(told, files[some[int(told[1])]]):
-                    found.add(some[int(told[1])])
+                match = _LINE.fullmatch(line)
+                if match and int(match[1]) < len(some) and not _is_as_read(match, files[some[int(match[1])]]):
+                    found.add(some[int(match[1])])
     return found
 
 
-def _is_as_read(told: re.Match[str], read: tuple[int, int]) -> bool:
-    if told[2]:
-        return told[2] == "gone"
-    return (int(told[3]), int(told[4])) == read
+def _is_as_read(match: re.Match[str], read: tuple[int, int]) -> bool:
+    if match[2]:
+        return match[2] == "gone"
+    return (int(match[3]), int(match[4])) == read

@@ -1,7 +1,7 @@
-"""The way to a box: commands over one shared connection, which is made when it is needed and left alone when it fails.
+"""The link to a box: commands over one shared connection, made when it is needed and left alone when it fails.
 
-Nothing here opens a second connection, tries in a row, or takes silence for an end: a box is *unreachable*
-since a moment, and known by evidence (law 5).
+Nothing here opens a second connection, retries in a loop, or takes silence for an end: a box is *unreachable* since a
+moment, and on evidence (law 5).
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.model.errors import Refused
 
 CHANNELS: Final = 8
-"""Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to look in too."""
+"""Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to log in too."""
 
 MOST: Final = 1_048_576
-"""Bytes that a command may print, unless told otherwise."""
+"""The default limit of bytes that a command may print."""
 
 DEADLINE: Final = 20.0
 """Seconds that a command may wait for a channel, and again that it may take."""
 
 LEAKED: Final = 5.0
-"""Seconds for which a box must have refused every session, while nothing of ours is under way: then its connection is
-made anew, as sessions of it were not given back (of a program that was killed here and floods there, say)."""
+"""Seconds for which a box must have refused every session, while no command of ours runs: then its connection is made
+anew, as sessions of it were not released (for example by a program that was killed here and floods there)."""
 
 YOUNG: Final = 30.0
-"""Seconds for which a new connection is left alone all the same: the sessions may be those of people who look in."""
+"""Seconds for which a new connection is kept anyway: the sessions may belong to people who have logged in."""
 
 _LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
 _SHELL: Final = (
     'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
 )
-"""Runs its arguments, and tells that they begin and that they ended.
+"""Runs its arguments, and marks their beginning and their end.
 
-What comes ahead of their beginning was printed by files that the account's shell reads, and is none of theirs. ssh's
-own 255 could be theirs, or the connection's end.
+Output before the beginning comes from files that the account's shell reads. ssh's own exit status 255 could be the
+command's, or the connection's end.
 """
 
 
 class Link:
-    """The way to one box. Safe to call from several threads.
+    """The link to one box. Safe to call from several threads.
 
     Args:
-        address: whom to call.
-        folder: where the connection's socket may lie: 0700, ours, a short path.
+        address: the box to connect to.
+        folder: where to put the connection's socket: 0700, ours, a short path.
         environ: the environment of ssh.
         config: settings of ssh to use in place of the user's own.
         channels: how many commands may run at once.
-        connect: seconds in which a connection must stand.
+        connect: seconds in which a connection must be made.
 
     """
 
@@ -103,11 +103,11 @@ class Link:
 
     @property
     def place(self) -> MasterPlace:
-        """Where the connection's socket lies, for what uses it and never makes it."""
+        """The place of the connection's socket, for programs that use it and never make it."""
         return self._place
 
     def state(self) -> State:
-        """Return what is held true of the way, and since when. Asks nobody: it is known in a moment."""
+        """Return the believed state of the link, and since when. It asks nobody, and returns at once."""
         master = self._master
         if self._state.way is Way.REACHABLE and master is not None and not master.stands():
             with self._connecting:
@@ -118,20 +118,20 @@ class Link:
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", deadline: float = DEADLINE, most: int = MOST
     ) -> Ended:
-        """Run a program on the box and return its status and what it printed; no word of it means anything to a shell.
+        """Run a program on the box and return its status and output; no word of it is interpreted by a shell.
 
         `deadline` is in seconds, `most` in bytes of standard output and of standard error each. A connection that must
         be made first has a deadline of its own.
 
         Raises:
-            Unreachable: there is no connection, and none was to be had or tried now. Nothing was run.
-            Cut: the connection ended under the command, or it did not end in time: its outcome is unknown.
+            Unreachable: there is no connection, and none could be made, or tried, now. Nothing was run.
+            Cut: the connection ended during the command, or it did not end in time: its outcome is unknown.
             NotLetIn: the box or our ssh refuses, until `again` is called.
             TooMuch: it printed more than `most` bytes.
 
         """
         if not argv or any("\0" in word for word in argv):
-            raise Refused("a command for a box must have words, and no NUL in them")
+            raise Refused("a command for a box must have words, without a NUL in them")
         until = time.monotonic() + deadline
         with self._channel(until):
             master = self._connected(until)
@@ -148,15 +148,15 @@ class Link:
                 )
             except Late:
                 self._doubt(master)
-                told = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
-                raise Cut(told, stands=master.stands()) from None
-            return self._told(ended, mark, argv[0], master)
+                message = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
+                raise Cut(message, stands=master.stands()) from None
+            return self._result(ended, mark, argv[0], master)
 
     @contextmanager
     def shell(self, deadline: float = DEADLINE) -> Iterator[list[str]]:
-        """Hold a channel for a program that speaks over ssh by itself; give the words that it puts ahead of a host.
+        """Hold a channel for a program that uses ssh by itself; yield the arguments before the host.
 
-        Which host it names counts for nothing. `deadline`, in seconds, is for the wait. Raises as `run` does.
+        The host that it names has no effect. `deadline`, in seconds, is for the wait. Raises as `run` does.
         """
         until = time.monotonic() + deadline
         with self._channel(until):
@@ -165,9 +165,9 @@ class Link:
 
     @contextmanager
     def subsystem(self, name: str, deadline: float = DEADLINE) -> Iterator[Stream]:
-        """Hold a channel to a subsystem of the box's sshd. `deadline`, in seconds, is for all that is said through it.
+        """Hold a channel to a subsystem of the box's sshd. `deadline`, in seconds, is for the whole exchange.
 
-        Raises as `run` does, and NoSubsystem where the box has no such subsystem: that is remembered for as long as the
+        Raises as `run` does, and NoSubsystem if the box has no such subsystem: that is remembered as long as the
         connection stands.
         """
         until = time.monotonic() + deadline
@@ -180,36 +180,36 @@ class Link:
                     yield stream
             except Late:
                 self._doubt(master)
-                told = f"{self.address} did not end `{name}` within {deadline:g} s"
-                raise Cut(told, stands=master.stands()) from None
+                message = f"{self.address} did not end `{name}` within {deadline:g} s"
+                raise Cut(message, stands=master.stands()) from None
             except Broken as problem:
                 if not problem.heard and not problem.said.startswith(_NO_CHANNEL) and master.stands():
-                    # ssh has words for the want of a channel; those of a shell say that the program is not there.
+                    # ssh reports a missing channel; the words of a shell mean that the program does not exist.
                     self._lacks.add(name)
                     raise self._no_subsystem(name) from None
                 raise self._ended_early(problem.said, name, master) from None
             self._failures = 0
 
     def again(self) -> None:
-        """Let the next command try to connect at once: somebody mended something, or the network came back."""
+        """Let the next command try to connect at once: somebody fixed something, or the network came back."""
         with self._connecting:
             self._not_before = 0.0
             if self._state.way is Way.REFUSED:
                 self._state = State()
 
     def patience(self) -> float:
-        """Return how many seconds pass until a command would try to connect: 0 where it would now."""
+        """Return the seconds until a command would try to connect: 0 if it would now."""
         return max(0.0, self._not_before - time.monotonic())
 
     def close(self) -> None:
-        """End the connection; commands that run there are hung up, what lives in a tmux there goes on."""
+        """End the connection; commands that run there are hung up, programs in a tmux there go on."""
         with self._connecting:
             if self._master is not None:
                 self._master.close()
             self._master, self._state = None, State()
 
     def end(self) -> None:
-        """End the connection for good, with all that is under way here: whoever waits for it is told so at once."""
+        """End the connection for good, with all commands of ours: their callers get an error at once."""
         self._over = True
         self.children.end_all()
         self.close()
@@ -231,13 +231,13 @@ class Link:
                 self._free.notify()
 
     def _narrow(self) -> None:
-        """Take it that the box grants as many sessions as are used, without the one that it refused."""
+        """Assume that the box grants only as many sessions as are in use, without the one that it refused."""
         with self._free:
             self._room = max(1, min(self._room, self._used - 1))
 
     def _connected(self, until: float) -> Master:
         if not self._connecting.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Unreachable(f"{self.address} is being called, and does not answer")
+            raise Unreachable(f"{self.address} is being connected to, and does not answer")
         try:
             if self._master is not None and self._master.stands():
                 return self._master
@@ -248,7 +248,7 @@ class Link:
             if time.monotonic() < self._not_before:
                 raise Unreachable(_sentence(self.address, self._state))
             if self._over:
-                raise Unreachable(f"{self.address} is not called any more: this program ends")
+                raise Unreachable(f"{self.address} is not connected to any more: this program is ending")
             return self._connect()
         finally:
             self._connecting.release()
@@ -271,7 +271,7 @@ class Link:
         return self._master
 
     def _lost(self, why: str) -> None:
-        """Note that the way is lost since now, or since it was first; and when it is tried next."""
+        """Record that the link is lost, since now or since before; and when to retry."""
         if self._master is not None:
             self._master.close()
             self._master = None
@@ -281,14 +281,14 @@ class Link:
         self._state = State(Way.UNREACHABLE, since, why)
 
     def _doubt(self, master: Master) -> None:
-        """Give up a connection whose own process hangs; what only runs long there is left alone."""
+        """Give up a connection whose own process hangs; a command that merely runs long is left alone."""
         if not master.answers(self._environ):
             with self._connecting:
                 if self._master is master:
                     self._lost("the connection's own process does not answer")
 
     def _replace_leaking(self, master: Master) -> None:
-        """Give up a connection that grants no session for long though none is used: the next command makes another."""
+        """Give up a connection that long grants no session though none is in use: the next command makes another."""
         now = time.monotonic()
         since = self._crowded_since = self._crowded_since or now
         if self._used > 1 or now - since < LEAKED or now - self._made_at < YOUNG:
@@ -299,27 +299,27 @@ class Link:
                 self._master = None
 
     def _no_subsystem(self, name: str) -> NoSubsystem:
-        return NoSubsystem(f"{self.address}: its sshd gives no `{name}`: switch it on there")
+        return NoSubsystem(f"{self.address}: its sshd has no `{name}`: enable it there")
 
-    def _told(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
-        """Return what a command left, if it told its own end."""
-        said, _, told = ended.err.rpartition(f"\n{mark} ".encode())
-        if told.strip().isdigit():
-            # Not when it connects: a box that lets in and hangs up would be called each second for ever.
+    def _result(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
+        """Return the result of a command, if its end was marked."""
+        err, _, status = ended.err.rpartition(f"\n{mark} ".encode())
+        if status.strip().isdigit():
+            # Not on connecting: a box that accepts and hangs up would be connected to every second forever.
             self._failures, self._crowded_since = 0, None
             _, _, out = ended.out.partition(f"\n{mark}\n".encode())
-            return Ended(int(told), out, said)
+            return Ended(int(status), out, err)
         raise self._ended_early(ended.err, name, master)
 
-    def _ended_early(self, said: bytes, name: str, master: Master) -> Unreachable:
-        """Return what it means that ssh ended before what it was to carry, having said so much."""
-        if said.startswith(_NO_CHANNEL):
+    def _ended_early(self, words_printed: bytes, name: str, master: Master) -> Unreachable:
+        """Return the error for an ssh that ended before its command, with these words."""
+        if words_printed.startswith(_NO_CHANNEL):
             self._narrow()
             self._replace_leaking(master)
             return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
         if not master.stands():
             self.state()
-        words = said[-200:].decode(errors="replace").strip()
+        words = words_printed[-200:].decode(errors="replace").strip()
         return Cut(
             f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
             stands=master.stands(),
@@ -327,7 +327,7 @@ class Link:
 
 
 def _known(path: str, line: int) -> str:
-    """Return the fingerprint in a line of the user's known_hosts, or nothing if it is not to be had."""
+    """Return the fingerprint in a line of the user's known_hosts; empty if that is not possible."""
     if not path or not line:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What is held true of the way to a box, and the errors that say so."""
+"""The believed state of the link to a box, and its errors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from orchestrator.model.errors import Unavailable
 
 
 class Way(StrEnum):
-    """Whether a box can be spoken to."""
+    """Whether a box can be used."""
 
     UNTRIED = "untried"
     REACHABLE = "reachable"
-    UNREACHABLE = "unreachable"  # never dead: it is tried again by itself (law 5)
-    REFUSED = "refused"  # a person must do something first: not tried again until somebody says so
+    UNREACHABLE = "unreachable"  # never dead: it is retried automatically (law 5)
+    REFUSED = "refused"  # a person must do something first: not retried until somebody says so
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The way to a box, since when (seconds since the epoch), and why that is believed.
+    """The state of the link to a box, since when (seconds since the epoch), and why that is believed.
 
-    `offered` and `known` are fingerprints: of the key that the box showed and, where it is another one, of the
-    key that the user knows. `advice` is what the user can do.
+    `offered` and `known` are fingerprints: of the key that the box showed and, if it differs, of the key that the user
+    knows. `advice` is what the user can do.
     """
 
     way: Way = Way.UNTRIED
@@ -38,13 +38,13 @@ class State:
 
 
 class Unreachable(Unavailable):
-    """The box does not answer; nothing is known of what runs there. It is tried again by itself."""
+    """The box does not answer; the state of runs there is unknown. It is retried automatically."""
 
 
 class Cut(Unreachable):
     """The connection ended while a command ran there: whether it was carried out is unknown (law 4).
 
-    `stands`: the connection itself did not, so that it is not the way that fails: the command did not end in time, say.
+    `stands`: the connection itself still stands, so the command failed and not the link: it did not end in time, say.
     """
 
     def __init__(self, message: str, *, stands: bool = False) -> None:
@@ -53,11 +53,11 @@ class Cut(Unreachable):
 
 
 class NoSubsystem(Unavailable):
-    """The box's sshd does not give a subsystem that was asked for, or what it gives ends at once. Nothing was done."""
+    """The box's sshd does not offer a requested subsystem, or it ends at once. Nothing was done."""
 
 
 class NotLetIn(Unavailable):
-    """The box, or our own ssh, refuses; trying again unchanged will not help. `state` has the evidence."""
+    """The box, or our own ssh, refuses; retrying unchanged will not help. `state` has the evidence."""
 
     def __init__(self, message: str, state: State) -> None:
         self.state = state
@@ -65,7 +65,7 @@ class NotLetIn(Unavailable):
 
 
 def refused(address: Address, words: Words, known: str, at: float) -> State:
-    """Return the state after ssh said that it was refused. `known` is the fingerprint of the key on file."""
+    """Return the state after ssh reported a refusal. `known` is the fingerprint of the key on file."""
     return State(Way.REFUSED, at, words.why, words.trouble, words.offered, known, _advice(address, words))
 
 
@@ -82,4 +82,4 @@ def _advice(address: Address, words: Words) -> str:
             kept = f" (line {words.line} of {words.known_in})" if words.known_in else ""
             return f"ask whoever runs the box whether its key was changed; only then replace it in known_hosts{kept}"
         case Trouble.SETTINGS:
-            return f"mend your ssh settings until `{command}` works"
+            return f"correct your ssh settings until `{command}` works"

@@ -1,4 +1,4 @@
-"""The environment that a login on a box has: what an agent there gets of it is for the allow-list to say (U4)."""
+"""The environment of a login on a box; the allow-list decides what an agent there gets of it (U4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ case ${SHELL-} in
 *) shell=sh ;;
 esac
 """
-"""Sets `shell` to the user's own, in whose files PATH is set; to sh where theirs takes other options."""
+"""Sets `shell` to the user's own, whose files set PATH; to sh if it takes other options."""
 
 _MARK: Final = "orchestrator-login-1"
 _SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n%s\\n' "$PATH" "$(readlink -f /etc/localtime || :)"
@@ -23,18 +23,18 @@ exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
     """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
 
-    To its PATH that of a plain command is added, which may be set elsewhere. Where it sets no TZ, that is the zone of
-    the machine: what a program there says of a time is to be understood here. `deadline` is in seconds.
+    Its PATH is extended by that of a plain command, which may be set elsewhere. If it sets no TZ, that is the zone of
+    the machine: times that a program there prints must be understood here. `deadline` is in seconds.
 
     Raises:
-        Unavailable: the box did not tell, or tells no HOME that is a path; as `Link.run` besides.
+        Unavailable: the box did not answer, or has no HOME that is a path; besides, as `Link.run`.
 
     """
     ended = link.run(["sh", "-c", _SCRIPT], deadline=deadline)
-    # What a login's own files print comes ahead of the last mark.
-    plain, mark, told = ended.out.rpartition(f"\n{_MARK}\n".encode())
+    # The output of the login's own files comes before the last mark.
+    plain, mark, variables = ended.out.rpartition(f"\n{_MARK}\n".encode())
     found: dict[str, str] = {}
-    for each in told.split(b"\0"):
+    for each in variables.split(b"\0"):
         name, sign, value = each.partition(b"=")
         try:
             if sign:
@@ -43,7 +43,7 @@ def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
             continue
     if ended.status or not mark or not found.get("HOME", "").startswith("/"):
         raise Unavailable(
-            f"{link.address} did not tell the environment of a login: its login shell ends before a command, or "
+            f"{link.address} did not send the environment of a login: its login shell ends before a command, or "
             "fails"
         )
     _, _, path = plain.partition(f"\n{_MARK}\n".encode())

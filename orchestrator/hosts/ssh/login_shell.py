@@ -1,4 +1,4 @@
-"""A command line for the login shell of an account, to which sshd hands it, and which may be any."""
+"""A command line for the login shell of an account, which may be any shell; sshd passes the line to it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 _DIFFERS: Final = re.compile(r"[^ -&(-~]|!|\\\\|\\\Z")
-"""What some shell reads in its own way between single quotes.
+"""Characters that some shell interprets between single quotes.
 
-fish takes two backslashes for one and a backslash ahead of a quote for that quote; csh looks for `!` in its history
-even there, and takes no line break.
+fish takes two backslashes for one and a backslash before a quote for that quote; csh looks for `!` in its history even
+there, and accepts no line break.
 """
 
 _ESCAPED: Final = re.compile(rb"[^ -&(-\[\]-~]|!")
@@ -19,10 +19,10 @@ _DECODE: Final = 'eval "exec $(printf %b "$1")"'
 
 
 def line_of(words: Sequence[str]) -> str:
-    """Return a command line that any login shell parts into these words, and reads nothing else in.
+    """Return a command line that any login shell splits into these words, and otherwise interprets nothing in.
 
     All words are quoted: to zsh, a bare `=name`, which `shlex.quote` leaves as it is, would be the path of a program.
-    Where quotes do not mean the same to all shells, the line reaches sh in characters that mean themselves in each.
+    If quotes do not mean the same to all shells, the line reaches sh in characters that stand for themselves in each.
     """
     line = " ".join("'" + each.replace("'", "'\\''") + "'" for each in words)
     if not any(_DIFFERS.search(each) for each in words):

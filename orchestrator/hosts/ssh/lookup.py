@@ -1,4 +1,4 @@
-"""Files and commits on a box, looked up by name in the folder in which agents work there: nothing changes there."""
+"""Looking up files and commits on a box, in the folder in which agents work there; this changes nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DEADLINE: Final = 60.0
 """Seconds that one look may take."""
 
 LARGEST: Final = 16 * 1_048_576
-"""Bytes of a file of which lines are counted."""
+"""The maximum size of a file whose lines are counted."""
 
-# A link is followed by hand, as `readlink -f` is not everywhere; what it leads to must lie beneath the folder. The `.`
-# behind each path keeps line feeds at its end, which `$( )` would take away.
+# Links are followed one by one, as `readlink -f` is not everywhere; their target must be below the folder. The `.`
+# after each path keeps line feeds at its end, which `$( )` would remove.
 _FILE: Final = r"""
 unset CDPATH
 cd -P -- "$1" 2>/dev/null || exit 3
@@ -61,54 +61,56 @@ git merge-base --is-ancestor "$commit" HEAD 2>/dev/null && echo "$commit"
 exit 0
 """
 _NO_FOLDER: Final = 3
-_TOLD: Final = re.compile(r"folder|void|empty|large|lines (\d{1,12})")
+_ANSWER: Final = re.compile(r"folder|void|empty|large|lines (\d{1,12})")
 _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def file_at(link: Link, there: str, path: str) -> RemoteFile | None:
-    """Return what lies at a path, absolute or in the folder `there`; None if nothing does, or not beneath that folder.
+    """Return the file at a path, absolute or in the folder `there`; None if there is none below that folder.
 
-    Links are followed as far as they stay beneath it. What may not be read is not there.
+    Links are followed as long as they stay below it. An unreadable file counts as missing.
 
     Raises:
-        Unavailable: it cannot be told there, or the folder is not there.
+        Unavailable: it cannot be determined there, or the folder does not exist.
         Unreachable, Cut, NotLetIn: as `Link.run`.
 
     """
-    told = _asked(link, _FILE, there, path, str(LARGEST))
-    if not told:
+    answer = _asked(link, _FILE, there, path, str(LARGEST))
+    if not answer:
         return None
-    found = _TOLD.fullmatch(told)
+    found = _ANSWER.fullmatch(answer)
     if not found:
-        raise Unavailable(f"{link.address}: it cannot be told what lies at {path[:200]!a} ({told[-200:]!a})")
+        raise Unavailable(
+            f"{link.address}: the file at {path[:200]!a} cannot be looked up ({answer[-200:]!a})"
+        )
     if found[1]:
         return RemoteFile(is_folder=False, lines=int(found[1]))
-    is_folder = told in {"folder", "void"}
-    return RemoteFile(is_folder, is_empty=told in {"void", "empty"}, lines=None if told == "large" else 0)
+    is_folder = answer in {"folder", "void"}
+    return RemoteFile(is_folder, is_empty=answer in {"void", "empty"}, lines=None if answer == "large" else 0)
 
 
 def commit_at(link: Link, there: str, name: str) -> str:
-    """Return the full hash of a commit that HEAD has in the repository `there`, by a full or shortened one, else empty.
+    """Return the full hash of a commit, by a full or short one, if HEAD of the repository `there` has it, else empty.
 
     Raises:
-        Unavailable: the folder is not there.
+        Unavailable: the folder does not exist.
         Unreachable, Cut, NotLetIn: as `Link.run`.
 
     """
     if not _SHORT.fullmatch(name):
         return ""
-    told = _asked(link, _COMMIT, there, name)
-    return told if _WHOLE.fullmatch(told) else ""
+    answer = _asked(link, _COMMIT, there, name)
+    return answer if _WHOLE.fullmatch(answer) else ""
 
 
 def _asked(link: Link, script: str, there: str, *words: str) -> str:
     ended = link.run(["sh", "-c", script, "sh", there, *words], deadline=DEADLINE)
     if ended.status:
-        said = (
+        reason = (
             "there is no such folder"
             if ended.status == _NO_FOLDER
             else one_line(ended.err.decode(errors="replace"))
         )
-        raise Unavailable(f"{link.address}: nothing can be looked up in {there} ({said[-200:]!a})")
+        raise Unavailable(f"{link.address}: nothing can be looked up in {there} ({reason[-200:]!a})")
     return ended.out.decode(errors="replace").strip()

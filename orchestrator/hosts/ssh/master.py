@@ -1,8 +1,8 @@
-"""The one connection to a box: ssh as a control master of our own, in front of which every command is a channel.
+"""The one connection to a box: ssh as a control master of our own, with a channel for every command.
 
-The system's ssh, because only it honours the user's settings whole: Include, Match, ProxyJump, agents,
-certificates, security keys. What of them would change the user's machine, open a port, ask, or run a command
-of its own is overridden here, by options that take precedence over every file.
+The system's ssh, because only it honours all of the user's settings: Include, Match, ProxyJump, agents, certificates,
+security keys. Settings that would change the user's machine, open a port, ask, or run a command of their own are
+overridden here, by options that take precedence over every file.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from orchestrator.hosts.ssh.stderr import Stderr
 from orchestrator.model.errors import Refused, Unavailable
 
 CONNECT: Final = 8.0
-"""Seconds in which a connection must stand, jumps and login included."""
+"""Seconds in which a connection must be made, jumps and login included."""
 
 ALIVE_EVERY: Final = 2
-"""Seconds between two questions whether the box still answers, where nothing else was heard of it."""
+"""Seconds between two checks whether the box still answers, when nothing else was received from it."""
 
 ALIVE_MISSED: Final = 3
-"""Unanswered ones after which the connection is dead: known in less than 10 s."""
+"""Unanswered checks after which the connection is dead: that is noticed in less than 10 s."""
 
 PROBE: Final = 2.0
-"""Seconds in which the connection's own process must say that it is there."""
+"""Seconds in which the connection's own process must report that it runs."""
 
 _LOOK: Final = 0.005  # seconds between two looks for the control socket
-_SAID: Final = 16_384  # bytes of what ssh's own process answers
+_SAID: Final = 16_384  # bytes of an answer of ssh's own process
 _LAST_WORDS: Final = 1.0  # seconds for them, should something else hold its standard error open
 _SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
 
@@ -50,7 +50,7 @@ _ALWAYS: Final = {
     "ControlPersist": "no",
     "ForwardAgent": "no",
     "ForwardX11": "no",
-    "LogLevel": "ERROR",  # a banner of the box would stand among ssh's own words
+    "LogLevel": "ERROR",  # a banner of the box would be mixed with ssh's own messages
     "PermitLocalCommand": "no",
     "RemoteCommand": "none",
     "ServerAliveCountMax": str(ALIVE_MISSED),
@@ -70,16 +70,15 @@ class NoConnection(Unavailable):
 
 
 def ssh_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of ssh: the user's, in the language that we read, and with nobody to ask."""
+    """Return the environment of ssh: the user's, in the language that we parse, and with nobody to ask."""
     return {**environ, "LC_ALL": "C", "SSH_ASKPASS_REQUIRE": "never"}
 
 
 @dataclass(frozen=True, slots=True)
 class MasterPlace:
-    """Whom to call, and the folder, 0700 and ours, in which the connection's socket lies.
+    """The box to connect to, and the folder, 0700 and ours, of the connection's socket.
 
-    `config` takes the place of the user's own settings, as `ssh -F` does. `connect` is how many seconds a
-    connection may take.
+    `config` replaces the user's own settings, as `ssh -F` does. `connect` is how many seconds a connection may take.
     """
 
     address: Address
@@ -89,7 +88,7 @@ class MasterPlace:
 
     @property
     def socket(self) -> Path:
-        """Where the control socket lies. Raises Refused where that path would be too long for the system."""
+        """The path of the control socket. Raises Refused if it would be too long for the system."""
         name = hashlib.sha256(str(self.address).encode()).hexdigest()[:12]
         path = self.folder / name
         if len(os.fsencode(path)) > _SOCKET:
@@ -98,40 +97,40 @@ class MasterPlace:
 
     @property
     def owner(self) -> Path:
-        """The file that tells which process holds the connection."""
+        """The file that says which process holds the connection."""
         return self.socket.with_suffix(".pid")
 
     def command(self) -> list[str]:
         """Return the arguments of the master."""
-        # A little earlier than we give up, so that ssh says why.
+        # A little earlier than our own limit, so that ssh reports the cause.
         always = {**_ALWAYS, "ConnectTimeout": str(max(1, int(self.connect) - 1))}
         settings = [word for name, value in always.items() for word in ("-o", f"{name}={value}")]
         config = ["-F", str(self.config)] if self.config else []
         return ["ssh", *config, "-N", "-T", *self._control(), *settings, *self.address.words()]
 
     def channel(self, command: str) -> list[str]:
-        """Return the arguments that run a command line there over the connection, and never open another."""
+        """Return the arguments that run a command line there over the connection, and never open another one."""
         return [*self.channel_words(), "--", self.address.host, command]
 
     def subsystem(self, name: str) -> list[str]:
-        """Return the arguments that speak with a subsystem of the sshd there, likewise."""
+        """Return the arguments that talk to a subsystem of the sshd there, likewise."""
         return [*self.channel_words(), "-s", "--", self.address.host, name]
 
     def channel_words(self, *, terminal: bool = False) -> list[str]:
-        """Return those arguments as far as the host, which counts for nothing where the connection stands.
+        """Return those arguments up to the host, which has no effect while the connection stands.
 
-        `terminal`: what runs there gets one of its own.
+        `terminal`: the program there gets a terminal of its own.
         """
-        # With a master there is no need of settings; without one there must be no connection beside ours.
+        # With a master no settings are needed; without one there must be no connection besides ours.
         only = ["-F", "none", "-o", "ProxyCommand=false", *self._control(), "-o", "LogLevel=ERROR"]
         return ["ssh", *only, "-tt" if terminal else "-T"]
 
     def question(self) -> list[str]:
-        """Return the arguments that ask the master whether it is there."""
+        """Return the arguments that ask the master whether it runs."""
         return ["ssh", "-F", "none", *self._control(), "-O", "check", "--", self.address.host]
 
     def _control(self) -> list[str]:
-        """Return the socket as an option: a value is parted at blanks like a line of settings, and expanded."""
+        """Return the socket as an option: ssh splits its value at blanks like a line of settings, and expands it."""
         path = str(self.socket).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
         return ["-o", f'ControlPath="{path}"']
 
@@ -150,10 +149,10 @@ class Master:
     ) -> Master:
         """Open the connection; one that an earlier process of ours left behind is ended first, by its id.
 
-        `given_up` tells whether nobody waits for it any more.
+        `given_up` returns whether nobody waits for it any more.
 
         Raises:
-            NoConnection: ssh ended, or did not get through in time.
+            NoConnection: ssh ended, or did not connect in time.
             Unavailable: ssh could not be started.
 
         """
@@ -184,17 +183,17 @@ class Master:
                     raise NoConnection(f"no answer within {place.connect:g} s" if late else said)
                 time.sleep(_LOOK)
         except KeyboardInterrupt:
-            # ssh has a session of its own: nothing typed reaches it.
+            # ssh has a session of its own: no typed key reaches it.
             made.close()
             raise
         return made
 
     def stands(self) -> bool:
-        """Return whether the connection stands as far as ssh knows."""
+        """Return whether the connection stands, as far as ssh knows."""
         return self._child.poll() is None and self._place.socket.exists()
 
     def answers(self, environ: Mapping[str, str]) -> bool:
-        """Ask the connection's own process whether it is there; one that hangs is not."""
+        """Return whether the connection's own process answers; a hanging one does not."""
         try:
             asked = self._place.question()
             return run_child(asked, stdin=b"", deadline=PROBE, most=_SAID, environ=environ).status == 0
@@ -202,7 +201,7 @@ class Master:
             return False
 
     def close(self) -> str:
-        """End the connection with all that runs in it; return what ssh said."""
+        """End the connection with everything that uses it; return ssh's last words."""
         if self._child.poll() is None:
             with suppress(ProcessLookupError):
                 # Its jumps are children of it.
@@ -216,7 +215,7 @@ class Master:
 
 
 def _end_left_behind(place: MasterPlace) -> None:
-    """End the master of a process of ours that was killed: it may hang, and nobody would ever close it."""
+    """End the master of a process of ours that was killed: it may hang, and nobody else would close it."""
     with suppress(OSError, ValueError):
         pid, _, start = place.owner.read_text().partition("@")
         left = Process(int(pid), start)

@@ -1,4 +1,4 @@
-"""Which artifacts a report on a box names: they are brought ahead of it, as it is judged by them."""
+"""The artifacts that a report on a box names: they are fetched before it, as they are evidence for it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
     """Return the artifacts, files or folders, that a report names, as paths in the task's folder.
 
     Args:
-        data: The bytes of the handoff. Of one that is no report nothing is returned.
+        data: The bytes of the handoff. If it is no report, nothing is returned.
         name: Its name.
-        shared: The task's folder on the box, by which it may name them.
+        shared: The task's folder on the box, which may begin the paths that it names.
 
     """
     try:

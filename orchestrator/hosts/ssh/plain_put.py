@@ -1,4 +1,4 @@
-"""Files put on a box by a plain command, where its sshd gives no SFTP: whole or not at all, as there."""
+"""Writing files on a box by a plain command, if its sshd has no SFTP: also whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestrator.ports.files import TEMPORARY
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.link import Link
 
-# All from outside is an argument. A disk that fills up takes a part, of which `cat` need not tell.
+# Everything from outside is an argument. On a disk that fills up, `cat` may write a part without an error.
 _PUT: Final = """
 umask 077
 path=$1 beside=$2 mode=$3 size=$4
@@ -29,8 +29,8 @@ _MAKE: Final = 'umask "$2" && mkdir -p -- "$1"'
 class PlainPut:
     """Files of one box, by commands over the link. Paths are absolute.
 
-    Every call raises as `Link.run` does, and Unavailable where the box says no (no room, no right, no folder).
-    `deadline` is how many seconds all of them may take together.
+    Every call raises as `Link.run` does, and Unavailable if the box refuses (no room, no right, no folder). `deadline`
+    is how many seconds all of them may take together.
     """
 
     def __init__(self, link: Link, deadline: float) -> None:
@@ -44,7 +44,7 @@ class PlainPut:
         self._run("write", _PUT, path, beside, f"{mode:o}", str(len(data)), stdin=data)
 
     def make_folder(self, path: str, mode: int = 0o700) -> None:
-        """Make a folder and what is missing above it, with this mode; no error if it is there."""
+        """Make a folder and its missing parents, with this mode; no error if it exists."""
         self._run("make", _MAKE, path, f"{0o777 & ~mode:03o}")
 
     def _run(self, deed: str, script: str, path: str, *words: str, stdin: bytes = b"") -> None:
@@ -52,5 +52,5 @@ class PlainPut:
         left = max(0.0, self._until - time.monotonic())
         ended = self._link.run(["sh", "-c", script, "sh", path, *words], stdin=stdin, deadline=left)
         if ended.status:
-            said = " ".join(ended.err.decode(errors="backslashreplace").split())[-200:]
-            raise Unavailable(f"{self._link.address} could not {deed} {path!a}: {said}")
+            message = " ".join(ended.err.decode(errors="backslashreplace").split())[-200:]
+            raise Unavailable(f"{self._link.address} could not {deed} {path!a}: {message}")

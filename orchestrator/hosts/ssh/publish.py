@@ -1,4 +1,4 @@
-"""From the mirror of a box into the folders here: each file whole, by the deeds of `reconcile`, and remembered."""
+"""From the mirror of a box into the folders here: each file whole, as `reconcile` decides, and recorded."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from orchestrator.ports.files import Entry, Files, Unreadable
 
 _SHARED: Final = frozenset({Kind.ARTIFACT, Kind.HANDOFF})
 MANY: Final = 32
-"""Files from which on one sync of the disks is cheaper than two for each file (14 ms each on a busy disk, measured)."""
+"""From this many files on, one sync of the disks is cheaper than two per file (14 ms each on a busy disk, measured)."""
 
 _KEPT: Final = "kept"
 _OF_THE_NAME: Final = frozenset(
     {errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM}
 )
-"""Errors that speak of one name; all others, of the disk."""
+"""Errors that concern one name; all others concern the disk."""
 
 
 class _Changed(Exception):
-    """What lies here is not what was looked at: it is looked at again."""
+    """The file here is not the one that was examined: it is examined again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What came of a pull, by names relative to the task's folder or home; for the PM's log.
+    """The result of a pull, by names relative to the task's folder or home; for the PM's log.
 
-    `kept` are conflicts: a name, and where what lay here was put. `refused`: a name, and why it was not brought;
-    each is told once. `more`: pull again soon. `waits`: a report waits for what it names, and so does the
-    end of its run. `ended` says why it ended early; what was brought by then stands.
+    `kept` are conflicts: a name, and where the local file was moved. `refused`: a name, and why it was not fetched;
+    each
+    is reported once. `more`: pull again soon. `waits`: a report waits for artifacts that it names, and so does the end
+    of its run. `ended` says why the pull ended early; files fetched by then stay.
     """
 
     brought: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ class Pulled:
 
 
 def together(parts: Iterable[Pulled]) -> Pulled:
-    """Return what came of parts of a pull, one after the other."""
+    """Return the combined result of consecutive parts of a pull."""
     parts = list(parts)
     return Pulled(
         tuple(chain.from_iterable(part.brought for part in parts)),
@@ -64,7 +65,7 @@ def together(parts: Iterable[Pulled]) -> Pulled:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What was seen under a name: the digest there and here, and the stamps of both files."""
+    """The observation of a name: the digest there and here, and the stamps of both files."""
 
     there: str
     there_stamp: Stamp
@@ -73,7 +74,7 @@ class _Seen:
 
     @property
     def written_ns(self) -> int:
-        """When it was written there, by the box's clock."""
+        """Return when it was written there, by the box's clock."""
         return self.there_stamp[1]
 
 
@@ -88,9 +89,9 @@ class Publisher:
     home: Path
 
     def news(self, runs: Collection[str], names: Iterable[str] | None = None) -> set[str]:
-        """Return which of these names of the mirror, or of all that it holds, are not what was brought last.
+        """Return those of these names of the mirror, or of all its names, that differ from what was published last.
 
-        Costs a look at each, and reads nothing.
+        It looks at each, and reads none.
         """
         found = set()
         for name in self._all() if names is None else names:
@@ -115,10 +116,10 @@ class Publisher:
                     yield name
 
     def publish(self, names: Collection[str], runs: Collection[str]) -> Pulled:
-        """Bring these names of the mirror into their places here, and remember it.
+        """Publish these names of the mirror to their places here, and record that.
 
-        What the disk does not take now is brought again: a name that was published and not remembered is looked at
-        once more, and found to be the same.
+        What the disk cannot take now is published later: a name that was published and not recorded is examined once
+        more, and found to be the same.
         """
         seen = {name: each for name in names if (each := self._look(name, runs)) is not None}
         there = {
@@ -135,7 +136,7 @@ class Publisher:
                 os.sync()
             self.known.keep()
         except OSError as problem:
-            parts.append(Pulled(more=True, ended=f"the disk here does not take it: {problem}"))
+            parts.append(Pulled(more=True, ended=f"the disk here cannot take it: {problem}"))
         return together(parts)
 
     def _look(self, name: str, runs: Collection[str]) -> _Seen | None:
@@ -151,7 +152,7 @@ class Publisher:
         return _Seen(there, stamp(entry), self._digest(self._place(name), found), stamp(found))
 
     def _take(self, step: Step, seen: _Seen, parts: list[Pulled], *, many: bool) -> None:
-        """Carry out a step and remember it. Raises OSError, if that speaks of the disk."""
+        """Carry out a step and record it. Raises OSError if that concerns the disk."""
         try:
             parts.extend(self._carry_out(step, seen, durable=not many))
         except _Changed:
@@ -165,7 +166,7 @@ class Publisher:
                 self.known.brought(step.name, seen.there, seen.there_stamp)
 
     def _carry_out(self, step: Step, seen: _Seen, *, durable: bool) -> Iterator[Pulled]:
-        """Do what is to be done about one name. Raises _Changed, OSError."""
+        """Do what was decided about one name. Raises _Changed, OSError."""
         match step.deed:
             case Deed.NOTHING:
                 return
@@ -181,29 +182,29 @@ class Publisher:
                     raise _Changed
                 if step.deed is Deed.KEEP_AND_BRING:
                     yield self._keep(step)
-                # Events are heard in the order of these times, wherever they were written.
+                # Events are handled in the order of these times, wherever they were written.
                 written = seen.written_ns if step.kind is Kind.EVENT else None
                 data = self.files.read(self.mirror / step.name, LARGEST)
                 self.files.write(place, data, durable=durable, mtime_ns=written)
                 yield Pulled((step.name,))
 
     def refuse(self, name: str, why: str) -> Pulled:
-        """Return what tells that something is not brought, if it was not told before."""
-        return Pulled(refused=((name, why),) if self.known.tell(name, why) else ())
+        """Return a refusal of a name, unless it was reported before."""
+        return Pulled(refused=((name, why),) if self.known.is_new(name, why) else ())
 
     def size(self, within: tuple[str, ...]) -> int:
-        """Return how many bytes the mirror holds of names that begin so."""
+        """Return the total bytes of the mirror's names that begin so."""
         entries = (self.files.entry(self.mirror / name) for name in self._all() if name.startswith(within))
         return sum(entry.size for entry in entries if entry is not None)
 
     def make_folder(self, name: str) -> None:
-        """Make a folder of artifacts here, if the mirror has it and nothing stands in its way."""
+        """Make a folder of artifacts here, if the mirror has it and nothing is in its place."""
         entry = self.files.entry(self.mirror / name)
         if entry is not None and entry.is_folder and not self._in_the_way(name, Kind.ARTIFACT):
             self.files.make_folder(self._place(name))
 
     def _make_way(self, step: Step) -> str:
-        """Make the folders above a name; return what stands in the way, if anything does."""
+        """Make the folders above a name; return what is in the way, if anything is."""
         above = step.name.rpartition("/")[0]
         if why := self._in_the_way(above, step.kind):
             return why
@@ -218,12 +219,12 @@ class Publisher:
             if entry is None:
                 return ""
             if not entry.is_folder:
-                # A link could lead what comes from the box anywhere.
-                return f"{path} is no folder"
+                # A link could lead files from the box anywhere.
+                return f"{path} is not a folder"
         return ""
 
     def _keep(self, step: Step) -> Pulled:
-        """Put what lies here under another name; a handoff where it is not taken for one."""
+        """Move the local file to another name; a handoff to where it is not taken for one."""
         place = self._place(step.name)
         folder = place.parent
         if step.kind is Kind.HANDOFF:
@@ -232,7 +233,7 @@ class Publisher:
         for number in count(1):
             other = folder / kept_name(place.name, number)
             if self.files.entry(other) is None:
-                # Moved, not copied: who has it open goes on to write into what is kept.
+                # Moved, not copied: a process that has it open continues to write into the kept file.
                 self.files.rename(place, other)
                 return Pulled(kept=((step.name, str(other.relative_to(self.folder))),))
         raise AssertionError

@@ -1,7 +1,8 @@
-"""What lies on a box, brought into a mirror here by rsync over the shared connection.
+"""Fetching files from a box into a mirror here, by rsync over the shared connection.
 
-The mirror is ours alone: no agent works in it, nobody watches it, and nothing in it is ever deleted. So a cut,
-a stray or an emptied box can harm nothing; what goes from it into a task's folder is for somebody else to decide.
+The mirror is ours alone: no agent works in it, nobody watches it, and nothing in it is ever deleted. So an interrupted
+transfer, a stray file or an emptied box can do no harm. What is published from it into a task's folder is decided
+elsewhere.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
 from orchestrator.model.errors import Refused
 
 MARK: Final = ".orchestrator-box"
-"""A file in each folder there, with the task's id: a folder that was emptied, or is not mounted, lacks it."""
+"""A file in each folder there, with the task's id: it is missing in a folder that was emptied, or is not mounted."""
 
 LARGEST: Final = 64 * 1_048_576
-"""Bytes of a file that is brought at most."""
+"""The maximum size of a file that is fetched."""
 
-# No --delete of any kind, no --partial, no --inplace: see the module. Links are not brought (they may lead
-# anywhere), nor devices and pipes; what may be done with a file is not the box's to say.
+# No --delete of any kind, no --partial, no --inplace: see the module. Links are not fetched (they may lead anywhere),
+# nor devices and pipes; the box does not determine a file's mode.
 _OPTIONS: Final = (
     "--relative",
     "--times",
@@ -49,9 +50,9 @@ class Emptied(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What rsync told: the files that it brought, or would bring, with their sizes in bytes; what it left, and why.
+    """The result of rsync: the files that it fetched, or would fetch, with their sizes in bytes; what it left, and why.
 
-    `said` is what it could not do, in its own words. Unless `whole`, there were more than could be listed or brought.
+    `said` are its own error messages. Unless `whole`, there were more files than could be listed or fetched.
     """
 
     files: tuple[tuple[str, int], ...] = ()
@@ -61,11 +62,11 @@ class Took:
 
 
 TREE: Final = "tree"
-"""The name of a mirror in the folder of its task; what is known of it lies beside it."""
+"""The name of a mirror in the folder of its task; the record of it is beside it."""
 
 
 def clear(folder: Path) -> None:
-    """Free what was mirrored in a task's folder; what is known of it stays. Raises OSError."""
+    """Delete the mirrors in a task's folder; their records stay. Raises OSError."""
     for name in (TREE, f"{TREE}{_STAGE}"):
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
@@ -90,25 +91,25 @@ def unmarked(link: Link, folders: Sequence[str], task: str) -> list[str]:
     """
     marks = [f"{folder}/{MARK}" for folder in folders]
     ended = link.run(["sh", "-c", _READ_MARKS, "sh", *marks])
-    told = ended.out.decode(errors="replace").split("\n")[:-1]
-    if len(told) != len(folders):
+    found_marks = ended.out.decode(errors="replace").split("\n")[:-1]
+    if len(found_marks) != len(folders):
         return list(folders)
-    return [folder for folder, found in zip(folders, told, strict=True) if found != task]
+    return [folder for folder, found in zip(folders, found_marks, strict=True) if found != task]
 
 
 def emptied(address: object, folders: Sequence[str], task: str) -> Emptied:
-    """Return the error that tells which folders there are not those that we made, and what to do."""
+    """Return the error that names the folders that are not those that we made, and what to do."""
     marks = [f"{folder}/{MARK}" for folder in folders]
     return Emptied(
         f"{address}: {' and '.join(folders)} {'lack' if len(folders) > 1 else 'lacks'} the file {MARK} of task {task}: "
-        "emptied, or on a disk that is not mounted; nothing is brought from there until that is back. Was it emptied "
-        f"on purpose, begin anew there: {shlex.join(['mkdir', '-p', *folders])} && "
+        "emptied, or on a disk that is not mounted; nothing is fetched from there until it is back. If it was emptied "
+        f"on purpose, make it anew there: {shlex.join(['mkdir', '-p', *folders])} && "
         f"echo {task} | {shlex.join(['tee', *marks])}"
     )
 
 
 def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
-    """See that each of these folders there has the mark of the task, in one round trip.
+    """Check that each of these folders there has the mark of the task, in one round trip.
 
     Raises:
         Emptied: one has none, or another's.
@@ -121,13 +122,13 @@ def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A copy here of what lies on a box. `folder` is made if it is missing, `environ` is the environment of rsync."""
+    """A copy here of files on a box. `folder` is made if it is missing, `environ` is the environment of rsync."""
 
     link: Link
     folder: Path
     environ: Mapping[str, str]
 
-    def bring(  # noqa: PLR0913 (each says what comes, and they go together)
+    def bring(  # noqa: PLR0913 (they all select files, and belong together)
         self,
         sources: Sequence[str],
         *,
@@ -139,26 +140,26 @@ class Mirror:
         budget: int | None = None,
         deadline: float = DEADLINE,
     ) -> Took:
-        """Bring what is new beneath `sources`, each file whole or not at all; or only list it.
+        """Fetch new files below `sources`, each whole or not at all; or only list them.
 
         Args:
-            sources: Absolute paths there; what stands behind `/./` is the name in the mirror.
+            sources: Absolute paths there; the part after `/./` is the name in the mirror.
             rules: Filters of rsync: `+ /handoffs/*`; the first that matches counts.
-            names: Bring these alone, beneath the one source; folders among them come empty, unless `deep`.
-            largest: Bytes of a file that is brought at most.
-            deep: Bring what is in folders that are named, too.
-            only_list: Change nothing; say what would be brought, as far as it can be listed in 1 MB.
-            budget: Bytes of all files together; the one that goes beyond is the last.
+            names: Fetch only these, below the one source; folders among them come empty, unless `deep`.
+            largest: The maximum size in bytes of a file that is fetched.
+            deep: Also fetch the content of named folders.
+            only_list: Change nothing; return what would be fetched, as far as it can be listed in 1 MB.
+            budget: Bytes of all files together; the file that exceeds it is the last one.
             deadline: Seconds that it may take.
 
         Raises:
-            Cut: the connection ended, or time was up. What was brought until then stays.
+            Cut: the connection ended, or time was up. Files fetched until then stay.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing, or failed; a full disk here is one reason.
 
         """
         if not all(source.startswith("/") for source in sources):
-            raise Refused("a pull goes from absolute paths")
+            raise Refused("a pull needs absolute paths")
         options = [*_OPTIONS, f"--temp-dir={self._stage()}", f"--max-size={largest}"]
         options += [f"--filter={rule}" for rule in rules]
         options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
@@ -175,10 +176,10 @@ class Mirror:
             cut_short=only_list,
             budget=budget,
         )
-        return _told(done, largest)
+        return _result_of(done, largest)
 
     def _stage(self) -> Path:
-        """Return a folder beside it for what is not whole yet, without the strays of a pull that was killed."""
+        """Return a folder beside it for incomplete files, without the leftovers of a pull that was killed."""
         stage = self.folder.with_name(self.folder.name + _STAGE)
         shutil.rmtree(stage, ignore_errors=True)
         for folder in (self.folder, stage):
@@ -186,7 +187,7 @@ class Mirror:
         return stage
 
 
-def _told(done: Transfer, largest: int) -> Took:
+def _result_of(done: Transfer, largest: int) -> Took:
     files, left = list[tuple[str, int]](), list[tuple[str, str]]()
     for line in done.out.split(b"\n"):
         if found := _FILE.fullmatch(line):
@@ -196,11 +197,11 @@ def _told(done: Transfer, largest: int) -> Took:
             left.append((_name(found[1]), "it is a link, a pipe or a device"))
         elif found := _TOO_LARGE.fullmatch(line):
             left.append(
-                (_name(found[1]), f"it is larger than the {largest:,} bytes that are brought of a file")
+                (_name(found[1]), f"it is larger than the {largest:,} bytes that are fetched of a file")
             )
     return Took(tuple(files), tuple(left), done.said, done.whole)
 
 
 def _name(shown: bytes) -> str:
-    r"""Return the name that rsync showed: it writes what is not printable as `\#ooo`, and such a backslash too."""
+    r"""Return the name that rsync printed: it writes unprintable bytes as `\#ooo`, and such a backslash too."""
     return os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), shown))

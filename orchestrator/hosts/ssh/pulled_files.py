@@ -1,7 +1,7 @@
-"""What was brought from a box, remembered on disk: so nothing is hashed twice, comes back, or is told again.
+"""A record on disk of what was fetched from a box: so nothing is hashed twice, comes back, or is reported twice.
 
-A file that only grows, made anew when most of it is out of date. A line that does not read is left out: what it told
-is found out again, at the price of a look, of telling once more, or of a copy that is kept.
+The file only grows, and is written anew when most of it is outdated. A line that cannot be parsed is skipped: its
+content is found out again, at the price of a look, of a repeated report, or of a kept copy.
 """
 
 from __future__ import annotations
@@ -15,61 +15,63 @@ from orchestrator.ports.files import Entry, Files, Unreadable
 
 Stamp: TypeAlias = tuple[int, int, int]
 
-TOLD: Final = 10_000
-"""How many refusals are remembered; a box that has more of them is not told of again."""
+REFUSALS_KEPT: Final = 10_000
+"""How many refusals are recorded; further ones of the same box are not reported."""
 
 _LIMIT: Final = 1_073_741_824
-_SPARE: Final = 1_000  # lines out of date that are borne
+_SPARE: Final = 1_000  # outdated lines that are tolerated
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What was brought last under a name: its digest, and the stamp of the mirror's file then."""
+    """The last fetched version of a name: its digest, and the stamp of the mirror's file then."""
 
     digest: str
     stamp: Stamp
 
 
 def stamp(entry: Entry) -> Stamp:
-    """Return what changes when a file of the mirror does: rsync puts a new one in its place."""
+    """Return a value that changes when a file of the mirror does: rsync replaces it by a new one."""
     return entry.inode, entry.mtime_ns, entry.size
 
 
 class Known:
-    """The memory of one task on one box. One thread at a time."""
+    """The record of one task on one box. One thread at a time."""
 
     def __init__(self, files: Files, path: Path) -> None:
         self._files = files
         self._path = path
         self.bases: dict[str, Base] = {}
-        self.told: dict[str, str] = {}
+        self.refusals: dict[str, str] = {}
         self.prepared = False
         self._new: list[bytes] = []
         lines = self._read()
-        if lines is None or lines > len(self.bases) + len(self.told) + _SPARE:
+        if lines is None or lines > len(self.bases) + len(self.refusals) + _SPARE:
             self._write_anew()
 
     def prepare(self) -> None:
-        """Remember that the folders there were made."""
+        """Record that the folders there were made."""
         self.prepared = True
         self._note("prepared")
 
     def brought(self, name: str, digest: str, seen: Stamp) -> None:
-        """Remember what was brought under a name. `seen` is the mirror's stamp of it."""
+        """Record what was fetched under a name. `seen` is the mirror's stamp of it."""
         if self.bases.get(name) != (base := Base(digest, seen)):
             self.bases[name] = base
             self._note("base", name, digest, seen)
 
-    def tell(self, name: str, why: str) -> bool:
-        """Return whether a refusal is to be told: not, if it was."""
-        if self.told.get(name) == why or (name not in self.told and len(self.told) >= TOLD):
+    def is_new(self, name: str, why: str) -> bool:
+        """Record a refusal; return whether to report it: it is new, and there are not too many."""
+        if self.refusals.get(name) == why or (
+            name not in self.refusals and len(self.refusals) >= REFUSALS_KEPT
+        ):
             return False
-        self.told[name] = why
+        self.refusals[name] = why
         self._note("told", name, why)
         return True
 
     def keep(self) -> None:
-        """Put on the disk what was remembered since. Raises OSError."""
+        """Write what was recorded since to the disk. Raises OSError."""
         if not self._new:
             return
         self._files.make_folder(self._path.parent)
@@ -84,7 +86,7 @@ class Known:
         self._new.append(_line(*values))
 
     def _read(self) -> int | None:
-        """Take in what the file tells; return its lines, or None if the last is cut off."""
+        """Read the file; return its number of lines, or None if the last line is cut off."""
         try:
             data = self._files.read(self._path, _LIMIT)
         except Unreadable:
@@ -96,23 +98,23 @@ class Known:
 
     def _take(self, line: bytes) -> None:
         try:
-            told = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError):
             return
-        match told:
+        match entry:
             case ["prepared"]:
                 self.prepared = True
             case ["base", str(name), str(digest), [int(inode), int(mtime), int(size)]]:
                 self.bases[name] = Base(digest, (inode, mtime, size))
             case ["told", str(name), str(why)]:
-                self.told[name] = why
+                self.refusals[name] = why
             case _:
                 pass
 
     def _write_anew(self) -> None:
         lines = [_line("prepared")] if self.prepared else []
         lines += [_line("base", name, base.digest, base.stamp) for name, base in self.bases.items()]
-        lines += [_line("told", name, why) for name, why in self.told.items()]
+        lines += [_line("told", name, why) for name, why in self.refusals.items()]
         self._files.make_folder(self._path.parent)
         self._files.write(self._path, b"".join(lines))
 

@@ -1,4 +1,4 @@
-"""What an agent on a box is to find there: sent by rsync, whole or not at all, and never in place of anything."""
+"""Sending files for an agent to a box, by rsync: whole or not at all, and never replacing anything."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, rsync
 from orchestrator.model.errors import Refused
 
 LARGEST: Final = 16 * 1_048_576
-"""Bytes of a file that is sent at most: it is for agents to read."""
+"""The maximum size of a file that is sent: it is for agents to read."""
 
-# Not even what is older there is replaced: whatever differs was made so by somebody. Links may lead anywhere.
+# Not even older files there are replaced: any difference was made by somebody. Links may lead anywhere.
 _OPTIONS: Final = (
     "--recursive",
     "--relative",
@@ -34,12 +34,12 @@ def push(
     *,
     deadline: float = DEADLINE,
 ) -> str:
-    """Send what lies in `folders`, beneath `here`, to beneath the absolute path `there`, where it is missing.
+    """Send the content of `folders`, below `here`, to below the absolute path `there`, as far as it is missing there.
 
-    Returns what rsync could not send, in its words, or nothing. `deadline` is in seconds. Raises as `rsync` does.
+    Returns rsync's error messages, or nothing. `deadline` is in seconds. Raises as `rsync` does.
     """
     if not there.startswith("/") or not all(folder and folder[0] not in "/-." for folder in folders):
-        raise Refused("a push goes from folders to beneath an absolute path")
+        raise Refused("a push needs folders and an absolute path")
     sources = [f"{here}/./{folder}" for folder in folders if (here / folder).is_dir()]
     if not sources:
         return ""

@@ -1,8 +1,9 @@
-"""What is to be done with what lies in a mirror: pure, three-sided, and never a deletion (law 11).
+"""Deciding what to do with files in a mirror: pure, three-sided, and never a deletion (law 11).
 
-A name of the mirror is one of few kinds, or nothing that a box may bring. The kinds stand in the order in which their
-files come to be on a box; in that order they are published here, so that nothing is seen ahead of what it speaks of.
-Of one kind they go by when they were written there: the names of two events of a second say nothing of their order.
+A name in the mirror has one of a few kinds, or must not come from a box. The kinds are in the order in which their
+files
+are written on a box; they are published here in that order, so that nothing is seen before what it refers to. Within a
+kind the time of writing there decides: the names of two events of one second say nothing of their order.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from orchestrator.formats.handoff_format import suffixes
 
 PM: Final = "pm-"
 COUNTED: Final = ("artifacts/", "scratchpad/")
-"""The folders of which so many bytes come at all."""
+"""The folders with a limit on the total of bytes fetched."""
 
 NOT_PLAIN: Final = ""
-"""Stands for the digest of what lies here and is no plain file, or is too large to be looked at."""
+"""Stands for the digest of a local file that is no plain file, or is too large to be read."""
 
 _EVENT: Final = re.compile(r"([a-z0-9][a-z0-9_-]{0,63})\.[0-9]{1,20}\.[0-9]{1,10}(?:\.waits)?\.json")
 _LONGEST: Final = 255  # bytes of a name, on all file systems that matter
-_ENDING: Final = 32  # bytes; what is longer behind the last dot is no ending
+_ENDING: Final = 32  # bytes; a longer text after the last dot is no ending
 
 
 class Deed(StrEnum):
-    """What is done here about one name."""
+    """What to do here about one name."""
 
     NOTHING = "nothing"
     BRING = "bring"
-    KEEP_AND_BRING = "keep_and_bring"  # what lies here is put under another name first, and that is told
-    REFUSE = "refuse"  # what lies here stays, and that is told
+    KEEP_AND_BRING = "keep_and_bring"  # the local file is moved to another name first, and that is reported
+    REFUSE = "refuse"  # the local file stays, and that is reported
 
 
 class Kind(IntEnum):
-    """What a name is, in the order of publishing."""
+    """The kind of a name, in the order of publishing."""
 
     RUN = 1  # a launcher's `claimed` and `pid`
     LOG = 2
@@ -49,7 +50,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One name of the mirror, and what is done about it; `why` it is refused."""
+    """One name of the mirror, and what to do about it; `why` it is refused."""
 
     name: str
     kind: Kind
@@ -58,10 +59,10 @@ class Step:
 
 
 def kind_of(name: str, runs: Collection[str]) -> Kind | None:
-    """Return what a name of the mirror is; None if nothing of that name may come from a box.
+    """Return the kind of a name of the mirror; None if no file of that name may come from a box.
 
-    `runs` are the runs that are on this box: it may speak for no other. Of a run's folder only what its launcher
-    writes is the box's to say; order, answers and scripts are the daemon's.
+    `runs` are the runs on this box: it may report for no other. Of a run's folder only the launcher's files may come
+    from the box; order, answers and scripts are the daemon's.
     """
     match name.split("/"):
         case ["handoffs", file] if file.endswith(suffixes()) and not file.startswith("."):
@@ -86,12 +87,12 @@ def kind_of(name: str, runs: Collection[str]) -> Kind | None:
 
 
 def deed(base: str | None, here: str | None, there: str | None) -> Deed:
-    """Return what is done about a name on which both sides work, by digests; None where there is no such file.
+    """Return what to do about a name on which both sides work, by digests; None for a missing file.
 
-    `base` is what was brought last, `here` what lies in the task's folder, `there` what the box has now.
+    `base` is what was fetched last, `here` the file in the task's folder, `there` the box's file now.
     """
     if there is None or there in {base, here}:
-        # Gone there, no news from there, or the same already: what lies here stays, or stays away.
+        # Missing or unchanged there, or the same here: the local file stays, or stays away.
         return Deed.NOTHING
     if here is None or here == base:
         return Deed.BRING
@@ -101,10 +102,10 @@ def deed(base: str | None, here: str | None, there: str | None) -> Deed:
 def steps(
     there: Mapping[str, str], base: Mapping[str, str], here: Mapping[str, str], runs: Collection[str]
 ) -> list[Step]:
-    """Return what is done about each name of the mirror that has news, in the order in which it is to be done.
+    """Return what to do about each changed name of the mirror, in the order in which to do it.
 
-    All three map names to digests: of the mirror, in the order in which it was written there, of what was brought last,
-    of what lies here (NOT_PLAIN for what cannot be looked at). `runs` are those that are on this box.
+    All three map names to digests: of the mirror, in the order in which it was written there, of what was fetched last,
+    of the local files (NOT_PLAIN for what cannot be read). `runs` are those on this box.
     """
     found = []
     for name in there:
@@ -120,7 +121,7 @@ def _judged(name: str, kind: Kind, base: str | None, here: str | None, there: st
     if usual is Deed.NOTHING:
         return usual, ""
     if here == NOT_PLAIN:
-        return Deed.REFUSE, "what bears this name here is no plain file, or too large to be compared"
+        return Deed.REFUSE, "the local file of this name is not a plain file, or too large to be compared"
     match kind:
         case Kind.LOG:
             return Deed.BRING, ""
@@ -133,11 +134,11 @@ def _judged(name: str, kind: Kind, base: str | None, here: str | None, there: st
         case Kind.RUN | Kind.EVENT | Kind.EXIT:
             if usual is Deed.BRING:
                 return usual, ""
-            return Deed.REFUSE, "another file of this name lies here already"
+            return Deed.REFUSE, "another file of this name exists here already"
 
 
 def kept_name(name: str, number: int) -> str:
-    """Return the name under which a file here is kept when the box has another: `a.md` becomes `a.kept-1.md`."""
+    """Return the name for keeping a local file when the box has a different one: `a.md` becomes `a.kept-1.md`."""
     stem, dot, ending = name.rpartition(".")
     if not stem or len(_raw(ending)) > _ENDING:
         stem, dot, ending = name, "", ""
@@ -154,11 +155,10 @@ def _raw(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of a task comes from one box; in bytes.
+    """Limits on what is fetched of a task from one box; in bytes.
 
-    `files` and `size` are what one pull brings of artifacts, scratchpads and logs, `total` what
-    comes at all but of logs.
-    `steering` is what one call brings of handoffs and events, `steering_total` what comes of them at all.
+    `files` and `size` limit the artifacts, scratchpads and logs of one pull, `total` the sum of all but logs.
+    `steering` limits the handoffs and events of one call, `steering_total` their sum.
     """
 
     files: int = 1_000
@@ -170,7 +170,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of a listing is fetched now; `later`: there is more for the next pull; `over`: names beyond the total."""
+    """The part of a listing to fetch now; `later`: there is more for the next pull; `over`: names beyond the total."""
 
     now: tuple[str, ...] = ()
     later: bool = False
@@ -178,10 +178,10 @@ class Choice:
 
 
 def choice(listed: Iterable[tuple[str, int]], had: int, bounds: Bounds) -> Choice:
-    """Return which of the files that changed, with their sizes, are fetched now: the smallest first.
+    """Return which of the changed files, given with their sizes, to fetch now: the smallest first.
 
-    So one tree of many gigabytes does not hold up what is small, and each pull ends. `had` is how many bytes of
-    artifacts were brought before.
+    So one tree of many gigabytes does not delay small files, and each pull ends. `had` is how many bytes of artifacts
+    were fetched before.
     """
     now, size, later, over = list[str](), 0, False, 0
     for each, large in sorted(listed, key=lambda file: (file[1], file[0])):

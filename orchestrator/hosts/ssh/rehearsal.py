@@ -1,8 +1,8 @@
-"""A launch rehearsed on a box: all that one needs is done there once, in small, and undone.
+"""A rehearsed launch on a box: everything that a launch needs is tried there once, on a small scale, and undone.
 
-What a box says of itself [box.py] does not tell whether a launch would come to its end: a shell that greets whoever
-runs a command spoils rsync, a login that starts tmux never ends, a full disk takes half a file. So a command, a login,
-SFTP, rsync both ways and a window of tmux are tried, each for `STEP` seconds at most, and each with words of its own.
+What a box says of itself [box.py] does not show whether a launch would succeed: a shell that prints a greeting before
+each command spoils rsync, a login that starts tmux never ends, a full disk takes half a file. So a command, a login,
+SFTP, rsync both ways and a window of tmux are tried, each for `STEP` seconds at most, and each with advice of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from orchestrator.hosts.ssh.sftp import opened, spoken
 from orchestrator.model.errors import OrchestratorError, Unavailable
 
 STEP: Final = 10.0
-"""Seconds that each step may take: somebody waits for it."""
+"""Seconds that each step may take: a person waits for it."""
 
 ALL_WENT_WELL: Final = (
     "a launch was rehearsed: login, room on its disks, SFTP, rsync both ways, a window of tmux"
@@ -47,8 +47,8 @@ export LC_ALL
 root=$HOME/$1 folder=$HOME/$1/$2
 """
 
-# Tries to write where a run's folder lies and where agents work; prints the home and the first folder that had to be
-# made. What an earlier rehearsal left behind that was killed goes as well.
+# Tries to write where a run's folder would be and where agents work; prints the home and the first folder that had to
+# be made. Also removes leftovers of an earlier rehearsal that was killed.
 _BEGIN: Final = (
     _LIBRARY
     + r"""
@@ -103,7 +103,7 @@ done
 
 
 def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[BoxFinding]:
-    """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing where all went well.
+    """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing if all went well.
 
     `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of ssh and rsync.
     Nothing is left behind, there or here.
@@ -130,14 +130,14 @@ _UNCLEAN: Final = "its shell prints"
 
 
 def _tried(step: Iterator[BoxFinding]) -> list[BoxFinding]:
-    """Return what a step found. One that fails in a way of which it does not know is a finding too."""
+    """Return the findings of a step. An error that it does not know is a finding too."""
     found = list[BoxFinding]()
     try:
         found.extend(step)
     except Cut as problem:
         if not problem.stands:
             raise
-        found.append(BoxFinding(str(problem), stops=True, advice="see there what it waits for"))
+        found.append(BoxFinding(str(problem), stops=True, advice="see on the box what it waits for"))
     except (Unreachable, NotLetIn):
         raise
     except (OrchestratorError, OSError) as problem:
@@ -146,7 +146,7 @@ def _tried(step: Iterator[BoxFinding]) -> list[BoxFinding]:
 
 
 def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
-    """A command prints what it prints, and nothing comes ahead of that."""
+    """Try a command: it prints its output, and nothing comes before that."""
     command = shlex.join(["ssh", *link.address.words(), "true"])
     files = "what a shell reads that runs a command (~/.bashrc, ~/.zshenv)"
     try:
@@ -157,20 +157,20 @@ def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
         yield BoxFinding(
             f"`{command}` does not end within {STEP:.0f} s",
             stops=True,
-            advice=f"see what waits in {files}",
+            advice=f"find what waits in {files}",
         )
         return
     if ended.out:
         first = ended.out.decode(errors="replace").strip().split("\n")[0][:60]
         yield BoxFinding(
-            f"{_UNCLEAN} ahead of each command ({first!a}), which spoils rsync: `{command}` must print nothing",
+            f"{_UNCLEAN} before each command ({first!a}), which spoils rsync: `{command}` must print nothing",
             stops=True,
-            advice=f"let it be printed in shells of a terminal only, in {files}: case $- in *i*) … ;; esac",
+            advice=f"print it only in shells with a terminal, in {files}: case $- in *i*) … ;; esac",
         )
 
 
 def _login(link: Link) -> Iterator[BoxFinding]:
-    """A login shell comes to its end, and tells its environment."""
+    """Try a login shell: it ends, and prints its environment."""
     files = "what a login shell reads there (~/.profile, ~/.bash_profile, ~/.zprofile)"
     advice = f"in {files} start tmux, `read` or `exec` only where there is a terminal: if [ -t 0 ]; then … fi"
     try:
@@ -187,10 +187,10 @@ def _login(link: Link) -> Iterator[BoxFinding]:
 
 @contextmanager
 def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[BoxFinding]]]:
-    """Give the home there, with a folder of ours for the rest; and what keeps files from being written."""
+    """Yield the home there, with a folder of ours for the other steps; and what prevents files from being written."""
     ended = link.run(["sh", "-c", _BEGIN, "sh", ROOT, name, cwd, str(_WRITTEN)], deadline=STEP)
-    told = ended.out.decode(errors="replace").split("\n")
-    home, made = (told[-3], told[-2]) if len(told) >= 3 else ("", "")  # noqa: PLR2004 (a line for each, and the end)
+    lines = ended.out.decode(errors="replace").split("\n")
+    home, made = (lines[-3], lines[-2]) if len(lines) >= 3 else ("", "")  # noqa: PLR2004 (a line for each, and the end)
     try:
         yield home, [] if not ended.status and home.startswith("/") else [_unwritable(ended.err)]
     finally:
@@ -211,13 +211,13 @@ def _unwritable(said: bytes) -> BoxFinding:
 
 
 def _put(link: Link, folder: str) -> Iterator[BoxFinding]:
-    """A file is put there whole, by SFTP or, where a box has none, by a plain command."""
+    """Try to write a file there whole, by SFTP or, if a box has none, by a plain command."""
     try:
         with spoken(link, STEP) as there:
             there.put(f"{folder}/put", _DATA)
     except NoSubsystem:
         yield BoxFinding(
-            "its sshd gives no SFTP: files are put there by plain commands, which takes longer",
+            "its sshd has no SFTP: files are written there by plain commands, which takes longer",
             stops=False,
             advice="to have it, in its sshd_config: Subsystem sftp internal-sftp",
         )
@@ -230,7 +230,7 @@ def _put(link: Link, folder: str) -> Iterator[BoxFinding]:
 
 
 def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
-    """A file goes there by rsync, and comes back the same."""
+    """Try to send a file there by rsync, and fetch it back unchanged."""
     with tempfile.TemporaryDirectory(prefix="orchestrator-") as here:
         sent = Path(here, "sent", "rsync")
         sent.mkdir(parents=True)
@@ -243,22 +243,22 @@ def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[BoxF
         except Unavailable as problem:
             command = shlex.join(["ssh", *link.address.words(), "rsync", "--version"])
             yield BoxFinding(
-                f"rsync fails: {problem}", stops=True, advice=f"this must tell its version: {command}"
+                f"rsync fails: {problem}", stops=True, advice=f"this must print its version: {command}"
             )
             return
         came = Path(here, "came", "rsync", "file")
         if not came.is_file() or came.read_bytes() != _DATA:
             yield BoxFinding(
-                "rsync brought back another file than was sent", stops=True, advice="see its rsync"
+                "rsync fetched a different file than was sent", stops=True, advice="see its rsync"
             )
 
 
 def _window(link: Link, name: str) -> Iterator[BoxFinding]:
-    """A window of tmux opens, runs something and is closed, on a server of its own."""
+    """Try to open a window of tmux that runs something, and close it, on a server of its own."""
     ended = link.run(["sh", "-c", _WINDOW, "sh", ROOT, name], deadline=STEP)
     if ended.status:
-        said = " ".join(ended.err.decode(errors="replace").split())[-200:]
+        message = " ".join(ended.err.decode(errors="replace").split())[-200:]
         command = f"tmux -L {_NAME} -f /dev/null new-session -d true"
         yield BoxFinding(
-            f"tmux opens no window: {said}", stops=True, advice=f"this must say nothing there: {command}"
+            f"tmux opens no window: {message}", stops=True, advice=f"this must print nothing there: {command}"
         )

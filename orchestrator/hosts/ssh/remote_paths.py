@@ -1,4 +1,4 @@
-"""A task's folders on a box: where they lie, and how they are made."""
+"""A task's folders on a box: their paths, and how they are made."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from orchestrator.model.names import checked_name
 
 _MADE: Final = "made"
 _REFUSED: Final = {
-    "missing": "is no folder there",
-    "other": "belongs to another task: take it away, or name this task otherwise",
-    "history": "holds handoffs of which this task knows nothing: take them away",
+    "missing": "is not a folder there",
+    "other": "belongs to another task: remove it, or rename this task",
+    "history": "contains handoffs that this task does not know: remove them",
 }
 
-# All from outside is an argument. A mark is written last: a folder that bears it was made whole.
+# Everything from outside is an argument. The mark is written last: a folder with the mark is complete.
 _PREPARE: Final = r"""
 umask 077
 cwd=$1 name=$2 task=$3 own=$4 mark=$5
@@ -77,7 +77,7 @@ class RemotePaths:
         for path in (self.cwd, self.root):
             # `/./` would tell rsync where a name begins.
             if posixpath.normpath(path) != path or not path.startswith("/") or "\0" in path:
-                raise Refused(f"{path[:80]!a} is no absolute path of a folder on a box")
+                raise Refused(f"{path[:80]!a} is not an absolute path of a folder on a box")
 
     @property
     def shared(self) -> str:
@@ -86,7 +86,7 @@ class RemotePaths:
 
     @property
     def own(self) -> str:
-        """The task's folder beneath our own one there."""
+        """The task's folder below our own one there."""
         return f"{self.root.rstrip('/')}/tasks/{self.task}"
 
     def run(self, run: str) -> str:
@@ -95,22 +95,22 @@ class RemotePaths:
 
 
 def make_folders(link: Link, there: RemotePaths, shared: list[str]) -> None:
-    """Make a task's folders there, 0700, with our mark; `shared` are those in the shared one. Again is fine.
+    """Make a task's folders there, 0700, with our mark; `shared` are those in the shared one. Repeatable.
 
-    In a git repository the shared folder is put into `info/exclude`, unless it is tracked or ignored already.
+    In a git repository the shared folder is added to `info/exclude`, unless it is tracked or ignored already.
 
     Raises:
-        Refused: the folder in which the agents are to work is not there, or what lies there is another task's.
-        Unavailable: it cannot be done there now; the message has what the box said.
+        Refused: the folder in which the agents work does not exist, or the task's folder belongs to another task.
+        Unavailable: it cannot be done there now; the message has the box's error.
         Unreachable, Cut, NotLetIn: as `Link.run` does.
 
     """
     words = ["sh", "-c", _PREPARE, "sh", there.cwd, there.name, there.task, there.own, MARK, *shared]
     ended = link.run(words)
-    said = ended.out.decode(errors="replace").strip()
-    if said in _REFUSED:
-        path = there.cwd if said == "missing" else there.shared
-        raise Refused(f"{link.address}: {path} {_REFUSED[said]}")
-    if ended.status or said != _MADE:
-        why = one_line(ended.err.decode(errors="replace")) or one_line(said)
+    answer = ended.out.decode(errors="replace").strip()
+    if answer in _REFUSED:
+        path = there.cwd if answer == "missing" else there.shared
+        raise Refused(f"{link.address}: {path} {_REFUSED[answer]}")
+    if ended.status or answer != _MADE:
+        why = one_line(ended.err.decode(errors="replace")) or one_line(answer)
         raise Unavailable(f"{link.address}: the folders of {there.name} could not be made ({why[-200:]})")

@@ -1,6 +1,6 @@
-"""What is asked of a box about its runs, in one round trip by a script of POSIX sh, and how its answer is read: pure.
+"""Queries to a box about its runs, in one round trip by a script of POSIX sh, and the parsing of its answer: pure.
 
-Files of a run may hold anything: what does not read makes that run unknown, or lost as on any host, and no other.
+Files of a run may contain anything: what cannot be parsed makes that run unknown, or lost as on any host, and no other.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from orchestrator.model.run import Leftover
 from orchestrator.ports.host import Observation
 
 ROOT: Final = ".local/state/agent-orchestrator-box"
-"""Where our own files lie on a box, beneath its user's home: mirrored like the PM's state folder here."""
+"""Where our own files are on a box, below its user's home: mirrored like the PM's state folder here."""
 
 PER_RUN: Final = 16 * LIMIT
-"""Bytes that are read at most of what is told of one run: each line of a file comes under a word."""
+"""The maximum number of bytes read about one run: each line of a file is preceded by a word."""
 
 _SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("runs.sh").read_text()
 """Read at the start, as `launch.sh` is."""
@@ -34,7 +34,7 @@ _USED: Final = re.compile(rb"used ([0-9]{1,18}) ([0-9]{1,6})")
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """A run that is asked about: its folder beneath the root, and its launcher if it was seen alive before."""
+    """A run to ask about: its folder below the root, and its launcher if it was seen alive before."""
 
     folder: str
     seen: Observation | None = None
@@ -42,7 +42,7 @@ class RunQuery:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a box said: its user's home, and the lines after it. `whole`: the script came to its end."""
+    """A box's answer: its user's home, and the lines after it. `whole`: the script ran to its end."""
 
     home: str
     lines: list[bytes]
@@ -50,12 +50,12 @@ class Answered:
 
 
 def command(verb: str, *words: str) -> list[str]:
-    """Return the command that asks; all words are arguments, none is read as shell."""
+    """Return the command that asks; all words are arguments, none is interpreted by a shell."""
     return ["sh", "-c", _SCRIPT, "sh", ROOT, verb, *words]
 
 
 def observing(asked: Sequence[RunQuery]) -> list[str]:
-    """Return the command that tells how far runs are."""
+    """Return the command that asks for the states of runs."""
     words = []
     for each in asked:
         pid = str(each.seen.pid) if each.seen and each.seen.pid else ""
@@ -64,10 +64,10 @@ def observing(asked: Sequence[RunQuery]) -> list[str]:
 
 
 def read_answer(out: bytes) -> Answered:
-    """Return what the script printed, without what a login's own files print ahead of it.
+    """Return the script's output, without the output of the login's own files before it.
 
     Raises:
-        Unavailable: it is not what the script prints.
+        Unavailable: it is not the script's output.
 
     """
     lines = out.split(b"\n")
@@ -77,27 +77,27 @@ def read_answer(out: bytes) -> Answered:
     except (ValueError, IndexError):
         raise Unavailable("the box did not answer what it was asked: is its shell a POSIX one?") from None
     if not home.startswith("/") or not home.isprintable():
-        raise Unavailable(f"the box told {home[:80]!a} for its user's home")
+        raise Unavailable(f"the box answered {home[:80]!a} for its user's home")
     whole = lines[-2:] == [_END, b""]
     return Answered(home, lines[1:-2] if whole else lines[1:-1], whole)
 
 
 def read_observations(answer: Answered, asked: Sequence[RunQuery]) -> list[Observation | None]:
-    """Return how far each run is that was asked about; None for one of which nothing whole was told."""
-    told: dict[int, list[bytes]] = {}
+    """Return the state of each queried run; None if its answer is incomplete."""
+    sections: dict[int, list[bytes]] = {}
     for line in answer.lines:
         if line.startswith(b"run "):
-            told[len(told)] = []
-        elif told:
-            told[len(told) - 1].append(line)
+            sections[len(sections)] = []
+        elif sections:
+            sections[len(sections) - 1].append(line)
     if not answer.whole:
-        # The last one may lack lines.
-        told.pop(len(told) - 1, None)
-    return [_observation(told.get(number), each) for number, each in enumerate(asked)]
+        # The last section may be incomplete.
+        sections.pop(len(sections) - 1, None)
+    return [_observation(sections.get(number), each) for number, each in enumerate(asked)]
 
 
 def read_used(answer: Answered) -> float | None:
-    """Return how many seconds of processor time were told; None if none were."""
+    """Return the seconds of processor time in the answer; None if there are none."""
     match = _USED.fullmatch(b"\n".join(answer.lines))
     return int(match[1]) / int(match[2]) if match and int(match[2]) else None
 
@@ -118,9 +118,9 @@ def _observation(lines: list[bytes] | None, asked: RunQuery) -> Observation | No
 
 
 def _file(lines: Sequence[bytes], name: bytes) -> bytes | None:
-    """Return what stands in a file that was told line by line, or None if there is none.
+    """Return the content of a file that was sent line by line, or None if there is none.
 
-    A dot that the script adds stands behind its last byte.
+    The script adds a dot after its last byte.
     """
-    told = [line[len(name) + 1 :] for line in lines if line.startswith(name + b" ")]
-    return b"\n".join(told)[:-1] if told or name in lines else None
+    content = [line[len(name) + 1 :] for line in lines if line.startswith(name + b" ")]
+    return b"\n".join(content)[:-1] if content or name in lines else None

@@ -1,6 +1,6 @@
-"""Files put on a box, by paramiko's SFTP over a channel of the shared connection: no name is ever a shell's word.
+"""Writing files on a box, by paramiko's SFTP over a channel of the shared connection: no name reaches a shell.
 
-Where the box gives no SFTP, a plain command does it [plain_put.py].
+If the box has no SFTP, a plain command does it [plain_put.py].
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 
 class Puts(Protocol):
-    """What puts files on one box. Paths are absolute."""
+    """Writes files on one box. Paths are absolute."""
 
     def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
         """Put `data` at `path`, whole or not at all."""
         ...
 
     def make_folder(self, path: str, mode: int = 0o700) -> None:
-        """Make a folder and what is missing above it, with this mode; no error if it is there."""
+        """Make a folder and its missing parents, with this mode; no error if it exists."""
         ...
 
 
 class Sftp:
-    """Files of one box, while its channel is held. Paths are absolute; what is not UTF-8 in them goes by surrogates.
+    """Files of one box, while its channel is held. Paths are absolute; bytes that are not UTF-8 are surrogates.
 
-    Every call raises as `Link.run` does, and Unavailable where the box says no (no room, no right, no folder).
+    Every call raises as `Link.run` does, and Unavailable if the box refuses (no room, no right, no folder).
     """
 
     def __init__(self, client: SFTPClient, box: str) -> None:
@@ -49,9 +49,9 @@ class Sftp:
         self._box = box
 
     def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
-        """Put `data` at `path`, whole or not at all: a temporary file beside it, then a rename over what is there.
+        """Put `data` at `path`, whole or not at all: a temporary file beside it, then a rename over an existing one.
 
-        A cut may leave the temporary file behind, which nobody reads.
+        A broken connection may leave the temporary file behind, which nobody reads.
         """
         end = encoded(path)
         folder, _, _ = end.rpartition(b"/")
@@ -70,7 +70,7 @@ class Sftp:
                 raise
 
     def make_folder(self, path: str, mode: int = 0o700) -> None:
-        """Make a folder and what is missing above it, with this mode; no error if it is there."""
+        """Make a folder and its missing parents, with this mode; no error if it exists."""
         missing = []
         for each in (PurePosixPath(path), *PurePosixPath(path).parents):
             if self._is_folder(str(each)):
@@ -81,12 +81,12 @@ class Sftp:
                 try:
                     self._client.mkdir(encoded(name), mode)
                 except OSError:
-                    # Two may make it at once; SFTP has no word for "it exists".
+                    # Two callers may make it at once; SFTP has no error for "it exists".
                     if not self._is_folder(name):
                         raise
 
     def _is_folder(self, path: str) -> bool:
-        """Return whether there is a folder, or a link to one: a home may lie on another disk."""
+        """Return whether there is a folder, or a link to one: a home may be on another disk."""
         with self._asking("look at", path):
             try:
                 return stat.S_ISDIR(self._client.stat(encoded(path)).st_mode or 0)
@@ -97,7 +97,7 @@ class Sftp:
 
     @contextmanager
     def _asking(self, deed: str, path: str) -> Iterator[None]:
-        """Give what goes wrong our own words; what the link itself says goes through."""
+        """Replace library errors by our own words; errors of the link itself pass through."""
         try:
             yield
         except OrchestratorError:
@@ -108,9 +108,9 @@ class Sftp:
 
 @contextmanager
 def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Puts]:
-    """Give what puts files on a box: SFTP, or plain commands where there is none.
+    """Yield a writer of files on a box: SFTP, or plain commands if there is none.
 
-    `deadline`, in seconds, is for all that is done with it. Raises as `spoken` does, except for NoSubsystem.
+    `deadline`, in seconds, is for everything done with it. Raises as `spoken` does, except for NoSubsystem.
     """
     with ExitStack() as held:
         there: Puts
@@ -123,19 +123,19 @@ def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Puts]:
 
 @contextmanager
 def spoken(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
-    """Hold a channel for SFTP. `deadline`, in seconds, is for all that is done with it.
+    """Hold a channel for SFTP. `deadline`, in seconds, is for everything done with it.
 
     Raises:
-        Unreachable: there is no connection, and none was to be had or tried now. Nothing was done.
-        Cut: the connection ended, or time was up: whether the last thing was done is unknown.
+        Unreachable: there is no connection, and none could be made, or tried, now. Nothing was done.
+        Cut: the connection ended, or time was up: whether the last operation was done is unknown.
         NotLetIn: the box or our ssh refuses, until `Link.again` is called.
         NoSubsystem: it does not speak SFTP.
 
     """
-    # Imported here: 50 ms and 16 MB, for who has a box.
+    # Imported here: 50 ms and 16 MB, only for users with a box.
     from paramiko.sftp_client import SFTPClient
 
-    # It tells of every channel that it opens and closes.
+    # It logs every channel that it opens and closes.
     logging.getLogger("paramiko").setLevel(logging.ERROR)
     with link.subsystem("sftp", deadline) as stream:
         socket: Any = stream
@@ -149,13 +149,13 @@ def spoken(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
 
 
 def _check_taken(taken: int | None, sent: int) -> None:
-    """Raise OSError where a file is shorter than what was written to it: of writes ahead of answers nothing tells."""
+    """Raise OSError if a file is shorter than what was written to it: pipelined writes report no error."""
     if taken != sent:
         raise OSError(errno.ENOSPC, f"{taken} of {sent} bytes were taken: is its disk full?")
 
 
 def _faults() -> tuple[type[Exception], ...]:
-    """Return what paramiko raises: when the box says no, and when it says what is no SFTP."""
+    """Return paramiko's exceptions: when the box refuses, and when its answer is not SFTP."""
     from paramiko.sftp import SFTPError
     from paramiko.ssh_exception import SSHException
 

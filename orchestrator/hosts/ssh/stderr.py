@@ -1,4 +1,4 @@
-"""What a child writes on standard error while it lives: read as it comes, so that no pipe fills, and within bounds."""
+"""A child's standard error while it lives: read as it comes, so that no pipe fills, and within bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 KEPT: Final = 16_384
-"""Bytes of it that are kept: the first ones, which say what is wrong."""
+"""How many bytes of it are kept: the first ones, which say what is wrong."""
 
 FLOOD: Final = 4_194_304
 """Bytes after which the child is killed: a program that complains writes less in months."""
@@ -22,7 +22,7 @@ _PIECE: Final = 65_536
 class Stderr:
     """Reads a child's standard error in a thread of its own until the child's end.
 
-    Pass `writer` to `Popen` as its `stderr`, then call `follow`; `close` whatever happens.
+    Pass `writer` to `Popen` as its `stderr`, then call `follow`; call `close` in any case.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Stderr:
         self._thread: threading.Thread | None = None
 
     def follow(self, child: subprocess.Popen[bytes]) -> None:
-        """Begin to read; a child that floods is killed with its process group, which it leads."""
+        """Begin to read; a child that writes too much is killed with its process group, which it leads."""
         os.close(self.writer)
         self.writer = -1
         self._thread = threading.Thread(target=self._read, args=(child,), name="stderr", daemon=True)
@@ -45,7 +45,7 @@ class Stderr:
         return bytes(self._kept)
 
     def close(self) -> None:
-        """Read no more. What else holds the pipe finds it closed."""
+        """Stop reading. Other processes that hold the pipe find it closed."""
         if self._stopper < 0:
             return
         os.close(self._stopper)

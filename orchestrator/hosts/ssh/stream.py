@@ -1,4 +1,4 @@
-"""A child's input and output used as a socket is: so a library may speak through a program of ours, by a deadline."""
+"""A child's input and output used like a socket, so that a library can use a program of ours, with a deadline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orchestrator.model.errors import Unavailable
 
 
 class Broken(Unavailable):
-    """The other side ended the stream. `said` is what the child wrote on standard error; `heard`: it had answered."""
+    """The other side ended the stream. `said` is the child's standard error; `heard`: it had answered before."""
 
     def __init__(self, said: bytes, *, heard: bool) -> None:
         self.said = said
@@ -26,7 +26,7 @@ class Broken(Unavailable):
 
 
 class Stream:
-    """What is said to a child and heard from it, until a moment by `time.monotonic`: what takes longer is `Late`."""
+    """The exchange with a child, until a moment by `time.monotonic`: what takes longer is `Late`."""
 
     def __init__(self, child: subprocess.Popen[bytes], words: Stderr, until: float) -> None:
         assert child.stdin is not None  # noqa: S101 - PIPE was asked for
@@ -38,17 +38,17 @@ class Stream:
         os.set_blocking(self._in, False)
 
     def send(self, data: bytes) -> int:
-        """Write what goes in at once, and return how many bytes. Raises Late, Broken."""
+        """Write as much as possible at once, and return how many bytes. Raises Late, Broken."""
         if not _ready(self._in, select.POLLOUT, self._left()):
             raise Late
         try:
-            # A pipe that is writable has room for so many bytes, and takes a larger piece in part.
+            # A writable pipe has room for this many bytes, and takes a part of a larger piece.
             return os.write(self._in, data[: select.PIPE_BUF])
         except BrokenPipeError:
             raise self._broken() from None
 
     def recv(self, most: int) -> bytes:
-        """Return what is there, at most so many bytes, and never nothing. Raises Late, Broken."""
+        """Return what is available, at most `most` bytes, and at least one. Raises Late, Broken."""
         if not self.recv_ready(self._left()):
             raise Late
         piece = os.read(self._out, most)
@@ -62,7 +62,7 @@ class Stream:
         return _ready(self._out, select.POLLIN, patience)
 
     def get_name(self) -> str:
-        """Say which one of its kind it is: there is only one."""
+        """Return a name, as the library wants one: there is only one stream."""
         return ""
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class Stream:
         return max(0.0, self._until - time.monotonic())
 
     def _broken(self) -> Broken:
-        # Its last words are whole when it has ended; one that lingers is not waited for.
+        # Its last words are complete when it has ended; do not wait for one that lingers.
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(min(1.0, self._left()))
         return Broken(self._words.said(min(1.0, self._left())), heard=self._heard)
@@ -97,7 +97,7 @@ def _ready(descriptor: int, event: int, patience: float) -> bool:
 
 @contextmanager
 def opened(argv: Sequence[str], environ: Mapping[str, str], until: float) -> Iterator[Stream]:
-    """Run a program in a session of its own, and give what it speaks; at the end it is killed by its id.
+    """Run a program in a session of its own, and yield its stream; at the end it is killed by its id.
 
     Raises:
         Unavailable: it could not be started.

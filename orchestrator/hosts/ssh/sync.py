@@ -1,15 +1,16 @@
-"""One task on one box: its folders made there, answers sent, and what its agents write brought here.
+"""One task on one box: its folders are made there, answers are sent, and its agents' files are fetched.
 
-What steers (handoffs, events, exits) comes ahead of what is large (artifacts, logs), by calls of rsync of its own: a
-tree of many gigabytes holds up no report. And nothing is published here ahead of what was there before it:
+Control files (handoffs, events, exits) come before bulk files (artifacts, logs), by separate calls of rsync: a tree of
+many gigabytes delays no report. And nothing is published here before what preceded it there:
 
-1. exits, events and handoffs are brought into the mirror;
-2. was there an exit or an event among them, the handoffs are brought once more: what its writer had handed in before
-   lies in the mirror now, and gone is not before its last words are read (law 5). What is still written is held back;
-3. the artifacts that new reports name are brought, as these are held against them (law 6). A report that names a
-   folder waits until all is here that the box has in it, by name, size and time, and so does what came after it;
+1. exits, events and handoffs are fetched into the mirror;
+2. if there was an exit or an event among them, the handoffs are fetched once more: what its writer had handed in before
+   is in the mirror then, and a run is not gone before its last words are read (law 5). Files still being written are
+   held back;
+3. the artifacts that new reports name are fetched, as they are evidence for these reports (law 6). A report that names
+   a folder waits until all of the box's files in it are here, by name, size and time, and so does what came after it;
 4. all this is published: artifacts, handoffs, events, exits, in that order [reconcile.Kind];
-5. other artifacts follow, so many at a time.
+5. other artifacts follow, a limited number at a time.
 """
 
 from __future__ import annotations
@@ -43,31 +44,31 @@ FOLDERS: Final = (
 )
 
 LARGE: Final = ("artifacts", "scratchpad")
-"""The folders of which everything is brought, with no haste, within one bound."""
+"""The folders whose whole content is fetched, without haste, within one limit."""
 
 STEERING: Final = 4_194_304 + 1
-"""Bytes of a handoff or event that are brought at most: more than is ever read, so that what is too large is told."""
+"""The maximum size of a handoff or event that is fetched: more than is ever read, so that an excess is reported."""
 
 _BEHIND: Final = frozenset({Kind.EVENT, Kind.EXIT})
-"""What is not published ahead of a handoff that came before it: neither the end of a turn nor that of a run."""
+"""The kinds that are not published before a handoff that preceded them: the end of a turn, and that of a run."""
 
 LEAST_DISK: Final = 268_435_456
-"""Bytes that must be free here, or nothing is brought: the mirror must not take the journal's last."""
+"""Bytes that must be free here, or nothing is fetched: the mirror must not use up the journal's room."""
 
 NAMED: Final = 30.0
-"""Seconds that one try to bring the artifacts that a report names may take."""
+"""Seconds that one try to fetch the artifacts that a report names may take."""
 
 HELD: Final = 120.0
-"""Seconds for which a report waits for the artifacts that it names; then it goes ahead of them."""
+"""Seconds for which a report waits for the artifacts that it names; then it is published without them."""
 
 STEERED: Final = 60.0
 HAULED: Final = 120.0
-"""Seconds that a call of rsync may take: for what steers, and for what is large."""
+"""Seconds that a call of rsync may take: for control files, and for bulk files."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPaths:
-    """Where one task on one box lies here.
+    """The local folders of one task on one box.
 
     Args:
         folder: The task's folder in its project.
@@ -83,7 +84,7 @@ class LocalPaths:
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """What was brought of folders: the names of files, and whether that was all that was missing here."""
+    """What was fetched of folders: the names of files, and whether these were all that was missing here."""
 
     files: tuple[str, ...] = ()
     is_whole: bool = True
@@ -92,7 +93,7 @@ class _Inside:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """The artifacts named by reports that are `news`, and the reports that await others which are not here yet."""
+    """The artifacts named by reports that are `news`, and the reports that wait for others which are not here yet."""
 
     news: set[str] = field(default_factory=set)
     awaits: set[str] = field(default_factory=set)
@@ -103,13 +104,13 @@ class TaskSync:
     """One task on one box. One thread at a time.
 
     Args:
-        link: The way to the box.
+        link: The link to the box.
         files: The files here.
-        there: Where the task lies there.
-        here: Where it lies here.
+        there: The task's paths there.
+        here: Its paths here.
         environ: The environment of rsync.
-        bounds: How much of what is large comes in one pull, and at all.
-        steady: Gives seconds that never go back.
+        bounds: The limits on bulk files, of one pull and in total.
+        steady: Returns seconds that never go back.
 
     """
 
@@ -132,22 +133,23 @@ class TaskSync:
         self._mirror = Mirror(link, here.mirror / TREE, environ)
         self._files = files
         self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
-        # The runs for which all that lies in the mirror was published; None if that is to be found out again.
+        # The runs for which everything in the mirror was published; None if that must be found out again.
         self._settled: frozenset[str] | None = None
         self._steady = steady
-        # The reports that wait for what they name, and since when.
+        # The reports that wait for artifacts that they name, and since when.
         self._waiting: dict[str, float] = {}
-        # Bytes of handoffs and events that were brought; None until what lies in the mirror is counted.
+        # Bytes of handoffs and events that were fetched; None until the content of the mirror is counted.
         self._control_pulled: int | None = None
 
     # There ----------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the task's folders there. Again is fine; of what was made and is gone the user is to say that it may be.
+        """Make the task's folders there. Repeatable; for vanished ones the user must confirm that they may be made again.
 
         Raises:
-            Emptied: they were made before, and are not there: a disk that is not mounted is not written beneath.
-            Refused: the folder of the agents is missing, or what lies there is another task's.
+            Emptied: they were made before, and do not exist: nothing is written below the mount point of a missing
+            disk.
+            Refused: the folder of the agents is missing, or the task's folder belongs to another task.
             Unavailable: it cannot be done there now.
             Unreachable, Cut, NotLetIn: as `Link.run` does.
 
@@ -160,9 +162,9 @@ class TaskSync:
             self._known.keep()
 
     def send_answer(self, run: str, name: str, data: bytes) -> None:
-        """Put the answer to an event into its run's folder there; again is fine. Raises as `Sftp.put` does."""
+        """Write the answer to an event into its run's folder there. Repeatable. Raises as `Sftp.put` does."""
         if name.startswith((".", "-")) or "/" in name or not name.isprintable() or not name:
-            raise BadName(f"{name[:80]!a} is no name of an event")
+            raise BadName(f"{name[:80]!a} is not the name of an event")
         answers = f"{self._there.run(run)}/answers"
         with opened(self._link) as there:
             there.make_folder(answers)
@@ -181,18 +183,19 @@ class TaskSync:
     # Back -----------------------------------------------------------------------------------------
 
     def pull_control(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
-        """Bring what steers, with the artifacts that new reports name.
+        """Fetch control files, with the artifacts that new reports name.
 
-        `runs` are the ids of those that are on this box, and not settled: of others nothing is brought. Of those that
-        were seen to be `gone` before, the last words lie there already: they are not looked for twice.
+        `runs` are the ids of the unsettled runs on this box: nothing is fetched of others. The last words of runs that
+        were seen to be `gone` before are complete: they are not fetched twice.
 
-        Where only our own folder there was emptied, handoffs and their artifacts are brought all the same, and `ended`
-        tells what is missing: those speak for themselves. What tells of runs comes only with both folders, as nobody
-        may be told that a run is over ahead of what it handed in.
+        If only our own folder there was emptied, handoffs and their artifacts are fetched all the same, and `ended`
+        says
+        what is missing: handoffs are valid by themselves. Files about runs need both folders, as no run may be reported
+        as over before what it handed in.
 
         Raises:
-            Emptied: the folder that is shared with the agents there is not the one that we made. Nothing was brought.
-            Cut: the connection ended, or time was up. The next one goes on where this one ended.
+            Emptied: the folder that is shared with the agents there is not the one that we made. Nothing was fetched.
+            Cut: the connection ended, or time was up. The next call continues where this one ended.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing or failed, or the disk here is nearly full.
 
@@ -208,9 +211,10 @@ class TaskSync:
             return together([self._pull_control(frozenset()), Pulled(ended=str(why))])
 
     def pull_bulk(self, runs: Collection[str]) -> Pulled:
-        """Bring what is large; `ended` says why a part did not come.
+        """Fetch bulk files; `ended` says why a part is missing.
 
-        Raises as `steer`, ahead of the first byte; Emptied also where only our own folder there is not the one we made.
+        Raises as `pull_control`, before the first byte; Emptied also if only our own folder there is not the one we
+        made.
         """
         with _disk():
             runs = self._begin(runs)
@@ -226,13 +230,13 @@ class TaskSync:
         self._files.make_folder(self._here.mirror)
         free = shutil.disk_usage(self._here.mirror).free
         if free < LEAST_DISK:
-            raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is brought from a box")
+            raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is fetched from a box")
         return runs
 
     def _pull_control(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
         settled, self._settled = self._settled == runs, None
         took = self._pull_control_files(runs)
-        if not took.whole:  # nothing is published ahead of the handoffs that lie there
+        if not took.whole:  # nothing is published before the handoffs that are still there
             return together([self._left(took), Pulled(more=True, waits=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
         living = runs.difference(gone)
@@ -270,7 +274,7 @@ class TaskSync:
         return together(parts)
 
     def _pull_control_files(self, runs: Collection[str]) -> Took:
-        """Bring handoffs, and what tells of these runs, if any are given; of handoffs and events, what may come."""
+        """Fetch handoffs, and these runs' files, if any are given; of handoffs and events, within the limits."""
         if self._control_pulled is None:
             self._control_pulled = self._publisher.size(("handoffs/", "requests/"))
         left = self._bounds.control_total - self._control_pulled
@@ -289,16 +293,16 @@ class TaskSync:
         return took
 
     def _bring(self, names: Sequence[str], deadline: float) -> None:
-        """Bring files of the mirror's names, whichever folder there they lie in."""
+        """Fetch files by their names in the mirror, from either folder there."""
         self._mirror.bring(["/"], names=self._paths(names), deadline=deadline)
 
     def _paths(self, names: Iterable[str]) -> list[str]:
-        """Return where files of the mirror's names lie there, as rsync is told."""
+        """Return the paths there of files by their names in the mirror, in the form for rsync."""
         shared, own = self._there.shared, self._there.own
         return [f"{own if name.startswith('runs/') else shared}/./{name}".lstrip("/") for name in names]
 
     def _bring_named(self, names: Iterable[str], runs: Collection[str]) -> _Named:
-        """Bring the artifacts that new reports name."""
+        """Fetch the artifacts that new reports name."""
         reports = {name: self._named(name) for name in names if kind_of(name, runs) is Kind.HANDOFF}
         named = list(dict.fromkeys(each for paths in reports.values() for each in paths))
         if not named:
@@ -319,7 +323,7 @@ class TaskSync:
         return self._awaited(_Named(news, awaits, inside.parts), folders)
 
     def _awaited(self, named: _Named, folders: Iterable[str]) -> _Named:
-        """Let a report wait for what it names, so long and no longer; then its user is told what is not here."""
+        """Let a report wait for artifacts that it names, up to the limit; then its user is told which are missing."""
         now = self._steady()
         self._waiting = {name: self._waiting.get(name, now) for name in named.awaits}
         awaits = {name for name, since in self._waiting.items() if now - since < HELD}
@@ -331,7 +335,7 @@ class TaskSync:
         return replace(named, awaits=awaits, parts=tuple(parts))
 
     def _bring_inside(self, folders: Sequence[str]) -> _Inside:
-        """Bring what is in folders of artifacts there and not here, file by file, as far as one pull may."""
+        """Fetch the missing content of folders of artifacts, file by file, as far as one pull may."""
         listed = self._mirror.bring(
             ["/"], names=self._paths(folders), rules=["- .tmp-*"], deep=True, only_list=True, deadline=NAMED
         )
@@ -347,7 +351,7 @@ class TaskSync:
         return entry is not None and entry.is_folder
 
     def _unsettled(self, names: Collection[str], runs: Collection[str]) -> set[str]:
-        """Return the handoffs that are still written there; none, where a run has ended: they are its last words."""
+        """Return the handoffs that are still being written there; none if a run has ended: they are its last words."""
         handoffs = [name for name in names if kind_of(name, runs) is Kind.HANDOFF]
         if not handoffs or any(kind_of(name, runs) is Kind.EXIT for name in names):
             return set()
@@ -368,8 +372,10 @@ class TaskSync:
         return artifacts_named(data, name, self._there.shared)
 
     def _over(self, chosen: Choice) -> list[Pulled]:
-        """Return what tells that artifacts are left there, as they are too many."""
-        why = f"{self._bounds.total} bytes of artifacts and scratchpads were brought; what is beyond stays on the box"
+        """Return the report that artifacts are left there, because they are too many."""
+        why = (
+            f"{self._bounds.total} bytes of artifacts and scratchpads were fetched; the rest stays on the box"
+        )
         return [self._publisher.refuse("artifacts", why)] if chosen.over else []
 
     def _had(self) -> int:
@@ -377,11 +383,13 @@ class TaskSync:
         return sum(base.stamp[2] for name, base in bases if name.startswith(COUNTED))
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
-        """Return what was left lying, there or in the mirror, as far as it was not told before."""
+        """Return what was left, there or in the mirror, unless it was reported before."""
         parts = [self._publisher.refuse(name, why) for name, why in took.left]
-        parts += [self._publisher.refuse(name, "nothing of this name comes from a box") for name in misnamed]
+        parts += [
+            self._publisher.refuse(name, "no file of this name may come from a box") for name in misnamed
+        ]
         if (self._control_pulled or 0) >= (most := self._bounds.control_total):
-            why = f"{most} bytes of handoffs and events were brought; what is beyond stays on the box"
+            why = f"{most} bytes of handoffs and events were fetched; the rest stays on the box"
             parts.append(self._publisher.refuse("handoffs", why))
         if took.said:
             parts.append(self._publisher.refuse("rsync", took.said[-400:]))
@@ -394,7 +402,7 @@ def _disk() -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise Unavailable(f"the disk here does not take what a box has: {problem}") from problem
+        raise Unavailable(f"the disk here cannot take the files of a box: {problem}") from problem
 
 
 def _run_rules(runs: Collection[str], files: Sequence[str]) -> list[str]:

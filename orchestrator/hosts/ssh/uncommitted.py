@@ -1,4 +1,4 @@
-"""Whether work lies uncommitted in a repository on a box: nothing changes there."""
+"""Whether a repository on a box has uncommitted work; this changes nothing there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orchestrator.model.errors import Unavailable
 DEADLINE: Final = 120.0
 """Seconds that git may take to look through the tree."""
 
-# Told is whether there is any, as there may be very much. New files count whatever the user's own settings of git say;
-# submodules do not, as git would run there what their configuration names, and none is brought.
+# Only whether there is any is printed, as there may be very much. New files count whatever the user's own settings of
+# git say; submodules do not: git would run commands of their configuration there, and none is fetched.
 _SCRIPT: Final = """
 left=$(GIT_OPTIONAL_LOCKS=0 git -C "$1" -c core.fsmonitor=false \\
     status --porcelain --untracked-files=normal --ignore-submodules=all) || exit
@@ -21,17 +21,17 @@ if [ -n "$left" ]; then echo left; fi
 
 
 def lies_uncommitted(link: Link, there: str) -> bool:
-    """Return whether anything lies uncommitted in the repository `there`, new files too; what it ignores is nothing.
+    """Return whether the repository `there` has anything uncommitted, new files too; ignored files do not count.
 
     Raises:
-        Unavailable: git cannot tell it there.
+        Unavailable: git cannot answer there.
         Unreachable, Cut, NotLetIn: as `Link.run`.
 
     """
     ended = link.run(["sh", "-c", _SCRIPT, "sh", there], deadline=DEADLINE)
     if ended.status:
-        said = one_line(ended.err.decode(errors="replace"))
+        reason = one_line(ended.err.decode(errors="replace"))
         raise Unavailable(
-            f"{link.address}: git cannot tell what lies uncommitted in {there} ({said[-200:]!a})"
+            f"{link.address}: git cannot determine uncommitted work in {there} ({reason[-200:]!a})"
         )
     return bool(ended.out.strip())

@@ -1,7 +1,8 @@
-"""A window here that shows a session on a box: what it runs, and that there is one of it per task and box.
+"""A window here that shows a session on a box: its command, and that there is one per task and box.
 
-The agent lives in a tmux there, so a window that is cut off, closed or never opened costs it nothing. It attaches
-over the connection that stands, and never makes one: whether a box may be called is for its link alone to decide.
+The agent lives in a tmux there, so a window that is cut off, closed or never opened costs it nothing. The window
+attaches
+over the existing connection, and never makes one: only the box's link decides whether to connect.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.hosts.tmux import Tmux
 
 BOX_OPTION: Final = "@box"
-"""What tells the window of a box from others here: an option of its pane, with the box's address."""
+"""Distinguishes the window of a box from others here: an option of its pane, with the box's address."""
 
 _SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("window.sh").read_text("utf-8")
 """Read at the start: see `hosts/launcher.py`."""
@@ -28,10 +29,10 @@ _ATTACH: Final = 'exec tmux -u -L "$1" attach-session -t "=$2" 2>/dev/null'
 
 
 def window_argv(place: MasterPlace, session: str) -> list[str]:
-    """Return what a window runs that shows a session of our tmux on the box of this connection.
+    """Return the command of a window that shows a session of our tmux on the box of this connection.
 
-    Each word is one word of tmux's `new-window`, after its options: no word of an address, a path or a name is read
-    by a shell or by tmux. The window stays until it is closed, whatever becomes of the connection.
+    Each word is one word of tmux's `new-window`, after its options: no word of an address, a path or a name is
+    interpreted by a shell or by tmux. The window stays until it is closed, whatever becomes of the connection.
 
     Raises:
         Refused: the session's name is none of ours, or the socket's path is too long.
@@ -46,8 +47,8 @@ def window_argv(place: MasterPlace, session: str) -> list[str]:
 def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
     """Open the window of a box in a task's session here, if there is none yet; return its pane.
 
-    One window per task and box: its pane bears the box's address as `@box`, by which `task attach` finds it. The
-    session there is of the same name.
+    One window per task and box: its pane has the box's address as `@box`, by which `task attach` finds it. The session
+    there has the same name.
 
     Raises:
         NoTarget, NoServer: there is no such session here.
@@ -81,7 +82,7 @@ def _windows(tmux: Tmux, here: str, box: str) -> list[str]:
 def window_name(address: Address) -> str:
     """Return the name of a box's window in the session of a task: letters, digits and `-` of its host.
 
-    Two boxes may get the same; the window is found by its id.
+    Two boxes may have the same one; the window is found by its id.
     """
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in address.host.lower())
     return checked_target(f"box-{name.strip('-')}"[:64])

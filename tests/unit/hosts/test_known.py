@@ -3,7 +3,7 @@ import os
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.ssh.pulled_files import TOLD, Base, Known
+from orchestrator.hosts.ssh.pulled_files import REFUSALS_KEPT, Base, Known
 
 STAMP = (1, 2, 3)
 ODD = ["a\nb", 'it\'s "so"', os.fsdecode(b"bad \xff"), "ü"]
@@ -22,14 +22,14 @@ def test_what_was_brought_and_told_is_remembered(path):
     known = again(path)
     for name in ODD:
         known.brought(name, "digest", STAMP)
-    assert known.tell("link", "why")
+    assert known.is_new("link", "why")
     known.prepare()
     known.keep()
     after = again(path)
     assert after.bases == {name: Base("digest", STAMP) for name in ODD}
     assert after.prepared
-    assert not after.tell("link", "why")
-    assert after.tell("link", "another why")
+    assert not after.is_new("link", "why")
+    assert after.is_new("link", "another why")
 
 
 def test_what_is_known_already_costs_no_write(path):
@@ -79,6 +79,6 @@ def test_it_does_not_grow_with_each_change(path):
 
 def test_a_box_with_endless_refusals_is_told_of_so_often_and_no_more(path):
     known = again(path)
-    assert all(known.tell(str(number), "why") for number in range(TOLD))
-    assert not known.tell("one more", "why")
-    assert len(known.told) == TOLD
+    assert all(known.is_new(str(number), "why") for number in range(REFUSALS_KEPT))
+    assert not known.is_new("one more", "why")
+    assert len(known.refusals) == REFUSALS_KEPT
