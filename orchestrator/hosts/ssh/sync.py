@@ -144,7 +144,7 @@ class TaskSync:
     # There ----------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the task's folders there. Repeatable; for vanished ones the user must confirm that they may be made again.
+        """Make the task's folders there. Repeatable; if they vanished, the user must confirm that they be made again.
 
         Raises:
             Emptied: they were made before, and do not exist: nothing is written below the mount point of a missing
