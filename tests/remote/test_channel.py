@@ -153,7 +153,7 @@ def test_only_lines_of_ours_are_read(
 ) -> None:
     monkeypatch.setattr(channels, "_START", f"echo 'Welcome!'; echo 'ready look'; echo '{line}'; read -r _")
     channel = Channel(link, tasks, os.environ)
-    with pytest.raises(Cut, match="no line of ours"):
+    with pytest.raises(Cut, match="not part of the protocol"):
         wait_until(lambda: channel.read(1) and False)
 
 

@@ -125,7 +125,7 @@ def test_a_box_is_told_as_json(user: User, box: Box) -> None:
 def test_a_folder_that_is_not_there_is_said_with_what_to_do(user: User, box: Box) -> None:
     said = user.task("doctor", "alpha:/no/such/folder")
     assert said.returncode == 1
-    assert "missing  /no/such/folder is no folder there\n         > make it, or mend" in said.stdout
+    assert "missing  /no/such/folder is not a folder there\n         > make it, or correct" in said.stdout
     assert said.stdout.endswith("no agent could work there: provide what is missing\n")
 
 
@@ -246,9 +246,9 @@ def test_a_task_starts_when_its_boxes_have_what_its_agents_need(
     assert said.returncode == 0, said
     first, second, rest = said.stdout.split("\n\n")
     assert first.startswith(f"beta:{beta.home}\n")
-    assert "./dev.sh is there" in first
+    assert "./dev.sh exists" in first
     assert second.startswith(f"alpha:{box.home}/repo\n")
-    assert " sh is there" in second
+    assert " sh exists" in second
     assert rest.startswith("tidy runs\n")
     assert len(daemon.heard) == 1
     assert not list(beta.folder.rglob("was-run"))

@@ -91,7 +91,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
 @pytest.mark.parametrize(
     ("file", "text", "cause"),
     [
-        (".bash_profile", "exit 3\n", "did not tell the environment of a login"),
+        (".bash_profile", "exit 3\n", "did not send the environment of a login"),
         (".bashrc", "rsync() { return 127; }\n", "rsync is not there"),
         (".bashrc", "echo Welcome\n", "must print nothing"),
     ],

@@ -51,7 +51,7 @@ def test_folder_that_was_there_before_stays(link: Link, box: Box) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "what", "advice"),
     [
-        (".bashrc", "echo Welcome to alpha\n", r"ahead of each command.*Welcome to alpha", r"\$-"),
+        (".bashrc", "echo Welcome to alpha\n", r"before each command.*Welcome to alpha", r"\$-"),
         (".bash_profile", "exec tmux\n", "login shell there ends before", r"\[ -t 0 \]"),
         (".profile", "exit 3\n", "login shell there ends before", "~/.profile"),
         (".profile", "sleep 60\n", "login shell there does not end", r"\[ -t 0 \]"),

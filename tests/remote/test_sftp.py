@@ -92,7 +92,7 @@ def test_what_the_box_will_not_do_is_told_and_leaves_nothing(link: Link, box: Bo
 
 
 def test_where_there_is_no_sftp_it_is_said(link: Link) -> None:
-    with pytest.raises(Unavailable, match="gives no `other`"), link.subsystem("other") as stream:
+    with pytest.raises(Unavailable, match="has no `other`"), link.subsystem("other") as stream:
         stream.recv(1)
     assert link.state().way is Way.REACHABLE
 

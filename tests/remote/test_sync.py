@@ -164,7 +164,7 @@ def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World
     with pytest.raises(Refused, match="another task"):
         world.sync().prepare()
     shutil.rmtree(world.repo)
-    with pytest.raises(Refused, match="is no folder there"):
+    with pytest.raises(Refused, match="is not a folder there"):
         world.sync().prepare()
 
 
@@ -183,7 +183,7 @@ def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world
         with pytest.raises(Emptied) as told:
             again.prepare()
     assert world.arrived() == before
-    _, _, advice = str(told.value).partition("begin anew there: ")
+    _, _, advice = str(told.value).partition("make it anew there: ")
     subprocess.run(["sh", "-c", advice], cwd="/", capture_output=True, timeout=10, check=True)
     world.sync().prepare()
     assert pull(world.sync(), [RUN]).ended == ""

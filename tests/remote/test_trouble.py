@@ -203,7 +203,7 @@ def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_
     box.start()
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
     assert question["kind"] == "box"
-    begin_anew = re.search(r"begin anew there: (.*)\. Mend it", question["text"])
+    begin_anew = re.search(r"make it anew there: (.*)\. Fix it", question["text"])
     assert begin_anew
     assert world.believed("dev:greet") == "unreachable"
     subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})

@@ -109,7 +109,7 @@ def test_very_much_of_it_is_told_like_little(link: Link, box: Box) -> None:
 def test_where_git_cannot_tell_nothing_is_said(link: Link, box: Box) -> None:
     (box.home / "empty").mkdir()
     for name in ("empty", "nowhere"):
-        with pytest.raises(Unavailable, match="git cannot tell what lies uncommitted"):
+        with pytest.raises(Unavailable, match="git cannot determine uncommitted work"):
             lies_uncommitted(link, str(box.home / name))
 
 

@@ -57,7 +57,7 @@ def test_every_verb_names_a_server_of_another_version(replaced: tuple[World, Pat
         said = world.task(*words)
         shown = " ".join((said.out + said.err).split())
         assert SAID in shown, words
-        assert "Put the former version back" in shown, words
+        assert "Restore the former version" in shown, words
     mark.unlink()
     assert world.task("answer", "t1", question["id"], "retry").code == 0
     world.until_is("complete")

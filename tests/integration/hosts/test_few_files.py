@@ -48,7 +48,7 @@ def test_server_that_is_full_may_open_more_and_goes_on(tmux_socket: TmuxSocket) 
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] <= 2 * FEW:
         pytest.skip("this user may not open more files")
     tmux = full_server(tmux_socket, "-Sn")
-    assert f"of {FEW} files open; it may open" in fill(tmux)
+    assert f"of {FEW} files open; its limit is" in fill(tmux)
     wait_until(lambda: _answers(tmux))
     for _ in range(FEW):
         tmux.cmd(*WINDOW)

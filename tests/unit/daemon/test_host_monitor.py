@@ -371,7 +371,7 @@ def test_what_was_kept_aside_and_what_was_refused_is_told_to_the_task(bench: Ben
     bench.monitor.keep("t-1", (replace(remote_task("t-1"), runs=frozenset({"r-1"})),))
     bench.round()
     assert any("artifacts/a.kept-1" in text for text in bench.said())
-    assert any("b was not brought" in text and "a link" in text for text in bench.said())
+    assert any("b was not fetched" in text and "a link" in text for text in bench.said())
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_good_box_stops_nothing():
         "rsync  version 3.2.7  protocol version 31",
         "git version 2.39.5",
         "claude 2.1.328 (Claude Code)",
-        "/repo is there",
+        "/repo exists",
         "2.0 GiB free",
         "its clock agrees with ours",
         "its tmux outlives a logout: no systemd there that would end it",
@@ -97,8 +97,8 @@ def test_a_good_box_stops_nothing():
             True,
         ),
         ("git=git version 2.39.5", "git=", "git is missing", True),
-        ("cwd=writable", "cwd=missing", "/repo is no folder there", True),
-        ("cwd=writable", "cwd=readonly", "/repo may not be written", True),
+        ("cwd=writable", "cwd=missing", "/repo is not a folder there", True),
+        ("cwd=writable", "cwd=readonly", "/repo is not writable", True),
         ("disk=2097152", "disk=1024", "0.0 GiB free", False),
         ("clock=1000", "clock=700", "its clock is 299 s behind ours: nothing is missed", False),
         ("linger=unneeded", "linger=no", "a logout may end its tmux", False),
@@ -137,9 +137,9 @@ def test_commands_are_there_or_stop_a_start():
     box = read_box(text, ASKED, 1000.2, 1000.4, commands=["python3", "./a b"])
     assert box.commands == {"python3": True, "./a b": False}
     assert [each.what for each in findings(box, "/repo", optional=ASKED) if each.stops] == [
-        "./a b is not there, or may not be run"
+        "./a b does not exist, or may not be executed"
     ]
-    with pytest.raises(Unavailable, match="did not tell of its make"):
+    with pytest.raises(Unavailable, match="did not answer for its make"):
         read_box(text, ASKED, 1000.2, 1000.4, commands=["python3", "./a b", "make"])
 
 
