@@ -298,9 +298,9 @@ def test_a_folder_that_cannot_be_made_is_told(bench: RunsBench) -> None:
     with pytest.raises(Unavailable, match="could not end"):
         bench.host.end(bench.folder("r1"), kill=False)
     (bench.root / "tasks" / TASK / "runs").unlink()
-    with pytest.raises(Refused, match="not a run.s path"):
+    with pytest.raises(Refused, match="not a run's path"):
         bench.host.observe(Path("/elsewhere"))
-    with pytest.raises(Refused, match="not a run.s path"):
+    with pytest.raises(Refused, match="not a run's path"):
         bench.host.observe(bench.state / "tasks" / ".." / ".." / "x")
 
 

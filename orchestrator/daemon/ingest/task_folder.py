@@ -27,7 +27,7 @@ def trouble(files: Files, folder: Path, *, closely: bool) -> str:
     `closely` also tests whether `handoffs/` can be read.
 
     Raises:
-        OSError: the system cannot tell now.
+        OSError: the system cannot answer now.
 
     """
     try:

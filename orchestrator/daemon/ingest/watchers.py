@@ -91,7 +91,7 @@ class Watch:
         except OSError as error:
             self.polling = (
                 f"the system grants no watcher of files ({error.strerror}): folders are scanned "
-                f"every {POLL:g} seconds; `task doctor` tells which limit to raise"
+                f"every {POLL:g} seconds; `task doctor` says which limit to raise"
             )
             log.warning("%s", self.polling)
             self._observer = PollingObserver(timeout=POLL)

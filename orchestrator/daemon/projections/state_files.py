@@ -234,10 +234,10 @@ def write_pm_state(files: Files, task_folder: Path, state: PMState, *, last_chec
 
 
 def last_checkin_shown(files: Files, home: Path) -> float:
-    """Return when a task was last checked in on, as it was shown last: nothing journals that. 0 if nothing tells."""
+    """Return a task's last check-in as it was last shown, as it is not journaled; 0 if that is unknown."""
     try:
-        told = json.loads(files.read(layout.task_state(home)))
-        return float(told["last_checkin"] or 0.0)
+        document = json.loads(files.read(layout.task_state(home)))
+        return float(document["last_checkin"] or 0.0)
     except (Unreadable, ValueError, RecursionError, TypeError, KeyError):
         return 0.0
 

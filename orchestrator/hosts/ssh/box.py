@@ -76,11 +76,11 @@ echo orchestrator-box-end
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a box told. `cwd` is writable, readonly or missing; versions are as printed, empty where there is none.
+    """A box's answers. `cwd` is writable, readonly or missing; versions are as printed, empty if there is none.
 
     `offset` is how many seconds its clock is ahead of ours, `disk` the free bytes where the agent works.
-    `programs` has the version of each program asked for, and None for one that is not there; `commands` tells whether
-    each command is there, which was not run.
+    `programs` has the version of each queried program, None for a missing one; `commands` says whether each command
+    exists, without running it.
     """
 
     home: str

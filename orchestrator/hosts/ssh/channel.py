@@ -255,7 +255,7 @@ def _command(tasks: Sequence[RemotePaths], beat: float, silence: float) -> tuple
 
 
 def _watched(task: RemotePaths) -> list[str]:
-    """Return the words that tell the program there which folders of a task to watch."""
+    """Return the arguments that name the folders of a task to watch, for the program there."""
     folders = [
         (Part.HANDOFFS, "0", f"{task.shared}/handoffs"),
         (Part.ARTIFACTS, "-1", f"{task.shared}/artifacts"),

@@ -1,4 +1,4 @@
-"""Tells of what appears in folders: runs on a box by `python3 -I -S -c`, where nothing else of this project is.
+"""Reports changes in folders: runs on a box by `python3 -I -S -c`, without anything else of this project.
 
     notice.py BEAT SILENCE { TASK DEPTH FOLDER } …
 
@@ -26,7 +26,7 @@ PAUSE = 0.1  # seconds between two lines about one task
 
 
 class Notice:
-    """Folders that are watched, and what is to be told of them."""
+    """The watched folders, and the changes to report."""
 
     def __init__(self, folders: list[tuple[str, int, bytes]]) -> None:
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -36,7 +36,7 @@ class Notice:
         self.folders = folders
         self.watched: dict[int, tuple[str, int, bytes]] = {}
         self.changed: set[str] = set()
-        self.told: dict[str, float] = {}
+        self.reported_at: dict[str, float] = {}
         self.blind = False
 
     def watch(self, task: str, depth: int, folder: bytes, *, again: bool = False) -> None:
@@ -56,12 +56,12 @@ class Notice:
                 todo += [(deep - 1, below) for below in folders_in(path)]
 
     def watch_all(self, *, again: bool = False) -> None:
-        """Watch all, also what was made anew in the place of a folder that is gone."""
+        """Watch all folders, including new ones in the place of a removed folder."""
         for folder in self.folders:
             self.watch(*folder, again=again)
 
     def read(self) -> None:
-        """Take in what the system tells."""
+        """Read the events of the system."""
         try:
             data = os.read(self.inotify, 65536)
         except BlockingIOError:
@@ -82,20 +82,20 @@ class Notice:
         task, deep, path = watched
         if mask & IS_FOLDER:
             if deep:
-                # What lies in it already was told by nobody.
+                # Nothing reported the files that are in it already.
                 self.watch(task, deep - 1, path + b"/" + name)
                 self.changed.add(task)
         elif not mask & CREATE and not name.startswith(b".") and not name.endswith(b".new"):
             self.changed.add(task)
 
-    def tell(self, now: float) -> float:
-        """Tell what changed, each task once in a while; return in how many seconds there is more to tell."""
+    def report(self, now: float) -> float:
+        """Report changes, each task at most once per `PAUSE`; return in how many seconds there is more to report."""
         again = 3600.0
         for task in sorted(self.changed):
-            since = now - self.told.get(task, -PAUSE)
+            since = now - self.reported_at.get(task, -PAUSE)
             if since >= PAUSE:
                 self.changed.discard(task)
-                self.told[task] = now
+                self.reported_at[task] = now
                 say("change " + task)
             else:
                 again = min(again, PAUSE - since)
@@ -128,7 +128,7 @@ def main(beat: float, silence: float, folders: list[tuple[str, int, bytes]]) -> 
     heard = beaten = time.monotonic()
     while True:
         now = time.monotonic()
-        wait = min(notice.tell(now), beaten + beat - now)
+        wait = min(notice.report(now), beaten + beat - now)
         ready = [descriptor for descriptor, _ in poll.poll(max(0.0, wait) * 1000)]
         now = time.monotonic()
         if 0 in ready:

@@ -75,7 +75,7 @@ class RemotePaths:
         checked_name(self.task, "task id")
         checked_name(self.name, "task name")
         for path in (self.cwd, self.root):
-            # `/./` would tell rsync where a name begins.
+            # `/./` would mark the beginning of a name for rsync.
             if posixpath.normpath(path) != path or not path.startswith("/") or "\0" in path:
                 raise Refused(f"{path[:80]!a} is not an absolute path of a folder on a box")
 

@@ -14,12 +14,12 @@ from orchestrator.hosts.ssh.link_state import Cut, Way
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0
-"""Seconds that one transfer may take; the next goes on where it ended, file by file."""
+"""Seconds that one transfer may take; the next one continues where it ended, file by file."""
 
 BOX: Final = "box"
-"""What the box is called among the arguments: the connection is there, so that the name counts for nothing."""
+"""The name of the box in the arguments; it has no effect, as the connection exists already."""
 
-_TOLD: Final = re.compile(rb">([0-9]{1,20}) ")
+_LISTED: Final = re.compile(rb">([0-9]{1,20}) ")
 _SILENCE: Final = 10  # seconds without a byte after which rsync gives up
 _SAID: Final = 1_048_576
 _MOVED: Final = 24  # a file was moved while it was read; the next transfer finds it
@@ -32,7 +32,7 @@ _NOT_CLEAN: Final = "is your shell clean"
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What rsync printed, and in its words what it could not do. Unless `whole`, it had more to do."""
+    """rsync's output, and its error messages. Unless `whole`, it had more to do."""
 
     out: bytes
     said: str = ""
@@ -40,18 +40,18 @@ class Transfer:
 
 
 class _Budget:
-    """Counts the bytes of the files of which rsync tells."""
+    """Counts the bytes of the files that rsync lists."""
 
     def __init__(self, left: int) -> None:
         self._left = left
         self._line = b""
 
     def allows(self, piece: bytes) -> bool:
-        """Take what rsync printed next; return whether it may go on."""
+        """Take the next output of rsync; return whether it may go on."""
         *lines, self._line = (self._line + piece).split(b"\n")
         for line in lines:
-            if told := _TOLD.match(line):
-                self._left -= int(told[1])
+            if listed := _LISTED.match(line):
+                self._left -= int(listed[1])
         return self._left >= 0
 
 
@@ -65,11 +65,12 @@ def rsync(
     cut_short: bool = False,
     budget: int | None = None,
 ) -> Transfer:
-    """Run rsync with these arguments; no word of them is read by a shell, here or there.
+    """Run rsync with these arguments; no word of them is interpreted by a shell, here or there.
 
-    `deadline` is in seconds. With `cut_short`, more than 1 MB of what it prints is left out rather than an error.
-    `budget` is how many bytes of files it may bring, as it tells of each by `>SIZE NAME`; it is ended by the file that
-    goes beyond, and what came stays.
+    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `budget` is how many
+    bytes
+    of files it may transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and
+    transferred files stay.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
@@ -97,7 +98,7 @@ def rsync(
             raise Unavailable(f"{link.address}: rsync {problem}") from None
         return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
     said = ended.err.decode(errors="backslashreplace").strip()
-    if _NO_ROOM.search(said):  # whatever its status is then: it has several
+    if _NO_ROOM.search(said):  # whatever its status: there are several for this
         where = "there" if arguments[-1].startswith(f"{BOX}:") else "here"
         raise Unavailable(f"{link.address}: the disk {where} is full: make room ({_last_words(said)})")
     if ended.status in {0, _MOVED}:
@@ -113,13 +114,13 @@ def rsync(
 
 
 def _meaning(link: Link, status: int, said: str) -> str:
-    """Return what it means that rsync failed, and what to do."""
+    """Return why rsync failed, and what to do."""
     if status == _NOT_THERE:
-        return "rsync is not there, or not on the PATH of a plain command: install it there"
+        return "rsync is missing, or not on the PATH of a plain command: install it there"
     if _NOT_CLEAN in said:
         command = shlex.join(["ssh", *link.address.words(), "true"])
         return (
-            f"its shell prints something ahead of what a command prints: `{command}` must print nothing. Mend what a "
+            f"its shell prints something before a command's output: `{command}` must print nothing. Correct what a "
             "plain command reads there (~/.bashrc, ~/.zshenv)"
         )
     return f"rsync ended with {status} ({_last_words(said)})"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 _SAID: Final = {TaskState.PARTIAL: "complete in part", TaskState.WAITING: "waiting for an answer"}
-"""States that a person is told in other words than their own."""
+"""States that are shown to a person in other words than their own."""
 
 
 def task_started(draft: Draft, fact: TaskStarted) -> None:

@@ -57,7 +57,7 @@ def reading(call: Call) -> Finding:
 def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
     """Return the finding on reading what one word may name: each part of it is taken for a path.
 
-    `search`: what lies beneath it is read as well.
+    `search`: everything below it is read as well.
     """
     case = call.case
     if not field.known:
@@ -75,7 +75,7 @@ def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
             for path in _all_paths(part, call.places):
                 findings.append(judged_path(case, Act.READ, path, granted=granted(case, path)))
                 if search and (rule := may_reach(case, Act.READ, path)) and not _left_out(call, rule):
-                    where = f"searching {shown(path)} without leaving that out by an option"
+                    where = f"searching {shown(path)} without an option that leaves that out"
                     findings.append(by_rule(rule, where))
     return strictest(findings)
 
@@ -89,11 +89,11 @@ def writing(call: Call) -> Finding:
         return _hardened(call, found, outside)
     operands = _operands(call)
     if operands is None:
-        return _hardened(call, call.doubt("has options of which there is no default"), call.rest)
+        return _hardened(call, call.doubt("has options without a default"), call.rest)
     if name == "chmod":
         mode = next((field.text for field in call.rest if _MODE_OPTION.fullmatch(field.text)), None)
         if mode is None and (not operands or not _MODE.fullmatch(operands[0].text)):
-            return _hardened(call, call.doubt("gives rights of an unknown kind"), operands[1:])
+            return _hardened(call, call.doubt("gives permissions of an unknown kind"), operands[1:])
         operands = operands if mode is not None else operands[1:]
     moved = operands if name in {"cp", "mv", "install", "ln"} else []
     read, operands = (operands[:-1], operands[-1:]) if name in {"cp", "install"} else ([], operands)
@@ -112,7 +112,7 @@ def linking(call: Call) -> Finding:
     """Return the finding on `ln`: a link may lead to where the run may not write."""
     operands = _operands(call)
     if operands is None or not operands:
-        return call.doubt("has options of which there is no default")
+        return call.doubt("has options without a default")
     findings = [writing(call.of([*operands[1:], operands[-1]] if len(operands) > 1 else [Field(".")]))]
     for target in operands[:-1] or operands:
         beside = operands[-1].text.rstrip("/").rpartition("/")[0] if len(operands) > 1 else ""
@@ -126,7 +126,7 @@ def linking(call: Call) -> Finding:
         if target.tilde or not all(path and inside(path, call.case.workplace.grants) for path in paths):
             findings.append(call.doubt("makes a link to what the run may not write"))
         if any(protected(f"{path}/config") for path in paths):
-            findings.append(call.doubt("makes a link to what steers git or the agent's own program"))
+            findings.append(call.doubt("makes a link to what controls git or the agent's own program"))
     return strictest(findings)
 
 
@@ -143,7 +143,7 @@ def written(call: Call, fields: Iterable[Field]) -> Finding:
 
 
 def _left_out(call: Call, rule: PermissionRule) -> bool:
-    """Return whether a search is told not to look at what a rule speaks of."""
+    """Return whether an option of a search leaves out what a rule covers."""
     names = [part for part in rule.pattern.strip("'").split("/") if part.strip("*")]
     options = [text for text in call.texts if text.startswith(("--exclude", "-g!", "--glob=!", "!"))]
     return bool(names) and any(names[-1].strip("*") in text for text in options)
@@ -154,7 +154,7 @@ def _known(fields: Sequence[Field]) -> list[Field]:
 
 
 def _searches(call: Call) -> bool:
-    """Return whether a program also reads what lies beneath the folders that it is given."""
+    """Return whether a program also reads everything below the folders that its words name."""
     if call.name in {"rg", "ag", "ack", "diff"}:
         return True
     recursive = any(re.match(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive", text) for text in call.texts)
@@ -162,7 +162,7 @@ def _searches(call: Call) -> bool:
 
 
 def _beside(source: Field, folder: Field) -> Field:
-    """Return the file that a source becomes, if what it is copied to is a folder."""
+    """Return the file that a source becomes if its target is a folder."""
     name = source.text.rstrip("/").rpartition("/")[2]
     return replace(folder, text=f"{folder.text}/{name if name not in {'.', '..'} else ''}", glob=False)
 
@@ -176,7 +176,7 @@ def _is_home(field: Field, call: Call) -> bool:
 
 
 def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
-    """Return the finding on writing what a word names; `whole`: with all that lies beneath it."""
+    """Return the finding on writing what a word names; `whole`: with everything below it."""
     case = call.case
     if not field.known or len(field.text) > _LONGEST_PATH:
         return case.doubt(f"which file {shown(field.text)} names is not known")
@@ -184,9 +184,9 @@ def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
     if field.glob and any(not set("*?[").isdisjoint(part) for part in hidden):
         return case.doubt(f"which file {shown(field.text)} names is not known")
     if (field.glob or not MARKS.isdisjoint(field.text)) and _OF_PROGRAMS.search(f"/{field.text}"):
-        return case.doubt(f"{shown(field.text)} may name what steers an agent's program")
+        return case.doubt(f"{shown(field.text)} may name what controls an agent's program")
     if ANY_FILE in field.text:
-        return case.doubt(f"{shown(field.text)} may name what steers git, or anything else in its folder")
+        return case.doubt(f"{shown(field.text)} may name what controls git, or anything else in its folder")
     if field.tilde:
         return strictest(
             [
@@ -197,14 +197,14 @@ def _written(call: Call, field: Field, *, whole: bool = False) -> Finding:
     findings = list[Finding]()
     for path in call.paths(field.text):
         if not path:
-            return case.doubt(f"in which folder {shown(field.text)} lies is not known")
+            return case.doubt(f"the folder of {shown(field.text)} is not known")
         if whole and (path in case.workplace.grants or path in case.workplace.temporary):
             return case.doubt(f"{shown(field.text)} is the whole of a folder that the run was granted")
         if whole and field.glob and not inside(path, case.workplace.grants) and _names_little(path):
             return case.doubt(f"{shown(field.text)} may name files of others")
         findings.append(judged_path(case, Act.WRITE, path, granted=granted(case, path)))
         if whole and (rule := may_reach(case, Act.WRITE, path)) and rule.pattern.startswith("/"):
-            findings.append(case.doubt(f"{shown(path)} may hold what the rule `{rule}` speaks of"))
+            findings.append(case.doubt(f"{shown(path)} may contain what the rule `{rule}` covers"))
     return strictest(findings)
 
 
@@ -216,7 +216,7 @@ def _names_little(path: str) -> bool:
 
 
 def _all_paths(text: str, places: Iterable[str]) -> Iterator[str]:
-    """Return the paths that a text may mean. A home that is not known stands for itself."""
+    """Return the paths that a text may mean. An unknown home stands for itself."""
     if text.startswith("~"):
         yield "/" + text
         return
@@ -225,7 +225,7 @@ def _all_paths(text: str, places: Iterable[str]) -> Iterator[str]:
 
 
 def _operands(call: Call) -> list[Field] | None:
-    """Return what is no option; None if an option is not known to be harmless."""
+    """Return the words that are no options; None if an option is not known to be harmless."""
     known, found, over, takes = set(WRITERS.get(call.name, "")), list[Field](), False, False
     for field in call.rest:
         text = field.text
@@ -256,7 +256,7 @@ def _operands(call: Call) -> list[Field] | None:
 
 
 def _hardened(call: Call, found: Finding, targets: Sequence[Field]) -> Finding:
-    """Return a denial where something outside is deleted with all that it holds, or its rights are changed."""
+    """Return a denial if something outside is deleted with its whole content, or its permissions are changed."""
     if found.ruling is Ruling.DENY or not _sweeps(call):
         return found
     for field in targets:
@@ -266,7 +266,7 @@ def _hardened(call: Call, found: Finding, targets: Sequence[Field]) -> Finding:
             path and not granted(call.case, path) and path not in call.case.workplace.temporary
             for path in call.paths(field.text)
         ):
-            verb = "deletes" if call.name == "rm" else "changes the rights of"
+            verb = "deletes" if call.name == "rm" else "changes the permissions of"
             return call.deny(f"{verb} what is not the run's")
     return found
 

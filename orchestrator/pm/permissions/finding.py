@@ -1,4 +1,4 @@
-"""What was found of one part of a wish, and how findings of several parts become one."""
+"""The finding on one part of a tool request, and how findings on several parts become one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDER: Final = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
 
 
 class By(IntEnum):
-    """On what a finding rests."""
+    """The basis of a finding."""
 
     RULE = 1
     DEFAULT = 2
@@ -26,7 +26,7 @@ class By(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A ruling, why, and on what it rests."""
+    """A ruling, its reason, and its basis."""
 
     ruling: Ruling
     why: str
@@ -35,43 +35,43 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What everything is held against: the policy, the place in which it happens, and a rule that allows the tool."""
+    """What everything is judged by: the policy, the workplace, and a rule that allows the tool."""
 
     policy: Policy
     workplace: Workplace
     tool: PermissionRule | None = None
 
     def rules(self, act: Act, ruling: Ruling) -> list[PermissionRule]:
-        """Return the user's rules of one kind, as they stand."""
+        """Return the user's rules of one kind, in their order."""
         return [rule for rule in self.policy.rules if rule.act is act and rule.ruling is ruling]
 
     def doubt(self, why: str) -> Finding:
-        """Return that a person must look; where the user wants no such questions, that it is denied."""
+        """Return that a person must decide; if the user wants no such questions, that it is denied."""
         ruling = Ruling.DENY if self.policy.otherwise is Ruling.DENY else Ruling.ASK
         return Finding(ruling, why, By.DOUBT)
 
     def otherwise(self, what: str) -> Finding:
-        """Return what the policy says of that of which no rule speaks."""
+        """Return the policy's finding on something that no rule covers."""
         why = f"no rule speaks of {what}: otherwise {self.policy.otherwise}"
         return Finding(self.policy.otherwise, why, By.OTHERWISE)
 
 
 def by_rule(rule: PermissionRule, what: str) -> Finding:
-    """Return what a rule of the user's says of something."""
+    """Return the finding of a user's rule."""
     where = f" ({rule.source})" if rule.source else ""
     return Finding(rule.ruling, f"{what}: the rule `{rule}`{where}", By.RULE)
 
 
 def built_in(ruling: Ruling, why: str) -> Finding:
-    """Return what is so unless the user says otherwise."""
+    """Return a built-in finding, which applies unless the user says otherwise."""
     return Finding(ruling, f"{why} (built in)", By.DEFAULT)
 
 
 def strictest(findings: Iterable[Finding]) -> Finding:
-    """Return the first of those that allow least. There must be one."""
+    """Return the first of the strictest findings. There must be at least one."""
     return max(findings, key=lambda found: _ORDER[found.ruling])
 
 
 def shown(text: str) -> str:
-    """Return text of an agent's as one harmless line between backquotes."""
+    """Return an agent's text as one harmless line between backquotes."""
     return f"`{cut(one_line(readable(text)).replace('`', chr(39)), _SHOWN)}`"

@@ -143,19 +143,19 @@ def judged_git(call: Call) -> Finding | None:
             call = replace(call, scope=call.scope.moved(call.paths(value.text)))
             at += 2
         elif option in {"--version", "--help"} and at == len(fields) - 1:
-            return call.allow("only tells")
+            return call.allow("only prints information")
         elif value is not None and value.known and _harmless(option, value):
             at += 2
         else:
-            return call.doubt("has an option of which there is no default")
+            return call.doubt("has an option without a default")
     rest = fields[at:]
     if not rest or not rest[0].certain or rest[0].glob:
-        return call.doubt("runs a command of git that is not certain")
+        return call.doubt("runs a git command that is not certain")
     verb, following = rest[0].text, rest[1].text if len(rest) > 1 else ""
     if verb not in _LOOKING and not call.at_home() and verb != "init":
-        return call.doubt("works in a repository that is not the run's")
+        return call.doubt("works in a repository outside of the run's folders")
     if verb == "config" and len(rest) == 2 and re.fullmatch(r"[A-Za-z0-9_.-]+", following):  # noqa: PLR2004 (verb and name)
-        return call.allow("only tells")
+        return call.allow("only prints information")
     if verb not in _VERBS and following not in _LOOKS.get(verb, frozenset()):
         return None
     if verb == "remote" and following.startswith("-") and len(rest) > 2:  # noqa: PLR2004 (verb and option)
@@ -171,7 +171,7 @@ def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
     if verb in {"mv", "checkout", "restore", "apply", "rm"} and any(
         protected(f"/{field.text}") for field in rest[1:]
     ):
-        return call.doubt("may change what steers git or the agent's own program")
+        return call.doubt("may change what controls git or the agent's own program")
     if has_option(rest, () if verb == "rebase" else ("--exec",)) or _runs_unseen(verb, rest):
         return call.doubt("may run something")
     never = [
@@ -184,7 +184,7 @@ def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
     words = [field.text for field in rest[1:]]
     match verb:
         case "stash" if words and words[0] not in _STASH:
-            return call.doubt("may discard what others have put aside")
+            return call.doubt("may discard what others have stashed")
         case "bisect" if not words or words[0] not in _BISECT:
             return call.doubt("may run something at each step")
         case "notes" | "symbolic-ref" if [word for word in words if not word.startswith("-")][1:]:
@@ -210,7 +210,7 @@ def _judged(call: Call, verb: str, rest: Sequence[Field]) -> Finding | None:
 
 
 def _runs_unseen(verb: str, rest: Sequence[Field]) -> bool:
-    """Return whether a rebase may run something that is not written as an option and its value [wrappers.py]."""
+    """Return whether a rebase may run something that is not given as an option and its value [wrappers.py]."""
     spelled = {"-x", "--exec"}
     return verb == "rebase" and any(
         may_be_option(field.text, option)
@@ -244,15 +244,15 @@ def _anew(call: Call, field: Field) -> Finding:
 
 
 def _unknown_option(rest: Sequence[Field]) -> str:
-    """Return what a word of which nothing is known may be, or nothing if each is text, or behind `--`."""
+    """Return what an unknown word may be; empty if each is text, or comes after `--`."""
     text = False
     for field in rest[1:]:
         if field.text == "--":
             return ""
         if ANYTHING in field.text and not text and not _is_text(field):
-            return "what is not known"
+            return "something that is not known"
         if field.many and ANYTHING in field.text:
-            return "what is not known"
+            return "something that is not known"
         text = field.text in _TEXTS or (
             rest[0].text == "commit" and re.fullmatch(r"-[a-z]*m", field.text) is not None
         )
@@ -260,7 +260,7 @@ def _unknown_option(rest: Sequence[Field]) -> str:
 
 
 def _is_text(field: Field) -> bool:
-    """Return whether what is not known of a word is the value of an option that only takes text."""
+    """Return whether the unknown part of a word is the value of an option that only takes text."""
     name, equals, _ = field.text.partition("=")
     return bool(equals) and ANYTHING not in name and name in _TEXTS
 

@@ -98,7 +98,7 @@ def first_line(text: str) -> str:
 
 
 def parted_at_first(text: str) -> tuple[list[str], list[str]]:
-    """Return the lines of a text that are told as its first one, and all that follow."""
+    """Return the lines of a text that make up its first statement, and all further lines."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
     first = 2 if lines[0].endswith(":") else 1
     return lines[:first], lines[first:]

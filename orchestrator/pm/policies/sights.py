@@ -29,7 +29,7 @@ _EVIDENCE: Final = {
     Quiet.STALLED: "waits for its model's answer in vain since {heard}: no event, no record, {screen}",
     Quiet.REPEATING: "since {progress} none of its calls brought back anything new{used}",
     Quiet.HUNG: "shows nothing and does nothing{used}",
-    Quiet.UNSURE: "gave no sign of work since {progress}; the next look tells whether its screen changes",
+    Quiet.UNSURE: "gave no sign of work since {progress}; the next look will show whether its screen changes",
     Quiet.UNKNOWN: "could not be looked at",
 }
 
