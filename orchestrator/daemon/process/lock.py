@@ -132,9 +132,9 @@ def beat(
     """Write the beat, which shows that the loop turns, and when the next one is due.
 
     `process` is the system's start mark of this process: its pid alone may belong to another one later. `monotonic`
-    lets others distinguish a hanging daemon from a machine that slept, or whose clock was set. `settings` says which settings
-    are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why the daemon gets no
-    file events.
+    lets others distinguish a hanging daemon from a machine that slept, or whose clock was set. `settings` says which
+    settings are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why the daemon
+    gets no file events.
     """
     beat_data = {
         "pid": os.getpid(),
