@@ -320,7 +320,7 @@ def test_what_was_being_saved_and_never_was_is_told(desk, over):
         desk.now += ABANDONED
     (fact,) = desk.scan(done={"explore": Stopped.RUN} if over == "gone" else {})
     assert isinstance(fact, Intruded)
-    assert "being saved" in fact.reason
+    assert "temporary name" in fact.reason
     assert desk.scan() == []
 
 

@@ -246,7 +246,7 @@ def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clo
     moving = replace(old, base="new", outbox={"a1": Rebase("a1", "c1", "c2", "old")})
     show(showing, moving)
     assert looks == ["old"]
-    assert "was not looked at yet" in told(files)["outcome"]["work"]
+    assert "has not been looked at yet" in told(files)["outcome"]["work"]
     show(showing, replace(moving, outbox={}))
     assert looks == ["old", "new"]
     assert "seen from new" in told(files)["outcome"]["work"]

@@ -295,7 +295,7 @@ def test_a_segment_that_is_no_plain_file_is_not_passed_over(files, kind):
     """What stood in it would be missing from the task's life, and nobody would know."""
     begun(files).close()
     files.put(FOLDER / "0000000002.jsonl", b"", kind)
-    with pytest.raises(Refused, match=r"0000000002.jsonl is not a plain file: take it away"):
+    with pytest.raises(Refused, match=r"0000000002.jsonl is not a plain file: remove it"):
         Journal(files, FOLDER)
 
 

@@ -100,7 +100,7 @@ def test_a_good_box_stops_nothing():
         ("cwd=writable", "cwd=missing", "/repo is not a folder there", True),
         ("cwd=writable", "cwd=readonly", "/repo is not writable", True),
         ("disk=2097152", "disk=1024", "0.0 GiB free", False),
-        ("clock=1000", "clock=700", "its clock is 299 s behind ours: nothing is missed", False),
+        ("clock=1000", "clock=700", "its clock is 299 s behind ours: nothing gets lost", False),
         ("linger=unneeded", "linger=no", "a logout may end its tmux", False),
     ],
 )

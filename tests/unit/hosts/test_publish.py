@@ -131,7 +131,7 @@ def test_nothing_is_written_through_a_link(world):
     world.there(artifact=b"a", report=b"b")
     result = world.publish()
     assert result.brought == (NAMES["report"],)
-    assert result.refused == ((NAMES["artifact"], f"{FOLDER}/artifacts/code is no folder"),)
+    assert result.refused == ((NAMES["artifact"], f"{FOLDER}/artifacts/code is not a folder"),)
     assert world.files.names(Path("/elsewhere")) == []
 
 
