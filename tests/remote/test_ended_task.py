@@ -52,7 +52,7 @@ def test_box_that_was_away_loses_its_windows_under_next_daemon(boxes: Boxes, wor
     with box.cut():
         world.go("z")
         world.until_is("complete")
-        world.until(lambda: "are closed later" in world.log)
+        world.until(lambda: "will be closed later" in world.log)
         assert windows(box)
         world.kill_daemon()
     world.daemon()

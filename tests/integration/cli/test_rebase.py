@@ -123,7 +123,7 @@ def test_what_stands_there_already_is_said(world: World) -> None:
     world.begin()
     world.until_is("complete")
     said = world.task("rebase", "t1")
-    assert (said.code, "stands upon" in said.out) == (0, True)
+    assert (said.code, "is based on" in said.out) == (0, True)
     assert world.task("merge", "t1").code == 0
     said = world.task("rebase", "t1")
     assert (said.code, world.stands()) == (0, "complete")
