@@ -1,4 +1,4 @@
-"""The section `## Agent Config` of task.md, read strictly: `key: value` lines and comments (HUB 5.2, H3)."""
+"""Reads the section `## Agent Config` of task.md strictly: `key: value` lines and comments (HUB 5.2, H3)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINES: Final = 2000
 SKILLS: Final = 20
 
 DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "continue")
-"""What may be taken for the answer to a question that nobody answers; never `accept`: criteria are a person's."""
+"""Allowed default answers to an unanswered question; never `accept`: only a person may accept criteria."""
 
 _ENTRY: Final = re.compile(r"([^\s:#]{1,140})[ \t]*:[ \t]*(.*)")
 _QUOTED: Final = frozenset({"command", "check", "permissions"})
@@ -54,15 +54,15 @@ class Entry(NamedTuple):
 
 
 def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
-    """Return what the lines of the section ask for, and everything that is wrong with them."""
+    """Return the configuration in the lines of the section, and all faults."""
     entries, faults = _entries(lines)
     top: dict[str, Any] = {}
     overrides: dict[str, dict[str, Any]] = {}
     seen: dict[str, int] = {}
     for entry in entries:
         if entry.key in seen:
-            told = f"`{entry.key}:` stands in line {seen[entry.key]} and in line {entry.line}"
-            faults.append(Fault(entry.line, f"{told}: keep one of them"))
+            twice = f"`{entry.key}:` is in line {seen[entry.key]} and in line {entry.line}"
+            faults.append(Fault(entry.line, f"{twice}: keep one of them"))
             continue
         seen[entry.key] = entry.line
         agent, dot, key = entry.key.rpartition(".")
@@ -82,14 +82,14 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
 
 
 def model_name(text: str) -> str:
-    """Return `text` if it can be the name of a model, as one argument of a program. Raises Refused."""
+    """Return `text` if it is a valid model name and safe as one argument of a program. Raises Refused."""
     if not _MODEL.fullmatch(text):
         raise Refused(f"{text[:40]!a} is no model's name: use letters, digits and `._:/@+-`")
     return text
 
 
 def argv(text: str) -> tuple[str, ...]:
-    """Return the argument vector that a text is, parted as a shell would and run by none. Raises Refused."""
+    """Split a text into an argument vector as a shell would, without running one. Raises Refused."""
     try:
         return tuple(shlex.split(text))
     except ValueError as problem:
@@ -107,14 +107,14 @@ def _entries(lines: Iterable[Line]) -> tuple[list[Entry], list[Fault]]:
             break
         found = _ENTRY.fullmatch(bulleted(text) or text)
         if not found:
-            faults.append(Fault(line.number, f"{text[:40]!a} is no setting: write `key: value`"))
+            faults.append(Fault(line.number, f"{text[:40]!a} is not a setting: write `key: value`"))
             continue
         value = _without_comment(found[2], quoted=found[1].rpartition(".")[2] in _QUOTED)
         if neutral(value) != value:
             faults.append(Fault(line.number, f"`{found[1]}:` holds a control character"))
         elif not value:
             faults.append(
-                Fault(line.number, f"`{ascii(found[1])[1:-1]}:` has no value: give one or take it out")
+                Fault(line.number, f"`{ascii(found[1])[1:-1]}:` has no value: write one or remove the line")
             )
         else:
             entries.append(Entry(line.number, found[1], value))
@@ -122,7 +122,7 @@ def _entries(lines: Iterable[Line]) -> tuple[list[Entry], list[Fault]]:
 
 
 def _without_comment(text: str, *, quoted: bool) -> str:
-    """Return a value up to its comment: a `#` after white space, and outside quotes where these count."""
+    """Return a value without its comment: a `#` after white space; not one in quotes if `quoted`."""
     quote, skip, before = "", False, " "
     for place, sign in enumerate(text):
         if skip:
@@ -138,7 +138,7 @@ def _without_comment(text: str, *, quoted: bool) -> str:
 
 
 def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
-    """Return the field of the model that an entry sets, and its value. Raises Refused."""
+    """Return the model's field that an entry sets, and its value. Raises Refused."""
     known = _OF_AGENT if agent else _OF_TASK
     if key not in known:
         raise Refused(_unknown(agent, entry.key))
@@ -158,8 +158,8 @@ def _unknown(agent: str, key: str) -> str:
 
     allowed = [*_OF_TASK, *(f"{agent or 'AGENT'}.{each}" for each in _OF_AGENT)]
     near = get_close_matches(key, allowed, n=1, cutoff=0.5)
-    meant = f"did you mean `{near[0]}:`?" if near else f"there are {', '.join(allowed)}"
-    return f"is no setting: {meant}"
+    meant = f"did you mean `{near[0]}:`?" if near else f"the settings are {', '.join(allowed)}"
+    return f"is not a setting: {meant}"
 
 
 def _word(kind: type[StrEnum], text: str) -> StrEnum:

@@ -1,7 +1,7 @@
 """Agent definitions as static files: `.claude/agents/NAME.md` and `.kiro/agents/NAME.json` (HUB 3.4).
 
-In the model tools and models bear Claude's names; Kiro's are translated on the way in and out, and a name that
-neither knows passes through.
+In the model, tools and models have Claude's names; Kiro's names are translated when reading and writing, and unknown
+names stay as they are.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _PLACEHOLDER: Final = re.compile(r"\{(python|template)\}")
 
 
 def read_agent(data: bytes, name: str, *, trusted: bool) -> Agent:
-    """Return the agent that a file in Claude's form defines.
+    """Return the agent defined by a file in Claude's format.
 
     Args:
         data: The file's bytes.
         name: Its name, for messages; it becomes the agent's `source`.
-        trusted: Whether it may name programs (`command`, `check`, `runtime: command`): only a template's, the
-            settings' and the user's own may.
+        trusted: Whether it may name programs (`command`, `check`, `runtime: command`); only definitions of a
+            template, the settings or the user may.
 
     Raises:
         BadFile: with every fault and its line.
@@ -69,10 +69,10 @@ def read_agent(data: bytes, name: str, *, trusted: bool) -> Agent:
 
 
 def read_kiro_agent(data: bytes, name: str, *, trusted: bool) -> Agent:
-    """Return the agent that a file in Kiro's form defines. Parameters and errors are those of `read_agent`."""
+    """Return the agent defined by a file in Kiro's format. Parameters and errors as for `read_agent`."""
     loaded = load_json(data, name)
     if not isinstance(loaded, dict):
-        raise BadFile(name, [Fault(1, "is no JSON object: begin with `{`")])
+        raise BadFile(name, [Fault(1, "is not a JSON object: begin with `{`")])
     fields, faults = dict[str, Field](), list[Fault]()
     for key in ("name", "description", "tools", "model", "role", "runtime", "prompt", *PROGRAM_KEYS):
         value = loaded.get(key)
@@ -95,7 +95,7 @@ def read_kiro_agent(data: bytes, name: str, *, trusted: bool) -> Agent:
 
 
 def render_claude_agent(agent: Agent) -> str:
-    """Return an agent in Claude's form; `read_agent` reads it back."""
+    """Return an agent in Claude's format; `read_agent` reads it back."""
     fields: dict[str, Value] = {"name": agent.name, "description": one_line(agent.description)}
     if agent.tools:
         simple = all(_TOOL.fullmatch(tool) and "," not in tool for tool in agent.tools)
@@ -106,7 +106,7 @@ def render_claude_agent(agent: Agent) -> str:
 
 
 def render_kiro_agent(agent: Agent) -> str:
-    """Return an agent in Kiro's form; `read_kiro_agent` reads it back."""
+    """Return an agent in Kiro's format; `read_kiro_agent` reads it back."""
     fields: dict[str, Any] = {
         "name": agent.name,
         "description": one_line(agent.description),
@@ -123,7 +123,7 @@ def filled(words: Sequence[str], *, python: str, template: str) -> tuple[str, ..
 
     Args:
         words: The `command` or `check` of an agent.
-        python: The interpreter that this program runs on.
+        python: The interpreter that runs this program.
         template: The folder of the template that the agent comes from.
 
     """
@@ -132,7 +132,7 @@ def filled(words: Sequence[str], *, python: str, template: str) -> tuple[str, ..
 
 
 def _extras(agent: Agent) -> dict[str, Value]:
-    """Return the fields that are ours: the CLIs pass over them."""
+    """Return our own fields, which the CLIs ignore."""
     fields: dict[str, Value] = {}
     if agent.role and agent.role.value != agent.name:
         fields["role"] = agent.role.value
@@ -157,8 +157,8 @@ def _agent(
         except Refused as problem:
             faults.append(Fault(fields[key].line, f"`{key}` {problem}"))
         if not trusted and (key in PROGRAM_KEYS or (key, values.get(key)) == ("runtime", COMMAND_RUNTIME)):
-            told = "names a program, which only a template, the settings or task.md may: take it out"
-            faults.append(Fault(fields[key].line, f"`{key}` {told}"))
+            reason = "names a program, which only a template, the settings or task.md may do: remove it"
+            faults.append(Fault(fields[key].line, f"`{key}` {reason}"))
     if "name" not in fields:
         faults.append(Fault(0, "has no `name`"))
     if "\0" in prompt:
@@ -204,7 +204,7 @@ def _words(value: Value) -> tuple[str, ...]:
 
 
 def _listed(value: Value) -> tuple[str, ...]:
-    """Return the names in a list, or parted by commas outside parentheses."""
+    """Return the names in a list, or in a text with commas; commas in parentheses do not separate."""
     if not isinstance(value, str):
         return tuple(one for each in value if (one := one_line(each)))
     parts, depth = [""], 0

@@ -1,7 +1,7 @@
-"""Agent definitions in the forms of Codex, Gemini CLI and opencode, written for people who use these by themselves.
+"""Agent definitions in the formats of Codex, Gemini CLI and opencode, for people who use these CLIs directly.
 
-Each CLI takes only what it knows (Gemini refuses a file with any other field), and no model: a definition names
-Claude's. Seen on Codex 0.169, Gemini CLI 0.61, opencode 1.18.
+Each CLI gets only fields that it knows (Gemini refuses a file with any other field), and no model, as a definition
+names Claude's. Checked with Codex 0.169, Gemini CLI 0.61, opencode 1.18.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPENCODE_PERMISSIONS: Final = {
 
 
 def render_gemini_agent(agent: Agent) -> str:
-    """Return an agent as `.gemini/agents/NAME.md`. A tool that Gemini does not know is left out."""
+    """Return an agent as `.gemini/agents/NAME.md`, without tools that Gemini does not know."""
     fields: dict[str, Value] = {"name": agent.name, "description": _description(agent)}
     tools = tuple(known for tool in agent.tools for known in _TO_GEMINI.get(tool, ()))
     if tools:
@@ -50,18 +50,18 @@ def render_opencode_agent(agent: Agent) -> str:
 
 
 def render_codex_agent(agent: Agent) -> str:
-    """Return an agent as `.codex/agents/NAME.toml`. Which tools it has is its session's affair there."""
+    """Return an agent as `.codex/agents/NAME.toml`. In Codex the session, not the agent, decides about tools."""
     prompt = _prompt(agent)
-    told = json.dumps(prompt, ensure_ascii=False) if "'''" in prompt else f"'''\n{prompt}\n'''"
+    quoted = json.dumps(prompt, ensure_ascii=False) if "'''" in prompt else f"'''\n{prompt}\n'''"
     return (
         f"name = {json.dumps(agent.name)}\n"
         f"description = {json.dumps(_description(agent), ensure_ascii=False)}\n"
-        f"developer_instructions = {told}\n"
+        f"developer_instructions = {quoted}\n"
     )
 
 
 def _description(agent: Agent) -> str:
-    """Return what an agent is for; Codex and Gemini refuse one that says nothing."""
+    """Return an agent's description, never empty: Codex and Gemini refuse an empty one."""
     return one_line(agent.description) or f"The agent {agent.name}"
 
 

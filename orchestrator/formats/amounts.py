@@ -1,4 +1,4 @@
-"""How much, as people say it: `1.2M`, `$3.40`, `2 h 10 min`. Imports nothing, for whoever must answer at once."""
+"""Amounts as people write them: `1.2M`, `$3.40`, `2 h 10 min`. Imports nothing, for commands that must start fast."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _MINUTE, _HOUR = 60, 3600
 _DAY = 86_400
 _CENT = 0.01
 _HUNDREDTH = 0.0001
-"""Of a dollar: of less nobody wants to know."""
+"""Of a dollar; smaller amounts do not matter."""
 _SIZES = (("M", 1_000_000), ("k", 1000))
 _TENTHS = 9.95
-"""Up to here one decimal tells something."""
+"""Up to here one decimal is useful."""
 
 
 def tokens_said(count: float) -> str:
@@ -26,7 +26,7 @@ def tokens_said(count: float) -> str:
 
 
 def size_said(size: float) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes with its unit."""
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1000:  # noqa: PLR2004 (the step of the units)
             return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"  # noqa: PLR2004
@@ -35,18 +35,18 @@ def size_said(size: float) -> str:
 
 
 def money_said(dollars: float) -> str:
-    """Return an amount of US dollars: whole ones without cents, less than a cent in hundredths of one."""
+    """Return an amount of US dollars: whole ones without cents, less than a cent with four decimals."""
     return f"${dollars:.4f}" if 0 < dollars < _CENT else f"${dollars:.2f}".removesuffix(".00")
 
 
 def cost_said(cost: float | None, estimate: float | None) -> str:
-    """Return US dollars that a program told, and beside them what was estimated: then they are `~` so many."""
+    """Return US dollars: what programs reported plus what was estimated; with `~` if any of it was estimated."""
     whole = (cost or 0.0) + (estimate or 0.0)
     return f"~{money_said(whole)}" if abs(estimate or 0.0) >= _HUNDREDTH else money_said(whole)
 
 
 def prices_said(day: str, now: float, unpriced: Sequence[str] = ()) -> str:
-    """Return of which day the prices of an estimate are (YYYY-MM-DD), how old they are by now, and what has none."""
+    """Return the day (YYYY-MM-DD) and the age of an estimate's prices, and which models have none."""
     known = f"by prices of {day}, {_days_old(day, now)}" if day else ""
     unknown = f"no price is known of {', '.join(unpriced)}" if unpriced else ""
     return "; ".join(filter(None, (known, unknown)))
@@ -61,7 +61,7 @@ def _days_old(day: str, now: float) -> str:
 
 
 def span_said(seconds: float) -> str:
-    """Return a span of time in hours and minutes; in seconds, if it is less than one minute."""
+    """Return a span of time in hours and minutes; in seconds if it is less than a minute."""
     if seconds < _MINUTE:
         return f"{seconds:.0f} s"
     hours, rest = divmod(seconds, _HOUR)

@@ -1,4 +1,4 @@
-"""How much a task may use, as people write it: `2M tokens; $20; 8 h`, or `none` (U6)."""
+"""The most that a task may use, as people write it: `2M tokens; $20; 8 h`, or `none` (U6)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SIZES: Final[Mapping[str, int]] = MappingProxyType({"": 1, "k": 1000, "m": 1_00
 
 
 def read_budget(text: str) -> Budget:
-    """Return the limits that a text gives, each at most once, parted by `;`. With `none` there are no others.
+    """Return the limits in a text, each at most once, separated by `;`. `none` turns off the defaults.
 
     Raises:
-        Refused: a part is none of them, stands twice, or is not above 0.
+        Refused: a part is not a limit, occurs twice, or is not above 0.
 
     """
     given: dict[str, Any] = {}
@@ -41,10 +41,10 @@ def read_budget(text: str) -> Budget:
 
 
 def read_amount(measure: Measure, found: object) -> float:
-    """Return how much of one thing a number or a text says: tokens (whole), US dollars, or seconds.
+    """Return the amount in a number or a text: tokens (whole), US dollars, or seconds.
 
     Raises:
-        Refused: it says nothing of that kind, or not what a limit can be.
+        Refused: it is not an amount of that kind, or out of range.
 
     """
     match measure:
@@ -66,20 +66,20 @@ def _measure(part: str) -> Measure:
         return Measure.TOKENS
     if part[-1:].isalpha() and not part.endswith(("k", "K", "M")):
         return Measure.TIME
-    raise Refused(f"holds {part[:40]!a}: write one or more of {ALLOWED}, parted by `;`")
+    raise Refused(f"holds {part[:40]!a}: write one or more of {ALLOWED}, separated by `;`")
 
 
 def _tokens(found: object) -> int:
-    told = _TOKENS.fullmatch(_text(found))
-    count = round(float(told[1]) * _SIZES[told[2].lower()]) if told else 0
+    match = _TOKENS.fullmatch(_text(found))
+    count = round(float(match[1]) * _SIZES[match[2].lower()]) if match else 0
     if not 0 < count <= MOST_TOKENS:
         raise Refused(f"is {ascii(found)[:40]}: give a number of tokens above 0, like 500k or 2M")
     return count
 
 
 def _dollars(found: object) -> float:
-    told = _DOLLARS.fullmatch(_text(found))
-    dollars = float(told[1]) if told else 0.0
+    match = _DOLLARS.fullmatch(_text(found))
+    dollars = float(match[1]) if match else 0.0
     if not 0 < dollars <= MOST_DOLLARS:
         raise Refused(f"is {ascii(found)[:40]}: give US dollars above 0, like $20 or $0.50")
     return dollars

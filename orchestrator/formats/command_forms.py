@@ -1,6 +1,6 @@
-"""Slash commands of agent CLIs: kept in the form of Claude Code, and written as each CLI that has them wants them.
+"""Slash commands of agent CLIs: stored in Claude Code's format, and rendered for each CLI that supports them.
 
-Codex keeps such prompts in a user's home alone, and Kiro none that take arguments: neither gets any.
+Codex keeps such prompts only in the user's home, and Kiro has none that take arguments: neither gets any.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from orchestrator.formats.text import one_line, refused
 from orchestrator.model.names import checked_name
 
 ARGUMENTS: Final = "$ARGUMENTS"
-"""Where the words come to stand that a user types behind a command."""
+"""Replaced by the words that a user types after a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """What is typed behind a slash, what it is for, what may follow it, and what the agent is then told."""
+    """A slash command: its name, its purpose, a hint at its arguments, and the prompt for the agent."""
 
     name: str
     description: str
@@ -28,20 +28,20 @@ class SlashCommand:
 
 
 def read_command(data: bytes, name: str) -> SlashCommand:
-    """Return a command as it ships. `name` is what it is typed as.
+    """Return a shipped command. `name` is what users type.
 
     Raises:
-        BadFile: its front matter does not read.
-        Refused: its name is none.
+        BadFile: its front matter cannot be read.
+        Refused: its name is invalid.
 
     """
     front = read_front_matter(data.decode())
     if front.faults:
         raise refused(name, front.faults)
-    told = {key: one_line(str(field.value)) for key, field in front.fields.items()}
+    fields = {key: one_line(str(field.value)) for key, field in front.fields.items()}
     checked_name(name, "command name")
     return SlashCommand(
-        name, told.get("description", ""), told.get("argument-hint", ""), front.body.strip("\n")
+        name, fields.get("description", ""), fields.get("argument-hint", ""), front.body.strip("\n")
     )
 
 

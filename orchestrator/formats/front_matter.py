@@ -1,6 +1,6 @@
 """Front matter: the small part of YAML that agent definitions need, read without a YAML library.
 
-`key: value` lines and lists, in quotes or not. Tags, anchors, nesting and blocks are refused with their line.
+`key: value` lines and lists, quoted or not. Tags, anchors, nesting and blocks are refused with their line.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _QUOTED_WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "o
 
 
 class Field(NamedTuple):
-    """What stands beside a key. The first line of the file has the number 1."""
+    """The value of a key, and its line; the first line of the file is 1."""
 
     line: int
     value: Value
 
 
 class FrontMatter(NamedTuple):
-    """The fields of a file, the text after them, and what is wrong."""
+    """The fields of a file, the text after them, and the faults."""
 
     fields: dict[str, Field]
     body: str
@@ -59,7 +59,7 @@ class _Entry(NamedTuple):
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Return the fields between the two `---` lines that begin a text, and the text after them."""
+    """Return the fields between the two `---` lines at the beginning of a text, and the text after them."""
     lines = text.split("\n")
     if not _RULE.fullmatch(lines[0]):
         return FrontMatter({}, text, [Fault(1, "has no front matter: begin with a line `---`")])
@@ -70,15 +70,15 @@ def read_front_matter(text: str) -> FrontMatter:
     fields = dict[str, Field]()
     for entry in entries:
         if entry.key in fields:
-            told = f"`{entry.key}:` stands in line {fields[entry.key].line} and in line {entry.line}"
-            faults.append(Fault(entry.line, f"{told}: keep one of them"))
+            twice = f"`{entry.key}:` is in line {fields[entry.key].line} and in line {entry.line}"
+            faults.append(Fault(entry.line, f"{twice}: keep one of them"))
             continue
         fields[entry.key] = Field(entry.line, _value(entry, faults))
     return FrontMatter(fields, "\n".join(lines[end + 1 :]), faults)
 
 
 def render_front_matter(fields: Mapping[str, Value], body: str) -> str:
-    """Return fields and a text in the form that `read_front_matter` reads back."""
+    """Return fields and a text as front matter; `read_front_matter` reads it back."""
     lines = ["---"]
     for key, value in fields.items():
         if isinstance(value, str):
@@ -89,7 +89,7 @@ def render_front_matter(fields: Mapping[str, Value], body: str) -> str:
 
 
 def _entries(lines: Sequence[str]) -> tuple[list[_Entry], list[Fault]]:
-    """Return the keys with what stands beside and below them."""
+    """Return the keys with the text on their line and the items below them."""
     entries, faults = list[_Entry](), list[Fault]()
     for number, line in enumerate(lines, 2):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -100,8 +100,8 @@ def _entries(lines: Sequence[str]) -> tuple[list[_Entry], list[Fault]]:
         elif entry:
             entries.append(_Entry(number, entry[1], (entry[2] or "").strip(), []))
         else:
-            told = "is no `key: value`: nesting and text over several lines are not read"
-            faults.append(Fault(number, told))
+            reason = "is not `key: value`: nesting and text over several lines are not supported"
+            faults.append(Fault(number, reason))
     return entries, faults
 
 
@@ -123,24 +123,24 @@ def _value(entry: _Entry, faults: list[Fault]) -> Value:
 
 
 def _scalar(text: str) -> str:
-    """Return what one value says. Raises Refused."""
+    """Return the text of one value. Raises Refused."""
     if text.startswith('"'):
         try:
             value, end = json.JSONDecoder().raw_decode(text)
         except ValueError:
             raise Refused(
-                "does not read: a text in double quotes ends in them and knows JSON's escapes"
+                "cannot be read: a text in double quotes must end with them and may use JSON's escapes"
             ) from None
         rest = text[end:]
     elif text.startswith("'"):
         found = _SINGLE.fullmatch(text)
         if not found:
-            raise Refused("does not read: the single quote is never closed")
+            raise Refused("cannot be read: the single quote is never closed")
         value, rest = found[1].replace("''", "'"), found[2]
     elif text[:1] in _REFUSED and text:
-        raise Refused(f"holds {_REFUSED[text[0]]}, which is not read: put the value in quotes")
+        raise Refused(f"holds {_REFUSED[text[0]]}, which is not supported: put the value in quotes")
     elif text == "-" or text.startswith("- "):
-        raise Refused("holds nesting, which is not read: put the value in quotes")
+        raise Refused("holds nesting, which is not supported: put the value in quotes")
     else:
         value, rest = text.partition(" #")[0].rstrip(), ""
         value = "" if value in _NULLS or value.startswith("#") else value

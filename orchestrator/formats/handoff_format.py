@@ -1,7 +1,7 @@
-"""Handoff formats: how a report is written and read. Which one a file has, its suffix tells.
+"""Handoff formats: how a report is written and read. A file's suffix determines its format.
 
-Markdown ships (HUB 4.3). Installed packages bring others under the entry point group `agent_orchestrator.formats`;
-`handoffs:` of task.md names the one that agents are asked to write. Orders are markdown in any case.
+Markdown is built in (HUB 4.3). Installed packages add others under the entry point group `agent_orchestrator.formats`;
+`handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,8}")
 
 @dataclass(frozen=True, slots=True)
 class ReportForm:
-    """What the report of one run has to say. `criteria` are those to be marked, None if it marks none.
+    """What the report of one run must contain. `criteria` are those to mark, None if there are none to mark.
 
     `sections` is what gates of installed packages ask for, in their own words.
     """
@@ -42,32 +42,32 @@ class ReportForm:
 
 
 class HandoffFormat(Protocol):
-    """One way to write a report: a module or an object with these functions. All of it is pure."""
+    """One way to write a report: a module or an object with these pure functions."""
 
     @property
     def suffix(self) -> str:
-        """How the name of such a file ends: a dot and up to eight lower-case letters or digits."""
+        """The suffix of such a file: a dot and up to eight lower-case letters or digits."""
         ...
 
     def read(self, data: bytes, name: str, limit: int, sections: Collection[str]) -> Report:
-        """Return the report that a file is; `sections` are the titles of what gates read beyond the usual.
+        """Return the report in a file; `sections` are the titles of further sections that gates read.
 
         Raises:
-            BadFile: with every fault and its line, as the agent is asked to mend them.
+            BadFile: with every fault and its line, so that the agent can correct them.
 
         """
         ...
 
     def write(self, agent: str, at: float, report: Report) -> bytes:
-        """Return a report as a file of this format; `read` gives the same report back."""
+        """Return a report as a file of this format; `read` returns the same report."""
         ...
 
     def form(self, wanted: ReportForm) -> str:
-        """Return the form of a report as its agent reads it in the order, in a fenced block."""
+        """Return the empty form of a report for an order: a fenced block."""
         ...
 
     def within(self, message: str) -> str:
-        """Return the report that an agent's last message holds, as a file; empty if it holds none."""
+        """Return the report within an agent's last message as a file; empty if there is none."""
         ...
 
 
@@ -81,12 +81,12 @@ HANDOFF_FORMATS: Final = Registry[HandoffFormat]("handoff format", {MARKDOWN: _m
 
 
 def suffixes() -> tuple[str, ...]:
-    """Return the suffixes of all formats that are installed."""
+    """Return the suffixes of all installed formats."""
     return tuple(_by_suffix(tuple(HANDOFF_FORMATS)))
 
 
 def format_of(name: str) -> HandoffFormat:
-    """Return the format that a file's name tells; markdown where it tells none."""
+    """Return the format for a file's suffix; markdown if the suffix is unknown."""
     suffix = f".{name.rpartition('.')[2]}"
     return HANDOFF_FORMATS[_by_suffix(tuple(HANDOFF_FORMATS)).get(suffix, MARKDOWN)]
 
@@ -94,12 +94,12 @@ def format_of(name: str) -> HandoffFormat:
 def read_any_report(
     data: bytes, name: str, limit: int = FILE_BYTES, sections: Collection[str] = ()
 ) -> Report:
-    """Return the report that a file is, by the format that its name tells.
+    """Return the report in a file, in the format that its name indicates.
 
-    What comes from an installed package is not believed: whatever its reader gives or raises, the report is sound.
+    Installed packages are not trusted: whatever their reader returns or raises, the report is valid.
 
     Raises:
-        BadFile: with every fault, as that format says them.
+        BadFile: with every fault, in that format's words.
 
     """
     handoffs = format_of(name)
@@ -118,14 +118,14 @@ def read_any_report(
 
 
 def _faults_in(report: Report) -> Iterator[Fault]:
-    """Say what of a report no format may let through: it names files and steps, and is written into the journal."""
+    """Yield what no format may let through: a report names files and steps, and is written into the journal."""
     if not isinstance(report, Report):
-        raise TypeError("what was read is no report")
+        raise TypeError("the reader did not return a report")
     for text in _texts_in(report):
         if len(text) > PROSE_LENGTH:
             yield Fault(0, f"a text is longer than {PROSE_LENGTH} characters")
         if any("\ud800" <= sign <= "\udfff" for sign in text):
-            yield Fault(0, f"{text[:40]!a} is no Unicode text")
+            yield Fault(0, f"{text[:40]!a} is not Unicode text")
     for path in report.artifacts:
         if neutral(path) != path or "\n" in path:
             yield Fault(0, f"the path {path[:40]!a} holds a control character")
@@ -138,7 +138,7 @@ def _faults_in(report: Report) -> Iterator[Fault]:
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Go through all texts in a report. Raises TypeError where something else stands."""
+    """Yield all texts in a report. Raises TypeError for values of another type."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple):
@@ -153,7 +153,7 @@ def _texts_in(value: object) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _by_suffix(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the format of each suffix. Of two formats that claim one suffix, the first has it; what ships is first."""
+    """Return the format of each suffix. If two formats claim one suffix, the first wins; built-in ones come first."""
     found: dict[str, str] = {}
     for name in names:
         suffix = HANDOFF_FORMATS[name].suffix

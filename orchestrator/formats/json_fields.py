@@ -1,4 +1,4 @@
-"""Fields of a JSON object that came from outside: of the kind that is wanted, or empty."""
+"""Reads fields of untrusted JSON objects: a value of the wanted type, or empty."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, Final
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
-def text_of(told: Mapping[str, Any], *keys: str) -> str:
-    """Return a text, down a path of keys; empty where there is none. Halves of characters are replaced."""
-    found: Any = told
+def text_of(record: Mapping[str, Any], *keys: str) -> str:
+    """Return a text at a path of keys; empty if there is none. Lone surrogates are replaced."""
+    found: Any = record
     for key in keys:
         found = found.get(key) if isinstance(found, Mapping) else None
     return _HALF.sub("\ufffd", found) if isinstance(found, str) else ""
 
 
-def number_of(told: Mapping[str, Any], *keys: str) -> float | None:
-    """Return a number, down a path of keys; None where there is none."""
-    found: Any = told
+def number_of(record: Mapping[str, Any], *keys: str) -> float | None:
+    """Return a number at a path of keys; None if there is none."""
+    found: Any = record
     for key in keys:
         found = found.get(key) if isinstance(found, Mapping) else None
     return found if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def listed(told: Mapping[str, Any], key: str) -> list[Any]:
-    """Return a list; empty where there is none."""
-    found = told.get(key)
+def listed(record: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list; empty if there is none."""
+    found = record.get(key)
     return found if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""Decisions: what the PM agent hands in (H6). Strict on what steers, and prose never does (law 7)."""
+"""Decisions that the PM agent hands in (H6). Strict on the fields that steer; prose never steers (law 7)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _NEEDS_TEXT: Final = frozenset({PMAction.ORDER, PMAction.ASK, PMAction.REPLAN})
 
 
 def read_decision(data: bytes, name: str, limit: int = FILE_BYTES) -> PMDecision:
-    """Return the decision that a handoff of the PM agent is. Only header lines above its first section count.
+    """Return the decision in a handoff of the PM agent. Only header lines above its first section count.
 
     Args:
         data: The file's bytes.
         name: Its name, for messages.
-        limit: How many bytes it may have.
+        limit: The most bytes it may have.
 
     Raises:
-        BadFile: with every fault: no Action or not exactly one of those that there are, no run, a target that is
-            missing or is no name, an ORDER, ASK or REPLAN without Instructions, not UTF-8, too large.
+        BadFile: with every fault: no Action or not exactly one of the allowed ones, no run, a target that is
+            missing or not a name, an ORDER, ASK or REPLAN without Instructions, not UTF-8, too large.
 
     """
     handoff = take_apart(data, name, limit)
@@ -47,13 +47,13 @@ def read_decision(data: bytes, name: str, limit: int = FILE_BYTES) -> PMDecision
     target = _single(handoff, "target", faults)
     target = "" if says_nothing(target) else target
     if target and not _TARGET.fullmatch(target):
-        told = f"`**Target:**` is {one_line(target)[:60]!r}: write the name of one agent, step, subtask or instance"
-        faults.append(Fault(_line(handoff, "target"), told))
+        reason = f"`**Target:**` is {one_line(target)[:60]!r}: write the name of one agent, step, subtask or instance"
+        faults.append(Fault(_line(handoff, "target"), reason))
     text = handoff.prose("instructions")
     if action in _NEEDS_TARGET and not target:
-        faults.append(Fault(0, f"{action} names nobody: add a line `**Target:**`"))
+        faults.append(Fault(0, f"{action} has no target: add a line `**Target:**`"))
     if action in _NEEDS_TEXT and not text:
-        faults.append(Fault(0, f"{action} says nothing: add a section `## Instructions`"))
+        faults.append(Fault(0, f"{action} has no instructions: add a section `## Instructions`"))
     skills = [item.text.strip("[]` ") for part in handoff.under("skills") for item in items(part.lines)]
     skills = [skill for skill in skills if not says_nothing(skill)]
     if len(skills) > SKILLS:
@@ -76,21 +76,21 @@ def read_decision(data: bytes, name: str, limit: int = FILE_BYTES) -> PMDecision
 
 
 def run_named(data: bytes, name: str, limit: int = FILE_BYTES) -> str:
-    """Return the run that a handoff names in its head, however much else is wrong with it; empty if there is none.
+    """Return the run in a handoff's header, even if the rest of the handoff is faulty; empty if there is none.
 
     Raises:
-        BadFile: it is no text at all.
+        BadFile: it is not text.
 
     """
     return _single(take_apart(data, name, limit), "run", [])
 
 
 def render_decision(at: float, decision: PMDecision) -> str:
-    """Return a decision in the form of HUB 4.3; `read_decision` reads it back.
+    """Return a decision in the format of HUB 4.3; `read_decision` reads it back.
 
     Args:
         at: When it was made, in seconds since the epoch.
-        decision: What it says. Control characters in it become visible signs.
+        decision: The content. Control characters in it become visible characters.
 
     """
     headers = [
@@ -115,17 +115,17 @@ def _action(handoff: Handoff, faults: list[Fault]) -> PMAction | None:
     if value.upper() in PMAction.__members__:
         return PMAction[value.upper()]
     said = (
-        f"`**Action:**` is {one_line(value)[:60]!r}" if value else "decides nothing: add a line `**Action:**`"
+        f"`**Action:**` is {one_line(value)[:60]!r}" if value else "has no action: add a line `**Action:**`"
     )
     faults.append(Fault(_line(handoff, "action"), f"{said}: write exactly one of {', '.join(PMAction)}"))
     return None
 
 
 def _single(handoff: Handoff, key: str, faults: list[Fault]) -> str:
-    """Return the value of a header that may stand once, or more often with the same value; empty if there is none."""
+    """Return the value of a header that may occur once, or repeatedly with the same value; empty if missing."""
     found = [header for header in handoff.headers if header.key == key and header.leading]
     faults.extend(
-        Fault(other.line, f"`**{key.capitalize()}:**` stands in line {found[0].line} already")
+        Fault(other.line, f"`**{key.capitalize()}:**` is in line {found[0].line} already")
         for other in found[1:]
         if other.value != found[0].value
     )

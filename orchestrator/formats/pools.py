@@ -1,4 +1,4 @@
-"""`[hosts.NAME]` of the settings file: pools of boxes, of which a task is given one (H4)."""
+"""`[hosts.NAME]` of the settings file: pools of boxes; a task gets one box of the pool (H4)."""
 
 from __future__ import annotations
 
@@ -19,35 +19,43 @@ _MOST_BOXES: Final = 100
 _MOST_AT_ONCE: Final = 1000
 
 
-def read_pool(name: str, told: Mapping[str, object]) -> tuple[Pool | None, list[tuple[str, str]]]:
-    """Return the pool that a table defines, and each fault as the key (empty: the table) and what is wrong."""
+def read_pool(name: str, table: Mapping[str, object]) -> tuple[Pool | None, list[tuple[str, str]]]:
+    """Return the pool that a table defines, and its faults: the key (empty: the table) and what is wrong."""
     faults: list[tuple[str, str]] = []
     try:
         checked_name(name, "pool name")
     except Refused as problem:
         faults.append(("", str(problem)))
     made: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in table.items():
         try:
             made[key] = _READERS[key](value) if key in _READERS else _no_such(key)
         except (ValueError, Refused) as problem:
             faults.append((key, f"{key} {problem}" if key in _READERS else str(problem)))
-    if "boxes" not in told:
+    if "boxes" not in table:
         faults.append(("", f"has no boxes: {_LIKE}"))
     return (None if faults else Pool(name, **made)), faults
 
 
-def mixed_up(pools: Sequence[Pool]) -> Iterator[tuple[str, str, str]]:
-    """Yield what is wrong with pools beside each other: the pool's name, the key (empty: the table), the reason."""
+def clashes(pools: Sequence[Pool]) -> Iterator[tuple[str, str, str]]:
+    """Yield conflicts between pools: the pool's name, the key (empty: the table), the reason."""
     owners: dict[str, str] = {}
     hosts = {address_of(Location("/", box)).host: box for pool in pools for box in pool.boxes}
     for pool in pools:
         if pool.name in hosts:
-            # `cwd: NAME:/path` could mean either.
-            yield pool.name, "", f"is called as the box {hosts[pool.name]} is: give the pool another name"
+            # `cwd: NAME:/path` would be ambiguous.
+            yield (
+                pool.name,
+                "",
+                f"has the same name as the box {hosts[pool.name]}: give the pool another name",
+            )
         for box in pool.boxes:
             if (owner := owners.setdefault(box, pool.name)) != pool.name:
-                yield pool.name, "boxes", f"boxes holds {box}, which is in the pool {owner}: it has one cap"
+                yield (
+                    pool.name,
+                    "boxes",
+                    f"boxes holds {box}, which is in the pool {owner}: a box has one cap",
+                )
 
 
 def _no_such(key: str) -> object:

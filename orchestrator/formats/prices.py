@@ -1,4 +1,4 @@
-"""`[prices.NAME]` of the settings file, and the prices that ship: what models cost, of which day."""
+"""Prices of models: `[prices.NAME]` of the settings file, and the shipped ones. Each has the day it is from."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _NEEDED: Final = ("input", "output", "date")
 _PER_MILLION: Final = "give US dollars for a million tokens, like 2.5"
 
 
-def read_price(name: str, told: Mapping[str, object]) -> tuple[Price | None, list[tuple[str, str]]]:
-    """Return the price that a table defines, and each fault as the key (empty: the table) and what is wrong.
+def read_price(name: str, table: Mapping[str, object]) -> tuple[Price | None, list[tuple[str, str]]]:
+    """Return the price that a table defines, and its faults: the key (empty: the table) and what is wrong.
 
-    What is read from a cache, or written into one, costs as much as any input where the table does not say otherwise.
+    Tokens read from or written to a cache cost as much as other input unless the table says otherwise.
     """
     faults: list[tuple[str, str]] = []
     if not _NAME.fullmatch(name):
         faults.append(
-            ("", f"the name of a price is {ascii(name)[:60]}: give letters, digits, '.', '_' and '-'")
+            ("", f"the name of a price is {ascii(name)[:60]}: use letters, digits, '.', '_' and '-'")
         )
     made: dict[str, Any] = {"models": (name.lower(),)}
-    for key, value in told.items():
+    for key, value in table.items():
         try:
             made[key] = _READERS[key](value) if key in _READERS else _no_such(key)
         except ValueError as problem:
             faults.append((key, f"{key} {problem}" if key in _READERS else str(problem)))
-    faults += [("", f"has no {key}: {_LIKE[key]}") for key in _NEEDED if key not in told]
+    faults += [("", f"has no {key}: {_LIKE[key]}") for key in _NEEDED if key not in table]
     if faults:
         return None, faults
     made.setdefault("cache_read", made["input"])
@@ -52,12 +52,12 @@ def read_price(name: str, told: Mapping[str, object]) -> tuple[Price | None, lis
 
 @cache
 def shipped_prices() -> tuple[Price, ...]:
-    """Return the prices that ship. Raises BadFile: such a file must not ship."""
+    """Return the shipped prices. Raises BadFile: a faulty file must not ship."""
     tables = tomllib.loads(_SHIPPED.read_text("utf-8"))
     date = tables.pop("date", "")
     prices, faults = [], []
-    for name, told in tables.items():
-        price, wrong = read_price(name, {"date": date, **told})
+    for name, table in tables.items():
+        price, wrong = read_price(name, {"date": date, **table})
         prices += [price] if price else []
         faults += [Fault(0, f"[{name}] {reason}") for _, reason in wrong]
     if faults:
@@ -66,7 +66,7 @@ def shipped_prices() -> tuple[Price, ...]:
 
 
 def prices_in_force(own: tuple[Price, ...]) -> tuple[Price, ...]:
-    """Return a user's own prices, and behind them those that ship and of which the user has none of that name."""
+    """Return a user's own prices, followed by the shipped ones whose name the user has not used."""
     named = {price.name for price in own}
     return (*own, *(price for price in shipped_prices() if price.name not in named))
 
@@ -95,12 +95,12 @@ def _models(value: object) -> tuple[str, ...]:
     ):
         raise ValueError(f"is {ascii(value)[:60]}: {_LIKE['models']}")
     if "" in value or any(len(each) > 200 for each in value):  # noqa: PLR2004 (longer than any name)
-        raise ValueError(f"holds what is no name of a model: {_LIKE['models']}")
+        raise ValueError(f"holds something that is not a model's name: {_LIKE['models']}")
     return tuple(each.lower() for each in value)
 
 
 def _day(value: object) -> str:
-    day = str(value)  # TOML has days of its own
+    day = str(value)  # TOML has dates of its own
     if not _DATE.fullmatch(day):
         raise ValueError(f"is {ascii(value)[:60]}: {_LIKE['date']}")
     return day
@@ -110,7 +110,7 @@ _LIKE: Final = {
     "input": _PER_MILLION,
     "output": _PER_MILLION,
     "models": 'give a list of names like ["my-model", "my-model-*"]',
-    "date": 'give the day of which the price is, like "2026-10-27"',
+    "date": 'give the day that the price is from, like "2026-10-27"',
 }
 _READERS: Final[dict[str, Callable[[object], object]]] = {
     "models": _models,

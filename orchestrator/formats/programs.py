@@ -1,4 +1,4 @@
-"""`[runtimes.NAME]` of the settings file: agent programs that only the user knows."""
+"""`[runtimes.NAME]` of the settings file: agent programs that the user defines."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _ORDER: Final = ("prompt", "order")
 KEYS: Final = tuple(field.name for field in fields(Program) if field.name != "name")
 
 
-def read_program(name: str, told: Mapping[str, object]) -> tuple[Program | None, list[tuple[str, str]]]:
-    """Return the program that a table defines, and each fault as the key (empty: the table) and what is wrong."""
+def read_program(name: str, table: Mapping[str, object]) -> tuple[Program | None, list[tuple[str, str]]]:
+    """Return the program that a table defines, and its faults: the key (empty: the table) and what is wrong."""
     faults: list[tuple[str, str]] = []
     try:
         checked_name(name, "runtime name")
     except Refused as problem:
         faults.append(("", str(problem)))
     if name in SHIPPED:
-        faults.append(("", f"{name} is the name of a runtime that ships: give another"))
+        faults.append(("", f"{name} is the name of a shipped runtime: choose another"))
     made: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in table.items():
         try:
             made[key] = _READERS[key](value) if key in _READERS else _no_such(key)
         except ValueError as problem:
             faults.append((key, f"{key} {problem}" if key in _READERS else str(problem)))
-    if "command" not in told:
+    if "command" not in table:
         faults.append(("", f"has no command: {_LIKE}"))
     faults += _missing(made)
     return (None if faults else Program(name, **made)), faults
 
 
 def _missing(made: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what words must name and do not."""
-    deaf = "has neither {prompt} nor {order}: the agent would never hear its order"
+    """Return which required placeholders are missing in the words."""
+    deaf = "has neither {prompt} nor {order}: the agent would never get its order"
     faults = [
         (key, f"{key} {deaf}")
         for key in ("command", "resume")
@@ -52,7 +52,7 @@ def _missing(made: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "resume" in made and not any("{session}" in word for word in made["resume"]):
         faults.append(("resume", "resume has no {session}"))
     if "resume" in made and not made.get("events"):
-        faults.append(("resume", "resume needs events: nothing else tells which conversation it was"))
+        faults.append(("resume", "resume needs events: otherwise the conversation is not known"))
     return faults
 
 
@@ -77,7 +77,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 def _environment(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
-        raise ValueError('does not read: give a table of texts like { QWEN_HOME = "/srv/qwen" }')
+        raise ValueError('is not valid: give a table of texts like { QWEN_HOME = "/srv/qwen" }')
     for name in value:
         if not _VARIABLE.fullmatch(name):
             raise ValueError(f"holds {_shown(name)}: a variable's name has letters, digits and '_'")
@@ -100,7 +100,7 @@ def _variables(value: object) -> tuple[str, ...]:
 def _events(value: object) -> str:
     known = [name for name in SHIPPED if name not in {"auto", "command"}]
     if value not in known:
-        raise ValueError(f"is {_shown(value)}: it can speak as {', '.join(known)}")
+        raise ValueError(f"is {_shown(value)}: give one of {', '.join(known)}")
     return str(value)
 
 

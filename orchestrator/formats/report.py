@@ -1,4 +1,4 @@
-"""Reports: what an agent hands in to the PM (HUB 4.3, H6). Strict on what steers, tolerant of the rest."""
+"""Reports that agents hand in to the PM (HUB 4.3, H6). Strict on the fields that steer, tolerant of the rest."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _Enum = TypeVar("_Enum", bound=StrEnum)
 
 
 def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collection[str] = ()) -> Report:
-    """Return the report that a handoff of an agent is.
+    """Return the report in an agent's handoff.
 
-    `**Status:**` and `**Verdict:**` count wherever they stand in bold outside code; the other header lines
-    above the first section only. Prose is kept up to 64 KB a section.
+    `**Status:**` and `**Verdict:**` in bold count anywhere outside code; other header lines only above the first
+    section. Prose is kept up to 64 KB a section.
 
     Args:
         data: The file's bytes.
         name: Its name, for messages.
-        limit: How many bytes it may have.
+        limit: The most bytes it may have.
         titles: The titles of further sections to keep, for gates that read them.
 
     Raises:
-        BadFile: with every fault: no Status or not exactly one of the allowed values, two that contradict
-            each other, BLOCKED without Blockers, a malformed run id, order name, list of subtasks or of
-            criteria, not UTF-8, too large.
+        BadFile: with every fault: no Status or not exactly one of the allowed values, contradictory values,
+            BLOCKED without Blockers, a malformed run id, order name, list of subtasks or of criteria, not UTF-8,
+            too large.
 
     """
     handoff = take_apart(data, name, limit, titles)
@@ -63,7 +63,7 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collect
     blockers = _unless_nothing(handoff.prose("blockers"))
     if status is ReportStatus.BLOCKED and not blockers:
         faults.append(
-            Fault(status_line, "says BLOCKED, and nothing stands under `## Blockers`: say what blocks")
+            Fault(status_line, "says BLOCKED, but `## Blockers` is empty: write there what blocks you")
         )
     artifacts = [path for part in handoff.under("artifacts") for path in read_artifacts(part.lines, faults)]
     subtasks = _only(handoff.under("subtasks"), faults)
@@ -92,12 +92,12 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collect
 
 
 def render_report(agent: str, at: float, report: Report) -> str:
-    """Return a report in the form of HUB 4.3; `read_report` reads it back.
+    """Return a report in the format of HUB 4.3; `read_report` reads it back.
 
     Args:
-        agent: Who reports.
+        agent: The agent that reports.
         at: When, in seconds since the epoch.
-        report: What it says. Control characters in it become visible signs.
+        report: The content. Control characters in it become visible characters.
 
     """
     headers = [("Timestamp", local_time(at)), ("Status", report.status.value)]
@@ -128,9 +128,9 @@ def render_report(agent: str, at: float, report: Report) -> str:
 def _single(
     handoff: Handoff, key: str, convert: Callable[[str], _T | None], faults: list[Fault]
 ) -> tuple[int, _T | None]:
-    """Return line and value of a header that may stand once, or more often with the same value.
+    """Return line and value of a header that may occur once, or repeatedly with the same value.
 
-    The line is 0 if there is none, and the value None if it is none or wrong.
+    The line is 0 if there is none; the value is None if it is missing or wrong.
     """
     found: list[tuple[int, _T | None]] = []
     for header in handoff.headers:
@@ -145,24 +145,25 @@ def _single(
     first, value = (said or found or [(0, None)])[0]
     for line, other in said:
         if other != value:
-            told = f"`**{key.capitalize()}:**` is {other}, and {value} in line {first}"
-            faults.append(Fault(line, f"{told}: choose one"))
+            conflict = f"`**{key.capitalize()}:**` is {other}, and {value} in line {first}"
+            faults.append(Fault(line, f"{conflict}: choose one"))
     return first, value
 
 
 def _no_status(handoff: Handoff) -> list[Fault]:
-    """Say that the status is missing, and where one stands in vain."""
-    told = f"says no status: add a line `**Status:**` with one of {_listed(ReportStatus)}"
+    """Return the fault of a missing status; it mentions one that does not count because it is in code."""
+    missing = f"has no status: add a line `**Status:**` with one of {_listed(ReportStatus)}"
     line = handoff.in_code.get("status")
     return [
         Fault(
-            0, f"{told} (that in line {line} is in a block of code, which does not count)" if line else told
+            0,
+            f"{missing} (the one in line {line} is in a code block and does not count)" if line else missing,
         )
     ]
 
 
 def _steers(header: HeaderLine, convert: Callable[[str], object]) -> bool:
-    """Return whether a line inside a section is meant: in bold, and with a value that there is."""
+    """Return whether a line inside a section counts: it is bold, and has an allowed value."""
     if not header.bold or header.key not in {"status", "verdict"}:
         return False
     try:
@@ -192,7 +193,7 @@ def _run(value: str) -> str | None:
     if says_nothing(value):
         return None
     if not _RUN.fullmatch(value):
-        raise Refused(f"is {one_line(value)[:60]!r}: write the run id that your order gives")
+        raise Refused(f"is {one_line(value)[:60]!r}: write the run id given in your order")
     return value
 
 
@@ -216,5 +217,5 @@ def _only(found: list[Section], faults: list[Fault]) -> Section | None:
 
 def _repeated(found: list[Section]) -> Iterable[Fault]:
     for section in found[1:]:
-        told = f"`## {one_line(section.heading.title)[:60]}` stands in line {found[0].line} already"
-        yield Fault(section.line, f"{told}: keep one")
+        twice = f"`## {one_line(section.heading.title)[:60]}` is in line {found[0].line} already"
+        yield Fault(section.line, f"{twice}: keep one")

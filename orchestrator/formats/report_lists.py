@@ -35,7 +35,7 @@ _MARK_GROUP: Final = re.compile(r"\((?=\s{0,9}(?:evidence|reason)\s{0,9}:)", re.
 
 
 def read_artifacts(lines: Iterable[Line], faults: list[Fault]) -> list[str]:
-    """Return the paths under `## Artifacts Generated`, as written; what is wrong goes to `faults`."""
+    """Return the paths under `## Artifacts Generated`, as written; adds what is wrong to `faults`."""
     paths = list[tuple[int, str]]()
     for item in items(lines):
         none = "`" not in item.text and says_nothing(_bare_remark(item.text))
@@ -56,12 +56,12 @@ def read_artifacts(lines: Iterable[Line], faults: list[Fault]) -> list[str]:
 
 
 def render_artifacts(paths: Sequence[str]) -> str:
-    """Return the list that `read_artifacts` reads, or `None`."""
+    """Return a list that `read_artifacts` reads back, or `None`."""
     return "\n".join(f"- {_code(path)}" for path in paths) or "None"
 
 
 def read_subtasks(section: Section, faults: list[Fault]) -> tuple[Subtask, ...]:
-    """Return the subtasks of a plan; what is wrong goes to `faults`. Cycles are not looked for."""
+    """Return the subtasks of a plan; adds what is wrong to `faults`. Does not look for cycles."""
     found, seen = list[Subtask](), dict[str, int]()
     listed = _listed(section, SUBTASK_FORM, faults)
     for item in listed[:SUBTASKS]:
@@ -69,8 +69,8 @@ def read_subtasks(section: Section, faults: list[Fault]) -> tuple[Subtask, ...]:
         if not subtask:
             continue
         if subtask.id in seen:
-            told = f"the id {subtask.id!r} stands in line {seen[subtask.id]} already"
-            faults.append(Fault(item.line, f"{told}: give each subtask its own"))
+            twice = f"the id {subtask.id!r} is in line {seen[subtask.id]} already"
+            faults.append(Fault(item.line, f"{twice}: give each subtask its own"))
         seen.setdefault(subtask.id, item.line)
         found.append(subtask)
     if len(listed) > SUBTASKS:
@@ -79,7 +79,7 @@ def read_subtasks(section: Section, faults: list[Fault]) -> tuple[Subtask, ...]:
 
 
 def render_subtasks(subtasks: Sequence[Subtask]) -> str:
-    """Return the list that `read_subtasks` reads, or `None`."""
+    """Return a list that `read_subtasks` reads back, or `None`."""
     lines = list[str]()
     for each in subtasks:
         needs = f"; needs: {', '.join(each.needs)}" if each.needs else ""
@@ -90,7 +90,7 @@ def render_subtasks(subtasks: Sequence[Subtask]) -> str:
 
 
 def read_marks(section: Section, faults: list[Fault]) -> tuple[CriterionMark, ...]:
-    """Return how a report marks the success criteria; what is wrong goes to `faults`."""
+    """Return a report's marks of the success criteria; adds what is wrong to `faults`."""
     listed = _listed(section, MARK_FORM, faults)
     if len(listed) > MARKS:
         faults.append(Fault(listed[MARKS].line, f"more than {MARKS} criteria"))
@@ -99,11 +99,11 @@ def read_marks(section: Section, faults: list[Fault]) -> tuple[CriterionMark, ..
 
 
 def render_marks(marks: Sequence[CriterionMark]) -> str:
-    """Return the list that `read_marks` reads, or `None`."""
+    """Return a list that `read_marks` reads back, or `None`."""
     lines = list[str]()
     for mark in marks:
         box, reason = "x" if mark.met else " ", one_line(mark.reason)
-        below = "(" in reason or ";" in reason  # where it could be taken for a group of its own
+        below = "(" in reason or ";" in reason  # it would be read as a group of its own
         parts = list[str]()
         if mark.evidence or mark.met:
             parts.append(f"evidence: {', '.join(map(_code, mark.evidence)) or 'none'}")
@@ -115,7 +115,7 @@ def render_marks(marks: Sequence[CriterionMark]) -> str:
 
 
 def _listed(section: Section, form: str, faults: list[Fault]) -> list[Item]:
-    """Return a section's items; none at all is right only where it says so."""
+    """Return a section's items; an empty list is allowed only if the section says so."""
     found = items(section.lines)
     if len(found) == 1 and says_nothing(found[0].text):
         return []
@@ -134,13 +134,13 @@ def _subtask(item: Item, faults: list[Fault]) -> Subtask | None:
     text, done = _with_more(item, _DONE)
     found = _BRACKETED.fullmatch(text)
     if not found:
-        faults.append(Fault(item.line, f"is no subtask: write {SUBTASK_FORM}"))
+        faults.append(Fault(item.line, f"is not a subtask: write {SUBTASK_FORM}"))
         return None
     text, given, problem = _grouped(found[2], _PLAN_GROUP, _PLAN_KEYS)
     done = done or given.get("done when", "") or given.get("done", "")
     agent, needs = _unquoted(given.get("agent", "dev")), _names(given.get("needs", ""))
     problems = [problem] if problem else []
-    problems += [] if text else [f"says nothing: write {SUBTASK_FORM}"]
+    problems += [] if text else [f"has no text: write {SUBTASK_FORM}"]
     problems += ["the id cannot be `none`"] if found[1].strip() == "none" else []
     for name, what in ((found[1].strip(), "id"), (agent, "agent"), *((need, "id") for need in needs)):
         try:
@@ -156,7 +156,7 @@ def _mark(item: Item, faults: list[Fault]) -> CriterionMark | None:
     found = _BRACKETED.fullmatch(text)
     box = found[1].strip().casefold() if found else "?"
     if not found or box not in {"", "x"}:
-        faults.append(Fault(item.line, f"is no mark of a criterion: write {MARK_FORM}"))
+        faults.append(Fault(item.line, f"is not a mark of a criterion: write {MARK_FORM}"))
         return None
     text, given, problem = _grouped(found[2], _MARK_GROUP, _MARK_KEYS)
     reason = reason or given.get("reason", "")
@@ -168,7 +168,7 @@ def _mark(item: Item, faults: list[Fault]) -> CriterionMark | None:
 
 
 def _with_more(item: Item, key: re.Pattern[str]) -> tuple[str, str]:
-    """Return an item's text and what a line `key: …` below it says, each with the lines that follow it."""
+    """Return an item's text and that of a line `key: …` below it, each with the lines that follow."""
     parts: tuple[list[str], list[str]] = ([item.text], [])
     below = False
     for line in item.more:
@@ -179,7 +179,7 @@ def _with_more(item: Item, key: re.Pattern[str]) -> tuple[str, str]:
 
 
 def _grouped(text: str, group: re.Pattern[str], keys: re.Pattern[str]) -> tuple[str, dict[str, str], str]:
-    """Part `text (key: value; key: value)`: the text, the values, and what is wrong or nothing."""
+    """Split `text (key: value; key: value)` into the text, the values, and what is wrong, if anything."""
     begins = [found.start() for found in group.finditer(text)]
     if not begins:
         return text, {}, ""
@@ -191,7 +191,7 @@ def _grouped(text: str, group: re.Pattern[str], keys: re.Pattern[str]) -> tuple[
     ends = [*(each.start() for each in found[1:]), len(inner)]
     names = [each[1].casefold() for each in found]
     values = [inner[each.end() : end].strip() for each, end in zip(found, ends, strict=True)]
-    problem = f"says {', '.join(sorted(names))}: each only once" if len(set(names)) < len(names) else ""
+    problem = f"has {', '.join(sorted(names))}: give each only once" if len(set(names)) < len(names) else ""
     return text[: begins[-1]].rstrip(), dict(zip(names, values, strict=True)), problem
 
 
@@ -206,7 +206,7 @@ def _unquoted(text: str) -> str:
 
 
 def _paths(text: str) -> list[str]:
-    """Return paths parted by commas; one in backticks may hold commas."""
+    """Return paths separated by commas; a path in backticks may hold commas."""
     if says_nothing(text) and "`" not in text:
         return []
     found = (quoted or bare.strip() for quoted, bare in _SPANS.findall(text))
@@ -214,12 +214,12 @@ def _paths(text: str) -> list[str]:
 
 
 def _code(path: str) -> str:
-    """Return a path as a list shows it: bare if nothing in it could be taken for something else."""
+    """Return a path as a list shows it: bare if nothing in it is ambiguous."""
     return path if _SIMPLE_PATH.fullmatch(path) and not says_nothing(path) else f"`{neutral(path)}`"
 
 
 def _path(text: str) -> str:
-    """Return the path that an item of the list of artifacts names, without marks and remarks."""
+    """Return the path in an item of the list of artifacts, without markup and remarks."""
     text = text.removeprefix("**")
     if text.startswith("`") and "`" in text[1:]:
         return text[1 : text.index("`", 1)]
@@ -229,7 +229,7 @@ def _path(text: str) -> str:
 
 
 def _bare_remark(text: str) -> str:
-    """Return a text up to its remark: ` - …`, ` – …`, ` — …`, `: …` or ` (…)`."""
+    """Return a text without its remark: ` - …`, ` – …`, ` — …`, `: …` or ` (…)`."""
     for sign in (" - ", " – ", " — ", ": ", " ("):
         text = text.partition(sign)[0]
     return text.strip().removesuffix("**").removesuffix(":")

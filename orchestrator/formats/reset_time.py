@@ -1,12 +1,12 @@
-r"""When a limit ends, from what agent programs print of it.
+r"""When a usage limit ends, read from the text that agent programs print.
 
 Seen: Claude `resets 3pm (Europe/Berlin)`, `resets Nov 25, 10:52am (…)` where that is more than a day ahead, and in
 older ones `…|1763650800`; Codex `try again at 3:05 PM`, in the zone of its machine, and from another day on `try again
 at Nov 24th, 2026 3:05 PM`; Gemini `Access resets at 11:11 AM GMT+1.` and `will reset after 2h30m5s`; OpenAI's API
 `Please try again in 20s`.
 
-All of them leave out what is less than the last unit that they show, so that a limit ends up to a minute later than
-they say (measured).
+All of them omit everything below the smallest unit they show, so a limit ends up to a minute later than the text says
+(measured).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from orchestrator.model.usage_limit import Reset
 
 DAY: Final = 86400.0
 FURTHEST: Final = 40 * DAY
-"""How far ahead a limit may end. Those by the month say so too."""
+"""Seconds: how far ahead a limit may end. Monthly limits are the longest."""
 
 PAST: Final = 900.0
-"""How long ago a limit may have ended by its words: a service lifts it late, and clocks differ."""
+"""Seconds: how long ago a limit may have ended by its text, as services lift it late and clocks differ."""
 
 _TEXT: Final = 20_000
 _LAST_EPOCH: Final = 253_402_300_799.0
 _MILLISECONDS: Final = 100_000_000_000
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY}
 _EXACT: Final = 1.0
-"""A unit of a second and less is not rounded by as much as counts."""
+"""Seconds; a unit this small causes no rounding that matters."""
 
 _UNIT: Final = (
     r"(?:milliseconds?|ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
@@ -73,7 +73,7 @@ _OFFSETS: Final = {
     "AKST": -9,
     "HST": -10,
 }
-"""What JavaScript calls zones that have a name in American English; of others it says GMT+1."""
+"""Zones that JavaScript prints by name in American English; others appear as GMT+1."""
 
 _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", re.IGNORECASE)
 _CLOCK: Final = re.compile(
@@ -90,23 +90,23 @@ _CLOCK: Final = re.compile(
 
 
 OURS: Final = "ours"
-"""The zone of this machine, whatever it is at that moment."""
+"""This machine's zone, whatever it is at that moment."""
 
 Zone: TypeAlias = tzinfo | Literal["ours"] | None
-"""The zone of a machine; None if it is not known."""
+"""The zone of a machine; None if unknown."""
 
 
 def reset_time(text: str, now: float, local: Zone = OURS) -> Reset | None:
-    """Return when a limit ends of which a program told; None if it does not say, or says what cannot be.
+    """Return when a limit ends according to a program's text; None if the text does not say, or is impossible.
 
     Args:
-        text: What the program printed, or an error's message. The last time that is told in it counts.
-        now: The time at which it was told, in seconds since the epoch.
-        local: The zone of the program's machine: a time of day without a zone is of that one. None: that is not known,
-            and such a time says nothing.
+        text: What the program printed, or an error's message. The last time in it counts.
+        now: When the text was printed, in seconds since the epoch.
+        local: The zone of the program's machine, which applies to times without a zone. None: it is unknown, and
+            such times are ignored.
 
     Returns:
-        Moments of which the first lies at most a quarter of an hour back, and none more than 40 days ahead.
+        Possible moments: the first is at most a quarter of an hour ago, none is more than 40 days ahead.
 
     """
     if not math.isfinite(now) or not 0 <= now <= _LAST_EPOCH - FURTHEST:
@@ -134,10 +134,11 @@ def _dates(text: str, _now: float, local: Zone) -> Iterator[Reset]:
     for found in _ISO.finditer(text):
         zone = (found[4] or "").replace("UTC", "+00:00").replace("Z", "+00:00")
         with suppress(ValueError, OverflowError, OSError):
-            told = datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}")
+            moment = datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}")
             within = 0.0 if found[3] else _UNITS["m"]
             yield Reset(
-                (told.timestamp(),) if told.tzinfo else _shown(told.date(), told.time(), local), within
+                (moment.timestamp(),) if moment.tzinfo else _shown(moment.date(), moment.time(), local),
+                within,
             )
 
 
@@ -174,15 +175,15 @@ def _unit(word: str) -> str:
 
 
 def _next_shown(found: re.Match[str], now: float, local: Zone) -> Iterator[Reset]:
-    """Yield the moments at which a clock on the wall shows what was told. Raises what `_zone` does.
+    """Yield the moments at which a clock on the wall shows the time in a match. Raises what `_zone` does.
 
-    Of a time of day without a date these are the one just past, if there is one, and the next: which of them it means
-    is for whoever knows what was shown before.
+    For a time of day without a date these are the last one, if recent, and the next one; the caller, who knows what
+    was shown before, decides which one is meant.
     """
     if not found["half"] and not found["minute"]:
         return
-    told = found["hour"] + ":" + (found["minute"] or "00") + (found["half"] or "").replace(".", "")
-    clock = datetime.strptime(told, "%I:%M%p" if found["half"] else "%H:%M").time()  # noqa: DTZ007 (its zone follows)
+    text = found["hour"] + ":" + (found["minute"] or "00") + (found["half"] or "").replace(".", "")
+    clock = datetime.strptime(text, "%I:%M%p" if found["half"] else "%H:%M").time()  # noqa: DTZ007 (its zone follows)
     clock = clock.replace(second=int(found["second"] or 0))
     zone = _zone(found["zone"] or found["short"] or "") or local
     today = datetime.fromtimestamp(now, _tzinfo(zone)).date()
@@ -198,11 +199,11 @@ def _next_shown(found: re.Match[str], now: float, local: Zone) -> Iterator[Reset
 
 
 def _shown(day: date, clock: time, zone: Zone) -> tuple[float, ...]:
-    """Return when a clock shows a time on a day: twice in an hour that is repeated; of one left out, an hour later."""
+    """Return when a clock shows a time on a day: twice in a repeated hour; an hour later in a skipped one."""
     if zone is None:
         return ()
-    told = (datetime.combine(day, clock.replace(fold=fold), _tzinfo(zone)) for fold in (0, 1))
-    first, again = (each.timestamp() for each in told)
+    moments = (datetime.combine(day, clock.replace(fold=fold), _tzinfo(zone)) for fold in (0, 1))
+    first, again = (each.timestamp() for each in moments)
     return (first, again) if first < again else (first,)
 
 
@@ -211,7 +212,7 @@ def _tzinfo(zone: Zone) -> tzinfo | None:
 
 
 def _is_meant(found: re.Match[str], day: date, *, ahead: int) -> bool:
-    """Return whether a day, so many days ahead, is one of which the text speaks."""
+    """Return whether a day, `ahead` days from today, fits the text."""
     return (
         (found["tomorrow"] is None or ahead == 1)
         and (found["weekday"] is None or _DAYS[day.weekday()] == found["weekday"].lower())
@@ -222,12 +223,12 @@ def _is_meant(found: re.Match[str], day: date, *, ahead: int) -> bool:
 
 
 def _zone(name: str) -> tzinfo | None:
-    """Return the zone of a name, None for no name. Raises KeyError, ValueError, OSError, OverflowError."""
+    """Return the zone with a name, None for an empty name. Raises KeyError, ValueError, OSError, OverflowError."""
     if not name:
         return None
     if (hours := _OFFSETS.get(name.upper())) is not None:
         return timezone(timedelta(hours=hours)) if hours else UTC
-    if told := _OFFSET.fullmatch(name):
-        ahead = timedelta(hours=int(told[2]), minutes=int(told[3] or 0))
-        return timezone(ahead if told[1] == "+" else -ahead)
+    if offset := _OFFSET.fullmatch(name):
+        ahead = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+        return timezone(ahead if offset[1] == "+" else -ahead)
     return ZoneInfo(name)

@@ -1,7 +1,7 @@
 """The settings file, `config.toml`, and the environment variables that override it.
 
-`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; what keys there are is in `setting_kinds`. Tables `[runtimes.NAME]`
-(`programs`), `[hosts.NAME]` (`pools`) and `[prices.NAME]` (`prices`) are in the file only.
+`ORCHESTRATOR_<SECTION>__<KEY>` overrides a key; `setting_kinds` lists the keys. Tables `[runtimes.NAME]` (`programs`),
+`[hosts.NAME]` (`pools`) and `[prices.NAME]` (`prices`) exist in the file only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PREFIX: Final = "ORCHESTRATOR_"
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value as found, and where: the line of the file, or the variable. `former`: under this former name."""
+    """A value and where it was found: the line of the file, or the variable. `former`: the former key it used."""
 
     found: object
     line: int = 0
@@ -53,12 +53,12 @@ _Read = tuple[T | None, list[tuple[str, str]]]
 
 
 def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
-    """Return the settings: defaults, over them the file at `path` (may be missing), over it `environ`.
+    """Return the settings: defaults, overridden by the file at `path` (may be missing), overridden by `environ`.
 
     Raises:
-        BadFile: every fault of the file, or else of the variables, with key, line and what is allowed; or
-            that the file may not be trusted (another user's, writable by others), or that the one which
-            `$ORCHESTRATOR_CONFIG` names is not there.
+        BadFile: every fault of the file, or else of the variables, with key, line and allowed values; or the
+            file may not be trusted (another user's, writable by others); or the file named by
+            `$ORCHESTRATOR_CONFIG` does not exist.
 
     """
     found = _found(path, environ)
@@ -66,7 +66,7 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
 
 
 def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
-    """Return every setting with its value and where that comes from, in the order of the sections.
+    """Return every setting with its value and where the value comes from, in the order of the sections.
 
     Raises:
         BadFile: as `load_settings`.
@@ -83,8 +83,8 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
     for section, values in found.items():
         kind = section.partition(".")[0]
         if kind in {_PROGRAMS, _POOLS}:
-            told = ((key, _told(key, value), value.line) for key, value in values.items() if key)
-            shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in told]
+            rows = ((key, _shown(key, value), value.line) for key, value in values.items() if key)
+            shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in rows]
         if kind == _POOLS and "cap" not in values:
             shown.append(Explained(f"{section}.cap", str(CAP), "default"))
     from orchestrator.formats.prices import price_said, prices_in_force
@@ -100,10 +100,10 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
 
 
 def _found(path: Path, environ: Mapping[str, str]) -> _Found:
-    """Return what the file says, with the variables' values in place of it."""
+    """Return the file's values, overridden by the variables' values."""
     data = _trusted_bytes(path)
     if data is None and environ.get(CONFIG_VARIABLE):
-        raise BadFile(str(path), [Fault(0, f"there is no such file: correct or unset {CONFIG_VARIABLE}")])
+        raise BadFile(str(path), [Fault(0, f"does not exist: correct or unset {CONFIG_VARIABLE}")])
     found = _from_file(path, data or b"")
     for section, key, value in _from_environment(environ):
         found.setdefault(section, {})[key] = value
@@ -113,12 +113,14 @@ def _found(path: Path, environ: Mapping[str, str]) -> _Found:
 def _trusted_bytes(path: Path) -> bytes | None:
     """Return the bytes of a plain file that nobody else can write; None if there is none.
 
-    A link to it is fine if it is the user's own (many keep such files in a repository): what counts is the open file.
+    A symbolic link of the user's own is fine (many keep such files in a repository): the opened file is checked.
     """
     try:
         link = path.lstat()
         if stat.S_ISLNK(link.st_mode) and link.st_uid not in {os.getuid(), 0}:
-            raise BadFile(str(path), [Fault(0, f"is a link of user {link.st_uid}: make a file of your own")])
+            raise BadFile(
+                str(path), [Fault(0, f"is a symbolic link of user {link.st_uid}: make a file of your own")]
+            )
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
@@ -134,7 +136,7 @@ def _trusted_bytes(path: Path) -> bytes | None:
 
 
 def _distrust(path: Path, found: os.stat_result) -> str:
-    """Return why an open file is not to be believed, or nothing."""
+    """Return why an open file is not to be trusted; empty if it is."""
     if not stat.S_ISREG(found.st_mode):
         return "is not a plain file"
     if found.st_uid not in {os.getuid(), 0}:
@@ -147,7 +149,7 @@ def _distrust(path: Path, found: os.stat_result) -> str:
 def _from_file(path: Path, data: bytes) -> _Found:
     if not data:
         return {}
-    import tomllib  # only where there is a file
+    import tomllib  # imported late: often there is no file
 
     try:
         text = data.decode("utf-8-sig")
@@ -184,7 +186,7 @@ def _from_file(path: Path, data: bytes) -> _Found:
 def _section(
     path: Path, section: str, table: Mapping[str, object], lines: Mapping[tuple[str, ...], int]
 ) -> dict[str, _Value]:
-    """Return the values of a section by their keys of today. Raises BadFile where one is set by both its names."""
+    """Return the values of a section by their current keys. Raises BadFile if both names of a key are set."""
     found: dict[str, _Value] = {}
     for key, value in table.items():
         line, new = lines.get((section, key), 0), FORMER_KEYS.get((section, key), key)
@@ -196,7 +198,7 @@ def _section(
 
 
 def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
-    """Return each `[KIND.NAME]` as a section of that name; under an empty key the table itself."""
+    """Return each `[KIND.NAME]` as a section of that name; its empty key stands for the table itself."""
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         line = lines.get((kind,), 0)
         raise BadFile(str(path), [Fault(line, f"{kind} holds tables only: [{kind}.NAME]")])
@@ -225,7 +227,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
 
 
 def _plain(section: str, key: str, text: str) -> object:
-    """Return a variable's text as the kind of value that TOML would have given."""
+    """Return a variable's text as the type of value that TOML would have given."""
     kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
     if kind == "int" and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
@@ -245,7 +247,7 @@ def _plain(section: str, key: str, text: str) -> object:
 
 
 def _checked(path: Path, found: _Found) -> dict[str, dict[str, Any]]:
-    """Return what is said of each section, by field of the model, or raise every fault at once."""
+    """Return the checked values of each section, by field of the model, or raise every fault at once."""
     sections: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     of_file, of_environment = [], []
     for section, said in sections.items():
@@ -266,7 +268,7 @@ def _checked(path: Path, found: _Found) -> dict[str, dict[str, Any]]:
 
 
 def _made(section: str, key: str, value: _Value) -> tuple[str, object]:
-    """Return the field of the model that a key sets, and its value. Raises ValueError with the reason."""
+    """Return the model's field that a key sets, and its value. Raises ValueError with the reason."""
     allowed = {each.key: each for each in KEYS if each.section == section}
     if key not in allowed:
         raise ValueError(f"[{section}] has no key {key!a}{nearest(key, allowed)}")
@@ -277,13 +279,13 @@ def _made(section: str, key: str, value: _Value) -> tuple[str, object]:
 
 
 def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]]) -> tuple[T, ...]:
-    """Return what the file defines by `[KIND.NAME]`, or raise every fault at once."""
+    """Return what the file defines as `[KIND.NAME]`, or raise every fault at once."""
     made, faults = list[T](), []
     for section, values in found.items():
         if not section.startswith(f"{kind}."):
             continue
-        told = {key: value.found for key, value in values.items() if key}
-        one, wrong = read(section.removeprefix(f"{kind}."), told)
+        table = {key: value.found for key, value in values.items() if key}
+        one, wrong = read(section.removeprefix(f"{kind}."), table)
         made += [one] if one else []
         faults += [Fault(values[key].line, f"[{section}] {reason}") for key, reason in wrong]
     if faults:
@@ -292,7 +294,7 @@ def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]])
 
 
 def _has(found: _Found, kind: str) -> bool:
-    """Return whether the file defines any `[KIND.NAME]`; only then is it worth to import what reads them."""
+    """Return whether the file defines any `[KIND.NAME]`; only then its reader is imported."""
     return any(section.startswith(f"{kind}.") for section in found)
 
 
@@ -307,12 +309,12 @@ def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
 def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
     if not _has(found, _POOLS):
         return ()
-    from orchestrator.formats.pools import mixed_up, read_pool
+    from orchestrator.formats.pools import clashes, read_pool
 
     pools = _tables(path, found, _POOLS, read_pool)
     faults = [
         Fault(found[f"{_POOLS}.{name}"][key].line, f"[{_POOLS}.{name}] {reason}")
-        for name, key, reason in mixed_up(pools)
+        for name, key, reason in clashes(pools)
     ]
     if faults:
         raise BadFile(str(path), faults)
@@ -328,7 +330,7 @@ def _prices(path: Path, found: _Found) -> tuple[Price, ...]:
 
 
 def _settings(path: Path, found: _Found) -> Settings:
-    """Return all that was found. Raises BadFile, with every fault of what is wrong first."""
+    """Return the settings from all values. Raises BadFile with every fault of the first faulty part."""
     made = {section: SECTIONS[section](**said) for section, said in _checked(path, found).items()}
     return Settings(
         **made,
@@ -338,8 +340,8 @@ def _settings(path: Path, found: _Found) -> Settings:
     )
 
 
-def _told(key: str, value: _Value) -> str:
-    """Return a value of a program's as the file has it; of its environment, which may hold keys, the names."""
+def _shown(key: str, value: _Value) -> str:
+    """Return a program's value as in the file; of its environment only the names, as the values may be secrets."""
     if key == "environment" and isinstance(value.found, dict):
         return json.dumps(sorted(value.found), ensure_ascii=False)
     return value.found if isinstance(value.found, str) else json.dumps(value.found, ensure_ascii=False)

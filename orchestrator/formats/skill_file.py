@@ -1,7 +1,7 @@
-"""`SKILL.md`: the name of a skill and what it is for, from its front matter (H12).
+"""`SKILL.md`: reads the name and the purpose of a skill from its front matter (H12).
 
-What is not needed is not judged: skills carry fields of many CLIs, and the YAML of their authors. Of `name` and
-`description` plain, quoted, folded and block texts are read; all else is passed over.
+Other fields are ignored: skills carry fields of many CLIs, in their authors' YAML. Plain, quoted, folded and block
+texts are read for `name` and `description`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.skills import Skill
 
 DESCRIPTION: Final = 500
-"""How much of a description is kept: it only serves to tell whether a skill suits a step."""
+"""Characters of a description that are kept: enough to decide whether a skill fits a step."""
 
 _RULE: Final = re.compile(r"---[ \t]*")
 _BLOCK: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*(?:#.*)?")
@@ -24,15 +24,15 @@ _FRONT_LINES: Final = 500
 
 
 def read_skill(data: bytes, name: str, folder: str) -> Skill:
-    """Return the skill that the bytes of a `SKILL.md` describe.
+    """Return the skill that a `SKILL.md` describes.
 
     Args:
         data: The file's bytes.
         name: The file, for messages; it becomes the skill's `path`.
-        folder: The name of the folder that it lies in: the skill's name, if the file gives none.
+        folder: The name of its folder, which is the skill's name if the file gives none.
 
     Raises:
-        BadFile: not UTF-8, no front matter, no description, or a name that is none.
+        BadFile: not UTF-8, no front matter, no description, or an invalid name.
 
     """
     lines = decoded(data, name).split("\n")
@@ -56,7 +56,7 @@ def read_skill(data: bytes, name: str, folder: str) -> Skill:
 
 
 def _field(lines: list[str], key: str, faults: list[Fault]) -> str:
-    """Return the text of one field as one line; empty if there is none, or it does not read."""
+    """Return the text of one field as one line; empty if it is missing or cannot be read."""
     start = next((n for n, line in enumerate(lines) if line.startswith(f"{key}:")), None)
     if start is None:
         return ""

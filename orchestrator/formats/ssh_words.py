@@ -1,4 +1,4 @@
-"""What ssh says when it does not get through to a box, told apart: by its words, for its status is always 255."""
+"""Classifies ssh's failures to connect by its messages, because its exit status is always 255."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import Final
 from orchestrator.formats.text import neutral
 
 LONGEST: Final = 300
-"""Characters of ssh's own words that are shown."""
+"""Most characters of ssh's own words that are shown."""
 
 
 class Trouble(StrEnum):
-    """Why a box was not reached. All but the first are for a person to mend: trying again will not help."""
+    """Why a box was not reached. All but the first need a person's repair: trying again does not help."""
 
     UNREACHABLE = "unreachable"
-    AUTH = "auth"  # none of our keys is taken, or the agent that holds them will not sign
+    AUTH = "auth"  # the box accepts none of our keys, or the agent that holds them will not sign
     UNKNOWN_HOST = "unknown_host"
     CHANGED_KEY = "changed_key"
-    SETTINGS = "settings"  # ssh does not accept its settings, or has nothing in common with the box
+    SETTINGS = "settings"  # ssh rejects its settings, or shares no algorithm with the box
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What was read: the trouble, and the line of ssh that says it.
+    """What ssh printed: the kind of trouble, and the line that states it.
 
-    `offered` is the fingerprint of a key that the user does not know. Where another one is known, it stands in
-    line `line` of the file `known_in`.
+    `offered` is the fingerprint of a key that the user does not know. If the user knows another key of this host,
+    `known_in` and `line` say where it is.
     """
 
     trouble: Trouble
@@ -79,9 +79,9 @@ _RULES: Final = (
 
 
 def read_words(text: str) -> Words:
-    """Return what ssh's words on standard error say of a connection that did not come about.
+    """Classify what ssh wrote to standard error about a failed connection.
 
-    What no rule knows is UNREACHABLE, with the last line: that is tried again, which does no harm.
+    Unknown messages count as UNREACHABLE, with the last line: that leads to a retry, which does no harm.
     """
     text = text.replace("\r", "")
     for rule, line, trouble in _RULES:
@@ -115,7 +115,7 @@ def fingerprint(known: str) -> str:
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "ssh ended without a word"
+    return lines[-1] if lines else "ssh ended without a message"
 
 
 def _shown(line: str) -> str:

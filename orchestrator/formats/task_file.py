@@ -30,7 +30,7 @@ _BLANK: Final = """\
      Write them below; this comment may stay. -->
 
 ## Success Criteria
-<!-- How will anyone see that it is done? A list, each line something that a command or a look can decide.
+<!-- How can anyone see that it is done? A list; a command or a look must be able to decide each line.
      The task is complete only when each is met, with evidence. For example:
 
 - All tests pass
@@ -38,34 +38,34 @@ _BLANK: Final = """\
 -->
 
 ## Agent Config
-# Where and how the agents work. Each line here begins with `#`, so it is a comment and the default holds;
-# take that `#` away to use one.
+# Where and how the agents work. Each line here begins with `#`, so it is a comment and the default applies;
+# remove that `#` to use a line.
 #
 # cwd: /path/to/repo              # where dev and architect work; by default this project
-# cwd: user@host:/path/to/repo    # the same on another machine, over SSH; only one `cwd:` may stand
-# bring: branch                   # from there: the commits, to be judged and merged here; else code stays there
+# cwd: user@host:/path/to/repo    # the same on another machine, over SSH; keep only one `cwd:`
+# bring: branch                   # fetch the commits from there, to judge and merge them; else code stays there
 # template: tidy                  # agents and commands that ship with the orchestrator
-# runtime: claude                 # which agent program all agents are run with
+# runtime: claude                 # the agent program that runs all agents
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
 # architect: yes                  # have the design settled before the work begins
 # rejections: set-aside           # after too many rejections: replan (the default), set-aside, or ask
 # approve: plan                   # ask me about the plan before anybody works on it
-# permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without being asked
-# limits: 2M tokens; $20; 8 h     # what it may use, as far as programs tell; then you are asked. Or: none
+# permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without asking
+# limits: 2M tokens; $20; 8 h     # the most it may use, as far as programs report; then the PM asks. Or: none
 # unanswered: set-aside after 4 h # what to do about a question that nobody answers: retry, replan, abandon, …
 #
 # For one agent (dev, or explore, plan, architect, test, review, or one of your own):
 #
 # dev.model: opus
 # dev.runtime: codex
-# dev.cwd: user@host:/path        # it works there, and nobody else
+# dev.cwd: user@host:/path        # only this agent works there
 # dev.command: python3 my_agent.py --fast    # any program can be an agent
 # test.check: python3 -m pytest -q           # the verdict is the exit status of this command
 """
 
 
 def blank_task(name: str) -> str:
-    """Return the task.md of a new task: its comments tell how to fill it; it reads as `unfilled`."""
+    """Return the task.md of a new task: its comments explain how to fill it in; it reads as `unfilled`."""
     return _BLANK.format(name=one_line(name))
 
 
@@ -77,8 +77,8 @@ def read_brief(data: bytes, name: str = "task.md") -> Brief:
         name: The file as the user knows it, for messages.
 
     Raises:
-        BadFile: with every fault and its line: no title, no goal, no criteria (neither is missed while the
-            goal is still the blank template's), anything wrong under Agent Config, not UTF-8, too large.
+        BadFile: with every fault and its line: no title, no goal, no criteria (these two are not required while
+            the goal is still the blank template's), anything wrong under Agent Config, not UTF-8, too large.
 
     """
     lines = scan(decoded(data, name).split("\n"))
@@ -106,7 +106,7 @@ def read_brief(data: bytes, name: str = "task.md") -> Brief:
 
 
 def _uncommented(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines without comments, and with what follows the end of one."""
+    """Return the lines without comments; text after the end of a comment stays."""
     kept = list[Line]()
     for line in lines:
         if line.kind is Kind.COMMENT:
@@ -118,7 +118,7 @@ def _uncommented(lines: Sequence[Line]) -> list[Line]:
 
 
 def _underlined(lines: list[Line]) -> list[Line]:
-    """Return the lines with `Title` over `=====`, and `Goal` over `----`, written as `# Title`, `## Goal`."""
+    """Return the lines with `Title` over `=====` and `Goal` over `----` rewritten as `# Title` and `## Goal`."""
     for place, (line, below) in enumerate(pairwise(lines)):
         if line.kind is not Kind.TEXT or below.kind is not Kind.TEXT or not line.text.strip():
             continue
@@ -161,7 +161,7 @@ def _criteria(found: Sequence[Section]) -> tuple[str, ...]:
 
 
 def _placeholder(text: str) -> bool:
-    """Return whether a text stands wholly in brackets, as the document's templates have it."""
+    """Return whether a text is all in brackets, like the placeholders in the document's templates."""
     return len(text) > 1 and text[0] == "[" and text.find("]") == len(text) - 1
 
 
@@ -170,25 +170,25 @@ def _repeated(found: Sequence[Section]) -> list[Fault]:
     for section in found:
         key = section.heading.key
         if key and key in first:
-            told = f"`{_WRITTEN[key]}` stands in line {first[key]} and in line {section.line}"
-            faults.append(Fault(section.line, f"{told}: keep one of them"))
+            twice = f"`{_WRITTEN[key]}` is in line {first[key]} and in line {section.line}"
+            faults.append(Fault(section.line, f"{twice}: keep one of them"))
         first.setdefault(key, section.line)
     return faults
 
 
 def _missing(key: str, what: str, found: Sequence[Section], lines: Sequence[Line]) -> Fault:
-    """Say that a section is missing or empty, and what may have become of it."""
+    """Return the fault of a missing or empty section, with a hint at the likely cause."""
     for section in found:
         if section.heading.key == key:
             return Fault(section.line, f"`{_WRITTEN[key]}` is empty: {what}")
     near, opened = _near(key, found), unclosed(lines)
-    hint = f"; did you mean that by the heading in line {near.line}?" if near else ""
-    hint = hint or (f"; the block of code opened in line {opened} is never closed" if opened else "")
+    hint = f"; did you mean the heading in line {near.line}?" if near else ""
+    hint = hint or (f"; the code block opened in line {opened} is never closed" if opened else "")
     return Fault(0, f"has no `{_WRITTEN[key]}`: {what}{hint}")
 
 
 def _near(key: str, found: Sequence[Section]) -> Section | None:
-    """Return a section whose title is nearly the one of `key`."""
+    """Return a section whose title resembles the one of `key`."""
     from difflib import get_close_matches
 
     wanted = next(title for title, each in _TITLES.items() if each == key)

@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand: `tomllib` does not tell, and an error without its line is a riddle."""
+"""Finds the lines of the keys in a TOML text: `tomllib` does not return them, and error messages need them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ _PART: Final = re.compile(r""""[^"]*"|'[^']*'|[^.\s"']+""")
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line (1 is the first) of each table and key of a text that `tomllib` has read.
+    """Return the line (1 is the first) of each table and key of a text that `tomllib` has parsed.
 
-    A line inside a text of several lines that looks like a key is taken for one; nothing but a message's
-    line number depends on it.
+    A line within a multi-line text may be mistaken for a key; only the line numbers in messages depend on it.
     """
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()

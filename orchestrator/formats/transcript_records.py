@@ -1,13 +1,13 @@
-"""What the records of agent programs tell of a turn, line by line: calls, what came of them, what was said.
+"""What the records of agent programs show about a turn, line by line: calls, their results, and messages.
 
 | program | a call | its result | the end of a turn |
 |---|---|---|---|
 | Claude Code | `assistant` with `tool_use` | `user` with `tool_result` | `assistant` with `stop_reason` |
 | Codex | `response_item`: `…_call` | `response_item`: `…_call_output` | `event_msg`: `task_complete` |
-| Gemini CLI | `gemini` with `toolCalls` | `user` with `functionResponse` | not told |
+| Gemini CLI | `gemini` with `toolCalls` | `user` with `functionResponse` | not recorded |
 | our own plugins | `called` | `returned` | `spoke` with `over` |
 
-Others write these files: no form of theirs raises. A line that tells nothing here is not parsed.
+Other programs write these files: no content makes it raise. A line without a known keyword is not parsed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from orchestrator.formats.json_fields import listed, text_of
 from orchestrator.model.activity import Called, Prompted, Record, Returned, Spoke, Stage
 
 LINE: Final = 16_777_216
-"""The most bytes of a line that is read."""
+"""Most bytes of a line that is parsed; longer lines are skipped."""
 WORDS: Final = 160
-"""Characters by which a call is named."""
+"""Characters of a call's name."""
 
 _NUMBERS: Final = re.compile(r"\d+")
 _CHUNK: Final = re.compile(r"\AChunk ID: \w+\n")
-"""How Codex numbers what a command printed; it is another one each time."""
+"""The number that Codex puts before a command's output; it differs each time."""
 
 _CLAUDE: Final = (b'"type":"assistant"', b'"type":"user"', b'"subtype":"turn_duration"')
 _INTERRUPTED: Final = "[Request interrupted"
@@ -49,38 +49,38 @@ _Object = Mapping[str, Any]
 
 
 def claude_records(line: bytes) -> list[Record]:
-    """Return what one line of a session of Claude Code tells. Never raises."""
+    """Return the records in one line of a Claude Code session. Never raises."""
     return list(_claude(_loaded(line, _CLAUDE)))
 
 
 def codex_records(line: bytes) -> list[Record]:
-    """Return what one line of a rollout of Codex tells. Never raises."""
+    """Return the records in one line of a Codex rollout. Never raises."""
     return list(_codex(_loaded(line, _CODEX)))
 
 
 def gemini_records(line: bytes) -> list[Record]:
-    """Return what one line of a chat of Gemini CLI tells. Never raises."""
+    """Return the records in one line of a Gemini CLI chat. Never raises."""
     return list(_gemini(_loaded(line, _GEMINI)))
 
 
 def our_records(line: bytes) -> list[Record]:
-    """Return what one line tells that a plugin or a hook of ours wrote. Never raises."""
+    """Return the records in one line that a plugin or a hook of ours wrote. Never raises."""
     return list(_ours(_loaded(line, (_OURS,))))
 
 
 def fingerprint(*parts: str) -> int:
-    """Return a number by which texts are known again."""
-    told = "\0".join(parts).encode("utf-8", "replace")
-    return int.from_bytes(blake2b(told, digest_size=8).digest(), "big")
+    """Return a number by which equal texts are recognised."""
+    data = "\0".join(parts).encode("utf-8", "replace")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
 def alike(result: str) -> str:
-    """Return a result without what differs each time: times, sizes, numbers of processes."""
+    """Return a result with its numbers replaced by 0, as they differ each time: times, sizes, process ids."""
     return _NUMBERS.sub("0", _CHUNK.sub("", result))
 
 
 def words_of(tool: str, given: object) -> str:
-    """Return how a person would name a call: `Bash: git status`."""
+    """Return a call in a form for people: `Bash: git status`."""
     if isinstance(given, Mapping):
         said = next((value for value in given.values() if isinstance(value, str) and value.strip()), "")
     else:
@@ -92,15 +92,14 @@ def words_of(tool: str, given: object) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-def _claude(told: _Object) -> Iterator[Record]:
-    message = told.get("message")
+def _claude(record: _Object) -> Iterator[Record]:
+    message = record.get("message")
     message = message if isinstance(message, dict) else {}
-    aside = (
-        told.get("isSidechain") is True
-    )  # an agent of the agent's: a sign of life, and no call of the turn's own
+    # A subagent's record is a sign of life, but no call of the turn itself.
+    aside = record.get("isSidechain") is True
     content = message.get("content")
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    match text_of(told, "type"):
+    match text_of(record, "type"):
         case "assistant" if aside:
             yield Spoke()
         case "assistant":
@@ -117,22 +116,22 @@ def _claude(told: _Object) -> Iterator[Record]:
             for part in results:
                 yield Returned(text_of(part, "tool_use_id"), _result(part.get("content")))
             said = text_of(message, "content") or next((text_of(part, "text") for part in parts), "")
-            # What else is added in the user's name prompts nothing.
-            if not results and (told.get("isMeta") is not True or said.startswith(_GO_ON)):
+            # Other entries in the user's name do not start a turn.
+            if not results and (record.get("isMeta") is not True or said.startswith(_GO_ON)):
                 yield Prompted()
             if said.startswith(_INTERRUPTED):
                 yield Spoke(Stage.OVER)
-        case "system" if text_of(told, "subtype") == "turn_duration":
+        case "system" if text_of(record, "subtype") == "turn_duration":
             yield Spoke(Stage.OVER)
         case _:
             return
 
 
-def _codex(told: _Object) -> Iterator[Record]:
-    payload = told.get("payload")
+def _codex(record: _Object) -> Iterator[Record]:
+    payload = record.get("payload")
     payload = payload if isinstance(payload, dict) else {}
     kind, call = text_of(payload, "type"), text_of(payload, "call_id")
-    match text_of(told, "type"), kind:
+    match text_of(record, "type"), kind:
         case "event_msg", "task_started":
             yield Prompted()
         case "event_msg", "task_complete" | "turn_aborted":
@@ -155,15 +154,15 @@ def _codex(told: _Object) -> Iterator[Record]:
 
 
 def _polls(name: str, given: str) -> bool:
-    """Return whether a call of Codex only looks what a command that goes on has printed since."""
+    """Return whether a call of Codex only reads new output of a running command."""
     return name == "write_stdin" and not text_of(_object(given), "chars")
 
 
-def _gemini(told: _Object) -> Iterator[Record]:
-    match text_of(told, "type"):
+def _gemini(record: _Object) -> Iterator[Record]:
+    match text_of(record, "type"):
         case "user":
             responses = [
-                each.get("functionResponse") for each in listed(told, "content") if isinstance(each, dict)
+                each.get("functionResponse") for each in listed(record, "content") if isinstance(each, dict)
             ]
             results = [each for each in responses if isinstance(each, dict)]
             for each in results:
@@ -171,11 +170,11 @@ def _gemini(told: _Object) -> Iterator[Record]:
             if not results:
                 yield Prompted()
         case "gemini":
-            calls = [each for each in listed(told, "toolCalls") if isinstance(each, dict)]
+            calls = [each for each in listed(record, "toolCalls") if isinstance(each, dict)]
             for each in calls:
                 yield _called(text_of(each, "id"), text_of(each, "name"), each.get("args"), _GEMINI_WAITS)
             if not calls:
-                # Its calls are recorded when they have their results: until then this may be one.
+                # Gemini records calls only together with their results: until then this may be one.
                 yield Spoke(Stage.UNKNOWN)
         case "info" | "error":
             yield Spoke(Stage.OVER)
@@ -183,18 +182,18 @@ def _gemini(told: _Object) -> Iterator[Record]:
             return
 
 
-def _ours(told: _Object) -> Iterator[Record]:
-    name = text_of(told, "id")
-    match text_of(told, "record"):
+def _ours(record: _Object) -> Iterator[Record]:
+    name = text_of(record, "id")
+    match text_of(record, "record"):
         case "called":
-            words = words_of(text_of(told, "tool"), text_of(told, "words"))
-            yield Called(name, fingerprint(text_of(told, "print")), words)
+            words = words_of(text_of(record, "tool"), text_of(record, "words"))
+            yield Called(name, fingerprint(text_of(record, "print")), words)
         case "returned":
-            yield Returned(name, fingerprint(text_of(told, "print")))
+            yield Returned(name, fingerprint(text_of(record, "print")))
         case "prompted":
             yield Prompted()
         case "spoke":
-            yield Spoke(Stage.OVER if told.get("over") is True else Stage.MODEL)
+            yield Spoke(Stage.OVER if record.get("over") is True else Stage.MODEL)
         case _:
             return
 
@@ -219,7 +218,7 @@ def _object(text: str) -> _Object:
 
 
 def _loaded(line: bytes, wanted: tuple[bytes, ...] = ()) -> _Object:
-    """Return the object that a line is, if one of these words is in it; else an empty one."""
+    """Return the object in a line if one of these words is in it; else an empty one."""
     if len(line) > LINE or (wanted and not any(word in line for word in wanted)):
         return {}
     try:

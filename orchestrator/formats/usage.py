@@ -1,4 +1,4 @@
-"""What the transcripts of agent programs tell of tokens and money. Others write them: no form of theirs raises.
+"""Reads the tokens and the money that agent programs used from their transcripts. No foreign input makes it raise.
 
 | program | where | what counts |
 |---|---|---|
@@ -8,9 +8,10 @@
 | opencode | `session.updated` event, its plugin | its `tokens` and `cost`, which are sums |
 | aider | its history | `Tokens: 2.1k sent, 300 received. Cost: $0.01 message, …` of each message |
 
-Claude, Gemini and Codex are read on from where a reader came to: only whole lines count, so a torn last one is read
-next time. A sum never goes down. What a program tells of cost covers the tokens before it; those behind it are kept by
-their model, for whoever has prices [pricing.py]. A cost of nothing for tokens says that the program knows no price.
+The records of Claude, Gemini and Codex are read on from the offset of the last read: only complete lines count, so a
+torn last line is read next time. A sum never decreases. A cost that a program reports covers the tokens before it; the
+tokens after it are kept by model, for pricing [pricing.py]. A cost of 0 for tokens means that the program knows no
+price.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from typing import Any, Final
 from orchestrator.model.usage import Read, Tokens, Usage, added
 
 MOST: Final = 10**15
-"""More tokens than any program used; a larger number is none."""
+"""More tokens than any program used; a larger number is not believed."""
 
 REMEMBERED: Final = 1000
-"""How many messages a reader knows again: they are written again within a few lines."""
+"""How many message ids a reader remembers: a repeated message follows within a few lines."""
 
 _LINE: Final = 16_777_216
 _MODELS: Final = 20
@@ -41,8 +42,8 @@ _Step = Callable[[Read, _Object], Read]
 def claude_usage(appended: bytes, before: Read = Read()) -> Read:  # noqa: B008 (it is frozen)
     """Return what a session of Claude Code used, given the bytes from `before.offset` on. Never raises.
 
-    Its subagents' lines count as well; the context is that of the last message of its own. A `cost-state` line comes
-    when the program ends and holds the cost of all its resumed lives: of a session that goes on, the cost is behind.
+    Lines of its subagents count too; the context is that of its own last message. A `cost-state` line comes when the
+    program ends and holds the cost of all its resumed runs; so the cost of a running session lags behind.
     """
     return _read(appended, before, _claude)
 
@@ -58,14 +59,14 @@ def gemini_usage(appended: bytes, before: Read = Read()) -> Read:  # noqa: B008 
 
 
 def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B008 (it is frozen)
-    """Return what a session of opencode used, by one event of its; `before` if that tells nothing of it. Never raises.
+    """Return what a session of opencode used after one of its events; `before` if the event has no usage. Never raises.
 
-    What is written to a cache counts as input, as it does with the others.
+    Tokens written to a cache count as input, as with the other programs.
     """
-    told = _loaded(event)
-    info = _inner(told, "properties", "info")
+    loaded = _loaded(event)
+    info = _inner(loaded, "properties", "info")
     tokens = _inner(info, "tokens")
-    if not isinstance(told.get("type"), str) or told["type"] != "session.updated" or not tokens:
+    if not isinstance(loaded.get("type"), str) or loaded["type"] != "session.updated" or not tokens:
         return before
     cached, written = _count(_inner(tokens, "cache"), "read"), _count(_inner(tokens, "cache"), "write")
     return before.at_least(
@@ -78,12 +79,12 @@ def opencode_usage(event: bytes, before: Usage = Usage()) -> Usage:  # noqa: B00
     )
 
 
-def told_usage(told: Mapping[str, Any]) -> Usage | None:
-    """Return what one of our own scripts says in `usage` that its program used; None if it says nothing of it.
+def script_usage(event: Mapping[str, Any]) -> Usage | None:
+    """Return the `usage` in an event of one of our own scripts; None if there is none.
 
-    `models` are the tokens of which it tells no cost, by model, where it knows that.
+    `models` are the tokens whose cost the event does not give, by model if known.
     """
-    found = told.get("usage")
+    found = event.get("usage")
     if not isinstance(found, dict):
         return None
     given, made = _count(found, "input"), _count(found, "output")
@@ -98,19 +99,19 @@ def told_usage(told: Mapping[str, Any]) -> Usage | None:
     return Usage(given, made, cached, cost, context or None, models=models)
 
 
-def _uncovered(told: _Object) -> tuple[tuple[str, Tokens], ...]:
-    listed = told.get("models")
+def _uncovered(usage: _Object) -> tuple[tuple[str, Tokens], ...]:
+    listed = usage.get("models")
     found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     return tuple((_named(each), _tokens_of(each)) for each in found[:_MODELS])
 
 
-def _tokens_of(told: _Object) -> Tokens:
-    return Tokens(*(_count(told, name) for name in ("input", "output", "cached", "written")))
+def _tokens_of(model: _Object) -> Tokens:
+    return Tokens(*(_count(model, name) for name in ("input", "output", "cached", "written")))
 
 
-def _named(told: _Object, key: str = "model") -> str:
-    """Return the name of a model; an empty one if there is none."""
-    name = told.get(key)
+def _named(record: _Object, key: str = "model") -> str:
+    """Return the name of a model; empty if there is none."""
+    name = record.get(key)
     return name[:_NAME] if isinstance(name, str) else ""
 
 
@@ -123,7 +124,7 @@ _SIZES: Final = {"": 1, "k": 1000, "M": 1_000_000}
 
 
 def aider_usage(lines: str) -> Usage | None:
-    """Return what aider says in its history that it used, of each message a line: rounded, as it does itself."""
+    """Return the usage in aider's history, one line per message: rounded, because aider rounds it."""
     used, any_, model = Usage(), False, ""
     for line in lines.splitlines():
         if named := _AIDERS_MODEL.match(line):
@@ -157,12 +158,12 @@ def _claude(read: Read, line: _Object) -> Read:
         models = read.usage.models if cost is None else ()
         return replace(read, usage=read.usage.at_least(replace(read.usage, cost=cost, models=models)))
     message = _inner(line, "message")
-    told, name = _inner(message, "usage"), message.get("id")
-    if line.get("type") != "assistant" or not told or not isinstance(name, str):
+    usage, name = _inner(message, "usage"), message.get("id")
+    if line.get("type") != "assistant" or not usage or not isinstance(name, str):
         return read
-    cached, written = _count(told, "cache_read_input_tokens"), _count(told, "cache_creation_input_tokens")
-    given, made = _count(told, "input_tokens") + cached + written, _count(told, "output_tokens")
-    kept = min(_count(_inner(told, "cache_creation"), "ephemeral_1h_input_tokens"), written)
+    cached, written = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
+    given, made = _count(usage, "input_tokens") + cached + written, _count(usage, "output_tokens")
+    kept = min(_count(_inner(usage, "cache_creation"), "ephemeral_1h_input_tokens"), written)
     own = line.get("isSidechain") is not True and given > 0
     tokens = Tokens(given, made, cached, written - kept, kept)
     models = ((_named(message), tokens),) if tokens != Tokens() else ()
@@ -177,7 +178,7 @@ def _codex(read: Read, line: _Object) -> Read:
         return read
     info = _inner(payload, "info")
     total, last = _inner(info, "total_token_usage"), _inner(info, "last_token_usage")
-    told = Usage(
+    usage = Usage(
         _count(total, "input_tokens"),
         _count(total, "output_tokens"),
         _count(total, "cached_input_tokens"),
@@ -185,11 +186,11 @@ def _codex(read: Read, line: _Object) -> Read:
         _count(last, "input_tokens") or None,
         _count(info, "model_context_window") or None,
     )
-    grown = told.since(read.usage)
+    grown = usage.since(read.usage)
     written = min(_count(last, "cache_write_input_tokens"), grown.input)
     tokens = Tokens(grown.input, grown.output, grown.cached, written)
     more = ((read.model, tokens),) if tokens != Tokens() else ()
-    usage = read.usage.at_least(replace(told, models=added(read.usage.models, more)))
+    usage = read.usage.at_least(replace(usage, models=added(read.usage.models, more)))
     return replace(read, usage=usage)
 
 
@@ -217,13 +218,13 @@ def _bounded(usage: Usage) -> Usage:
 
 
 def _read(appended: bytes, before: Read, step: _Step) -> Read:
-    """Return what all whole lines tell."""
+    """Return the usage after all complete lines."""
     end = appended.rfind(b"\n") + 1
     read = before
     for line in _lines(appended[:end]):
-        told = _loaded(line)
-        if told:
-            read = step(read, told)
+        usage = _loaded(line)
+        if usage:
+            read = step(read, usage)
     return replace(read, offset=before.offset + end)
 
 
@@ -238,7 +239,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
 
 
 def _loaded(line: bytes) -> _Object:
-    """Return the object that a line of JSON is; an empty one if it is none."""
+    """Return the object in a line of JSON; empty if there is none."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -246,18 +247,18 @@ def _loaded(line: bytes) -> _Object:
     return found if isinstance(found, dict) else {}
 
 
-def _inner(told: _Object, *names: str) -> _Object:
+def _inner(value: _Object, *names: str) -> _Object:
     for name in names:
-        found = told.get(name)
+        found = value.get(name)
         if not isinstance(found, dict):
             return {}
-        told = found
-    return told
+        value = found
+    return value
 
 
-def _count(told: _Object, name: str) -> int:
-    """Return a number of tokens; 0 for what is none."""
-    found = told.get(name)
+def _count(record: _Object, name: str) -> int:
+    """Return a number of tokens; 0 if the field is not one."""
+    found = record.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST else 0
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from orchestrator.formats.json_fields import listed, number_of, text_of
 from orchestrator.formats.provider_refusal import refusal
 from orchestrator.formats.transcript_records import our_records
-from orchestrator.formats.usage import told_usage
+from orchestrator.formats.usage import script_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
@@ -164,9 +164,9 @@ class Opencode:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
             case "used":
-                return Event(EventKind.USED, session, usage=told_usage(told))
+                return Event(EventKind.USED, session, usage=script_usage(told))
             case "idle":
-                return replace(_ended(told, session, text), usage=told_usage(told))
+                return replace(_ended(told, session, text), usage=script_usage(told))
             case _:
                 return None
 

@@ -281,7 +281,7 @@ def test_every_box_is_looked_at_before_a_start_is_refused(
     config = f"architect: yes\narchitect.cwd: alpha:{box.home}\ndev.cwd: beta:{beta.home}\n"
     said = begun(config + "architect.command: sh\ndev.command: sh\n")
     assert said.returncode == 1
-    assert "you know  SHA256:" in said.stdout
+    assert "known key  SHA256:" in said.stdout
     assert f"beta:{beta.home}\nok       is reachable" in said.stdout
     assert "no connection to alpha (" in said.stderr
     assert daemon.heard == []

@@ -1,4 +1,4 @@
-"""Reading the commands that hold others: groups, conditions, loops, choices, functions."""
+"""Parses compound commands: groups, conditions, loops, choices, functions."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _OPENING: Final = re.compile(r"(?:\{|if|while|until|for|case|function|select|cop
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIRST: Final = re.compile(r"[^\s()<>&|]*")
 _SAFE_COUNT: Final = re.compile(r"[^&|<>]*(?:[<>]=?[ \t]*[A-Za-z0-9_][^&|<>/]*)?")
-"""Arithmetic that dash, which takes it for a command, would not take for more than one, nor for a file elsewhere."""
+"""Arithmetic that is harmless in dash too, which runs it as a command: it is only one, and writes no file elsewhere."""
 
 
 @dataclass(slots=True)
 class CompoundReader(WordReader):
-    """Reads compound commands. `closed_by_bracket`: a `)` ends the script that is being read."""
+    """Parses compound commands. `closed_by_bracket`: a `)` ends the current script."""
 
     closed_by_bracket: bool = False
 
     @abstractmethod
     def script(self) -> Script:
-        """Return the chains up to what closes this script, which is left to be read. Raises Doubt."""
+        """Parse the chains up to the end of this script; its closing sign is left unread. Raises Doubt."""
 
     @abstractmethod
     def separators(self) -> None:
-        """Go past blanks and line ends. Raises Doubt."""
+        """Skip blanks and line ends. Raises Doubt."""
 
     @abstractmethod
     def body(self) -> Node:
-        """Return the body of a function. Raises Doubt."""
+        """Parse the body of a function. Raises Doubt."""
 
     def compound(self) -> Command | None:
-        """Return the compound command that begins here, or None if none does. Raises Doubt."""
+        """Parse the compound command that begins here; None if there is none. Raises Doubt."""
         if self.starts("(("):
             return self._count()
         if self.take("("):
@@ -79,7 +79,7 @@ class CompoundReader(WordReader):
                 raise Doubt(f"has the shell's own `{other}`")
 
     def _reserved(self, word: str) -> bool:
-        """Go past a reserved word if it comes next, and tell whether it did."""
+        """Skip a reserved word if it comes next; return whether it did."""
         self.separators()
         end = self.at + len(word)
         if self.text.startswith(word, self.at) and (

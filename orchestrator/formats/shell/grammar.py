@@ -1,4 +1,4 @@
-"""Reading a script: commands, and what joins and holds them."""
+"""Parses a script: its commands, and what joins and groups them."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _EMPTY: Final = re.compile(r"[ \t]*\([ \t]*\)")
 
 
 def read_script(text: str) -> Script:
-    """Return what a shell would run of a text.
+    """Parse the text of a shell script.
 
     Raises:
-        Doubt: it is too long, or cannot be read with certainty, or holds no command.
+        Doubt: it is too long, ambiguous, or holds no command.
 
     """
     if len(text) > LONGEST:
@@ -62,12 +62,12 @@ def read_script(text: str) -> Script:
 
 @dataclass(slots=True)
 class ScriptReader(CompoundReader):
-    """Reads whole scripts."""
+    """Parses whole scripts."""
 
     outer: list[HereDocument] = field(default_factory=list)
 
     def nested(self, text: str) -> Script:
-        """Return a script that is written within this one, by itself. Raises Doubt."""
+        """Parse a script that is embedded in this one. Raises Doubt."""
         inner = ScriptReader(text, depth=self.depth + 1, words=self.words)
         script = inner.script()
         if inner.at < len(text) or inner.due:
@@ -76,7 +76,7 @@ class ScriptReader(CompoundReader):
         return script
 
     def script_until_closed(self) -> Script:
-        """Return the script up to the `)` that closes it, and go past that. Raises Doubt."""
+        """Parse the script up to the `)` that closes it, and skip that. Raises Doubt."""
         due, self.due = self.due, []
         outer, self.outer = self.outer, self.outer + due
         within, self.closed_by_bracket = self.closed_by_bracket, True
@@ -87,7 +87,7 @@ class ScriptReader(CompoundReader):
         return script
 
     def script(self) -> Script:
-        """Return the chains up to what closes this script, which is left to be read. Raises Doubt."""
+        """Parse the chains up to the end of this script; its closing sign is left unread. Raises Doubt."""
         chains = list[Chain]()
         while True:
             self.separators()
@@ -98,7 +98,7 @@ class ScriptReader(CompoundReader):
             chains.append(self._chain())
 
     def separators(self) -> None:
-        """Go past blanks and line ends, at which here-documents are read. Raises Doubt."""
+        """Skip blanks and line ends, and read the here-documents due there. Raises Doubt."""
         self.blank()
         while self.take("\n"):
             self._here_documents()
@@ -137,7 +137,7 @@ class ScriptReader(CompoundReader):
         return Pipeline(tuple(nodes), negated)
 
     def node(self) -> Node:
-        """Return one command with its redirections. Raises Doubt."""
+        """Parse one command with its redirections. Raises Doubt."""
         self.enter()
         compound = self.compound()
         if compound is not None:
@@ -196,7 +196,7 @@ class ScriptReader(CompoundReader):
         return Function(name.bare, self.body())
 
     def body(self) -> Node:
-        """Return the body of a function. Raises Doubt."""
+        """Parse the body of a function. Raises Doubt."""
         node = self.node()
         if not isinstance(node.command, Block):
             raise Doubt("defines a function in a way that cannot be read with certainty")
@@ -220,7 +220,7 @@ class ScriptReader(CompoundReader):
         return Assignment(name, self.word(), adds=adds)
 
     def _redirect(self) -> list[Redirect]:
-        """Return what is redirected here, or nothing if nothing is. A descriptor alone leaves an empty one."""
+        """Parse a redirection; empty if there is none here. One of a descriptor alone has no target."""
         found = _REDIRECT.match(self.text, self.at)
         if not found or self.starts("<(", ">("):
             return []
@@ -251,12 +251,12 @@ class ScriptReader(CompoundReader):
         end = self.word()
         if end.literal is None or "\n" in end.literal:
             raise Doubt("has a here-document whose end is not certain")
-        text = HereText()
-        self.due.append(HereDocument(text, end.literal, end.bare is not None, tabs))
-        return Redirect(writes=False, text=text)
+        here = HereText()
+        self.due.append(HereDocument(here, end.literal, end.bare is not None, tabs))
+        return Redirect(writes=False, text=here)
 
     def _here_documents(self) -> None:
-        """Read the texts of the here-documents of the line that just ended."""
+        """Read the texts of the here-documents that the line just ended has begun."""
         if self.outer:
             raise Doubt("has a here-document whose text begins within something else")
         for each in self.due:
@@ -273,7 +273,7 @@ class ScriptReader(CompoundReader):
                 if each.expands and (len(line) - len(line.rstrip("\\"))) % 2:
                     raise Doubt("has a here-document in which a line goes on behind its end")
                 body.append(line.lstrip("\t") if each.tabs else line)
-            told = "".join(f"{line}\n" for line in body)
-            inner = ScriptReader(told, depth=self.depth + 1, words=self.words)
-            each.text.word = inner.here_text() if each.expands else Word((Text(told, quoted=True),))
+            text = "".join(f"{line}\n" for line in body)
+            inner = ScriptReader(text, depth=self.depth + 1, words=self.words)
+            each.text.word = inner.here_text() if each.expands else Word((Text(text, quoted=True),))
         self.due.clear()

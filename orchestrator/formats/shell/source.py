@@ -1,4 +1,4 @@
-"""A shell's text as it is read: where the reader stands, and here-documents whose text is still to come."""
+"""The text of a shell script during parsing: the reader's position, and here-documents still to be read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ DEEPEST: Final = 24
 
 _BLANK: Final = re.compile(r"(?:[ \t]|\\\n)*")
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\U000f0000-\U000f00ff]")
-"""Characters that a shell may drop or end a line at, and the private ones that stand for what is not known."""
+"""Characters that a shell may drop or treat as a line end, and private ones that represent unknown text."""
 
 
 class Doubt(Exception):
-    """A script cannot be read with certainty; the message goes on from "it"."""
+    """A script is ambiguous; the message continues a sentence that begins with "it"."""
 
 
 @dataclass(slots=True)
 class HereDocument:
-    """A here-document that was named and whose text begins behind the line; it is put into `text`."""
+    """A here-document whose text follows after the current line; it is put into `text`."""
 
     text: HereText
     end: str
@@ -32,7 +32,7 @@ class HereDocument:
 
 @dataclass(slots=True)
 class Source:
-    """A text, and how far it was read. `depth` counts what it is nested in."""
+    """A text, and the position of the reader. `depth` is its nesting depth."""
 
     text: str
     at: int = 0
@@ -41,7 +41,7 @@ class Source:
     due: list[HereDocument] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Refuse what shells do not agree on. Raises Doubt."""
+        """Refuse characters on which shells disagree. Raises Doubt."""
         if _CONTROL.search(self.text):
             raise Doubt("holds a control character")
         if self.depth > DEEPEST:
@@ -56,14 +56,14 @@ class Source:
         return self.text.startswith(texts, self.at)
 
     def take(self, text: str) -> bool:
-        """Go past a text if it comes next, and tell whether it did."""
+        """Skip a text if it comes next; return whether it did."""
         if not self.text.startswith(text, self.at):
             return False
         self.at += len(text)
         return True
 
     def blank(self) -> None:
-        """Go past spaces, tabs, continued lines, and a comment."""
+        """Skip spaces, tabs, continued lines, and a comment."""
         found = _BLANK.match(self.text, self.at)
         self.at = found.end() if found else self.at
         if self.ahead() == "#":

@@ -163,7 +163,7 @@ def test_a_blocked_subtask_does_not_hold_up_the_others(world: World) -> None:
     ("wrong", "said"),
     [
         ({"claims": ["artifacts/code/not-there.md"]}, "not on disk: artifacts/code/not-there.md"),
-        ({"bytes": "# Handoff: dev\nAll is well.\n"}, "says no status"),
+        ({"bytes": "# Handoff: dev\nAll is well.\n"}, "has no status"),
     ],
     ids=["artifacts that are not there", "malformed"],
 )

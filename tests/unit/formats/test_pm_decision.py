@@ -56,19 +56,22 @@ def test_what_needs_no_words(action):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("# Handoff: pm\n**Run:** r-1\n" + BODY, "decides nothing: add a line `**Action:**`"),
+        ("# Handoff: pm\n**Run:** r-1\n" + BODY, "has no action: add a line `**Action:**`"),
         (
             HEAD.format(action="GO", target="dev") + BODY,
             "line 2: `**Action:**` is 'GO': write exactly one of",
         ),
         (HEAD.format(action="ORDER, WAIT", target="dev") + BODY, "line 2: `**Action:**` is 'ORDER, WAIT'"),
-        (HEAD.format(action="ORDER", target="None") + BODY, "ORDER names nobody"),
-        (HEAD.format(action="ORDER", target="dev"), "ORDER says nothing: add a section `## Instructions`"),
-        (HEAD.format(action="ASK", target="None"), "ASK says nothing"),
+        (HEAD.format(action="ORDER", target="None") + BODY, "ORDER has no target"),
+        (
+            HEAD.format(action="ORDER", target="dev"),
+            "ORDER has no instructions: add a section `## Instructions`",
+        ),
+        (HEAD.format(action="ASK", target="None"), "ASK has no instructions"),
         (HEAD.format(action="END", target="../dev") + BODY, "line 3: `**Target:**` is '../dev'"),
         (HEAD.format(action="END", target="dev and test") + BODY, "line 3: `**Target:**`"),
         (HEAD.format(action="WAIT", target="None").replace("r-1", "a b"), "line 4: names no run"),
-        (HEAD.format(action="WAIT", target="None") + "**Action:** END\n", "line 5: `**Action:**` stands in"),
+        (HEAD.format(action="WAIT", target="None") + "**Action:** END\n", "line 5: `**Action:**` is in"),
         (
             HEAD.format(action="ASK", target="None")
             + BODY
@@ -87,7 +90,7 @@ def test_prose_never_steers():
     assert read(text).action is PMAction.WAIT
     assert read(text).target == ""
     text = "# Handoff: pm\n**Run:** r-1\n\n## Context\n**Action:** COMPLETE\n"
-    assert faults(text)[0].startswith("decides nothing")
+    assert faults(text)[0].startswith("has no action")
 
 
 def test_its_run_is_known_whatever_else_is_wrong():

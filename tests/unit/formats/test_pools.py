@@ -61,8 +61,8 @@ WRONG = {
     '[hosts.farm]\nboxes = ["a"]\ncap = true': "3: [hosts.farm] cap is True: give a whole number",
     '[hosts.farm]\nboxes = ["a"]\nkap = 1': "3: [hosts.farm] there is no key 'kap': did you mean cap?",
     '[hosts."A B"]\nboxes = ["a"]': "'A B' is no pool name: use a-z",
-    '[hosts.a]\nboxes = ["me@a"]': "1: [hosts.a] is called as the box me@a is: give the pool another name",
-    '[hosts.f]\nboxes = ["g"]\n[hosts.g]\nboxes = ["h"]': "3: [hosts.g] is called as the box g is",
+    '[hosts.a]\nboxes = ["me@a"]': "1: [hosts.a] has the same name as the box me@a: give the pool another name",
+    '[hosts.f]\nboxes = ["g"]\n[hosts.g]\nboxes = ["h"]': "3: [hosts.g] has the same name as the box g",
     '[hosts.f]\nboxes = ["a"]\n[hosts.g]\nboxes = ["a"]': "4: [hosts.g] boxes holds a, which is in the pool f",
     "hosts = 3": "1: hosts holds tables only: [hosts.NAME]",
 }

@@ -68,10 +68,10 @@ IN_A_TABLE = {
 }
 BESIDE_A_COMMAND = {
     "comand = 1": "3: [runtimes.x] there is no key 'comand': did you mean command?",
-    'events = "auto"': "3: [runtimes.x] events is 'auto': it can speak as claude",
+    'events = "auto"': "3: [runtimes.x] events is 'auto': give one of claude",
     'events = "claude"\nresume = ["x", "{prompt}"]': "4: [runtimes.x] resume has no {session}",
     'resume = ["x", "{session}", "{prompt}"]': "3: [runtimes.x] resume needs events",
-    "environment = { A = 1 }": "3: [runtimes.x] environment does not read",
+    "environment = { A = 1 }": "3: [runtimes.x] environment is not valid",
     'environment = { "A B" = "1" }': "3: [runtimes.x] environment holds 'A B'",
     'variables = ["*A"]': "3: [runtimes.x] variables holds '*A'",
     'variables = ["LD_PRELOAD"]': "3: [runtimes.x] variables holds LD_PRELOAD",
@@ -79,7 +79,7 @@ BESIDE_A_COMMAND = {
 }
 COMMAND = 'command = ["x", "{prompt}"]'
 ELSEWHERE = {
-    f"[runtimes.claude]\n{COMMAND}": "1: [runtimes.claude] claude is the name of a runtime that ships",
+    f"[runtimes.claude]\n{COMMAND}": "1: [runtimes.claude] claude is the name of a shipped runtime",
     f'[runtimes."../x"]\n{COMMAND}': "../x",
     "runtimes = 3": "1: runtimes holds tables only: [runtimes.NAME]",
     "[runtimes]\nqwen = 3": "1: runtimes holds tables only: [runtimes.NAME]",

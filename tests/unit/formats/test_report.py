@@ -85,17 +85,17 @@ def test_a_status_is_exactly_one_of_the_values(value):
 
 
 def test_a_missing_status_is_refused():
-    assert faults("# Handoff: dev\n\n## Completed Work\nAll.\n")[0].startswith("says no status: add a line")
-    assert faults("")[0].startswith("says no status")
+    assert faults("# Handoff: dev\n\n## Completed Work\nAll.\n")[0].startswith("has no status: add a line")
+    assert faults("")[0].startswith("has no status")
 
 
 def test_a_status_in_a_block_of_code_does_not_count_and_that_is_said():
     told = faults("# Handoff: dev\n```\n**Status:** COMPLETE\n```\n")
-    assert "(that in line 3 is in a block of code, which does not count)" in told[0]
+    assert "(the one in line 3 is in a code block and does not count)" in told[0]
 
 
 def test_a_status_in_a_comment_does_not_count():
-    assert faults("# Handoff: dev\n<!--\n**Status:** COMPLETE\n-->\n")[0].startswith("says no status")
+    assert faults("# Handoff: dev\n<!--\n**Status:** COMPLETE\n-->\n")[0].startswith("has no status")
 
 
 def test_two_statuses_that_contradict_each_other_are_refused_with_both_lines():
@@ -148,7 +148,7 @@ def test_a_verdict_run_or_order_may_say_that_there_is_none(value):
     [
         ("**Verdict:** APPROVED | REJECTED", "choose one of APPROVED, REJECTED"),
         ("**Verdict:** LGTM", "write exactly one of APPROVED, REJECTED"),
-        ("**Run:** [run id]", "write the run id that your order gives"),
+        ("**Run:** [run id]", "write the run id given in your order"),
         ("**Run:** ../../x", "write the run id"),
         ("**Run:** \x1b[2J", "'␛[2J'"),
         ("**In reply to:** the order", "write the file name of your order"),
@@ -201,7 +201,7 @@ def test_code_that_is_never_closed_is_read_where_it_hides_nothing():
 )
 def test_blocked_needs_its_reason(rest):
     assert faults(f"**Status:** BLOCKED\n{rest}") == [
-        "line 1: says BLOCKED, and nothing stands under `## Blockers`: say what blocks"
+        "line 1: says BLOCKED, but `## Blockers` is empty: write there what blocks you"
     ]
 
 
@@ -218,7 +218,7 @@ def test_prose_is_cut_at_64_kb():
 
 def test_a_section_that_steers_stands_once():
     told = faults(DONE + b"## Subtasks\nNone\n## Subtasks\n- [a] b\n")
-    assert told == ["line 5: `## Subtasks` stands in line 3 already: keep one"]
+    assert told == ["line 5: `## Subtasks` is in line 3 already: keep one"]
 
 
 def test_every_fault_is_told():

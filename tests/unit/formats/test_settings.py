@@ -39,7 +39,7 @@ def test_without_a_file_all_is_default(tmp_path):
 def test_a_file_that_the_variable_names_must_be_there(tmp_path):
     path = tmp_path / "none.toml"
     assert faults(path, {"ORCHESTRATOR_CONFIG": str(path)}) == (
-        "/none.toml: there is no such file: correct or unset ORCHESTRATOR_CONFIG"
+        "/none.toml: does not exist: correct or unset ORCHESTRATOR_CONFIG"
     )
 
 
@@ -332,14 +332,14 @@ def test_prices_are_shown_with_their_day_and_where_they_come_from(write):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("input = 1\noutput = 2", "has no date: give the day of which the price is"),
+        ("input = 1\noutput = 2", "has no date: give the day that the price is from"),
         ('output = 2\ndate = "2026-11-20"', "has no input: give US dollars for a million tokens"),
         ('input = -1\noutput = 2\ndate = "2026-11-20"', "input is -1: give US dollars"),
         ('input = nan\noutput = 2\ndate = "2026-11-20"', "input is nan: give US dollars"),
         ('input = true\noutput = 2\ndate = "2026-11-20"', "input is True: give US dollars"),
         ('input = 1\noutput = 2\ndate = "yesterday"', "date is 'yesterday': give the day"),
         ('input = 1\noutput = 2\ndate = "2026-11-20"\nmodels = []', "models is []: give a list of names"),
-        ('input = 1\noutput = 2\ndate = "2026-11-20"\nmodels = [""]', "models holds what is no name"),
+        ('input = 1\noutput = 2\ndate = "2026-11-20"\nmodels = [""]', "models holds something that is not"),
         ('input = 1\noutputs = 2\ndate = "2026-11-20"', "there is no key 'outputs'"),
     ],
 )
@@ -368,5 +368,5 @@ def test_a_link_of_another_user_is_refused_though_it_leads_to_a_file_of_ours(wri
     link.symlink_to(tmp_path / "config.toml")
     assert load_settings(link, {}) == load_settings(tmp_path / "config.toml", {})
     give_away(link)
-    with pytest.raises(BadFile, match="is a link of user 12345"):
+    with pytest.raises(BadFile, match="is a symbolic link of user 12345"):
         load_settings(link, {})

@@ -82,7 +82,7 @@ Host key verification failed.
             Trouble.UNREACHABLE,
             "ssh: Could not resolve hostname box: Temporary failure in name resolution",
         ),
-        ("", Trouble.UNREACHABLE, "ssh ended without a word"),
+        ("", Trouble.UNREACHABLE, "ssh ended without a message"),
     ],
 )
 def test_the_words_of_ssh_are_told_apart(text, trouble, why):

@@ -54,7 +54,7 @@ def test_the_documents_generic_task_is_read():
 
 def test_the_documents_task_with_two_cwds_is_refused_with_both_lines():
     assert faults((HUB / "task_two_cwds.md").read_bytes()) == [
-        "line 9: `cwd:` stands in line 7 and in line 9: keep one of them"
+        "line 9: `cwd:` is in line 7 and in line 9: keep one of them"
     ]
 
 
@@ -118,15 +118,15 @@ def test_criteria_go_on_over_lines():
         (
             "# X\n## Goals\ng\n## Sucess Criteria\n- a\n",
             [
-                "has no `## Goal`: say what …; did you mean that by the heading in line 2?",
-                "has no `## Success Criteria`: list how …; did you mean that by the heading in line 4?",
+                "has no `## Goal`: say what …; did you mean the heading in line 2?",
+                "has no `## Success Criteria`: list how …; did you mean the heading in line 4?",
             ],
         ),
         (
             "# X\n## Goal\ng\n```\n## Success Criteria\n- a\n",
-            ["has no `## Success Criteria`: list how …; the block of code opened in line 4 is never closed"],
+            ["has no `## Success Criteria`: list how …; the code block opened in line 4 is never closed"],
         ),
-        ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Goal\nh\n", ["line 6: `## Goal` stands in line 2"]),
+        ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Goal\nh\n", ["line 6: `## Goal` is in line 2"]),
         ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Agents config\n", ["line 6: did you mean `## Agent Config`?"]),
     ],
 )  # fmt: skip
@@ -203,7 +203,7 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
 
 
 def test_an_unfilled_task_still_tells_what_is_wrong_in_its_config():
-    assert faults(blank_task("x") + "cdw: /x\n")[0].endswith("is no setting: did you mean `cwd:`?")
+    assert faults(blank_task("x") + "cdw: /x\n")[0].endswith("is not a setting: did you mean `cwd:`?")
 
 
 # Agent Config ------------------------------------------------------------------------------------
@@ -257,16 +257,19 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("cdw: /x", "`cdw:` is no setting: did you mean `cwd:`?"),
-        ("Cwd: /x", "is no setting: did you mean `cwd:`?"),
-        ("dev.comand: x", "is no setting: did you mean `dev.command:`?"),
-        ("zzzzz: x", "is no setting: there are cwd, host, family, handoffs, template, runtime, workspace"),
-        ("dev.zzzzzzzz: x", "is no setting"),
+        ("cdw: /x", "`cdw:` is not a setting: did you mean `cwd:`?"),
+        ("Cwd: /x", "is not a setting: did you mean `cwd:`?"),
+        ("dev.comand: x", "is not a setting: did you mean `dev.command:`?"),
+        (
+            "zzzzz: x",
+            "is not a setting: the settings are cwd, host, family, handoffs, template, runtime, workspace",
+        ),
+        ("dev.zzzzzzzz: x", "is not a setting"),
         ("Dev.command: x", "'Dev' is no agent name"),
-        (".command: x", "is no setting"),
+        (".command: x", "is not a setting"),
         ("a.b.command: x", "'a.b' is no agent name"),
-        ("just words", "'just words' is no setting: write `key: value`"),
-        ("cwd", "'cwd' is no setting: write `key: value`"),
+        ("just words", "'just words' is not a setting: write `key: value`"),
+        ("cwd", "'cwd' is not a setting: write `key: value`"),
         ("cwd:", "`cwd:` has no value"),
         ("cwd: # nothing", "`cwd:` has no value"),
         ("cwd: relative", "'relative' is no absolute path"),

@@ -14,7 +14,7 @@ from orchestrator.formats.usage import (
     codex_usage,
     gemini_usage,
     opencode_usage,
-    told_usage,
+    script_usage,
 )
 from orchestrator.model.usage import MODELS, Read, Tokens, Usage
 
@@ -118,7 +118,7 @@ def test_codex_s_sums_are_of_the_model_that_was_named_last():
 def test_a_cost_of_nothing_says_that_no_price_is_known(cost):
     """opencode has a list of prices of its own, and says 0 of what is not in it."""
     models = [{"model": "bench/m", "input": 100, "output": 5, "cached": 40, "written": 20}, "none", {}]
-    used = told_usage({"usage": {"input": 100, "output": 5, "cached": 40, "cost": cost, "models": models}})
+    used = script_usage({"usage": {"input": 100, "output": 5, "cached": 40, "cost": cost, "models": models}})
     assert used is not None
     assert used.cost == (cost or None)
     assert used.models == (("bench/m", Tokens(100, 5, 40, 20)), ("", Tokens()))
@@ -126,11 +126,11 @@ def test_a_cost_of_nothing_says_that_no_price_is_known(cost):
 
 @pytest.mark.parametrize("models", [None, [], "x", {}, 5])
 def test_a_cost_covers_all_tokens_but_those_that_are_named(models):
-    assert told_usage({"usage": {"input": 100, "cost": 0.25, "models": models}}) == Usage(100, 0, 0, 0.25)
+    assert script_usage({"usage": {"input": 100, "cost": 0.25, "models": models}}) == Usage(100, 0, 0, 0.25)
 
 
 def test_tokens_of_a_program_that_names_no_model_are_kept_too():
-    used = told_usage({"usage": {"input": 100, "output": 5}})
+    used = script_usage({"usage": {"input": 100, "output": 5}})
     assert used == Usage(100, 5, models=(("", Tokens(100, 5)),))
 
 

@@ -54,7 +54,7 @@ def test_what_a_pm_agent_decides_is_told_as_that():
             "**Status:** DONE",
             "unreadable: line 1: `**Status:**` is 'DONE': write exactly one of IN_PROGRESS,",
         ),
-        (NAME, "", "unreadable: says no status"),
+        (NAME, "", "unreadable: has no status"),
         ("pm-20251127-154500.md", "", "unreadable: names nobody"),
     ],
 )
