@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     if question is None:
         raise CommandError(
             Exit.USAGE,
-            f"{task.name} has no open question {name[:40]!a}: `task questions {called(task)}` shows them",
+            f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
         )
     print(
         harmless(ask(task.home, "answer", {"question": name, "text": _text(question, " ".join(words[1:]))}))

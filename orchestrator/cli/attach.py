@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     tmux = _tmux(task)
     pane = _pane(task, tmux, agent) if agent else ""
     if not sys.stdout.isatty():
-        raise CommandError(Exit.USAGE, f"attach needs a terminal; `task logs {called(task)}` does not")
+        raise CommandError(Exit.USAGE, f"attach needs a terminal; without one: `task logs {called(task)}`")
     attach = ["attach-session", *(["-r"] if options.read_only else []), "-t", f"={task.id}"]
     environment = {key: value for key, value in os.environ.items() if key not in {"TMUX", "TMUX_PANE"}}
     select = ["select-window", "-t", pane, ";"] if pane else []
@@ -53,8 +53,8 @@ def _agent(task: TaskRecord, agent: str) -> dict[str, Any]:
         live = [harmless(each.get("name")) for each in task.view["agents"] if each.get("state") != "gone"]
         raise CommandError(
             Exit.USAGE,
-            f"{agent[:40]!a} has no window in {task.name} now; those that have: {', '.join(live) or 'none'} "
-            f"(`task logs {called(task)} {harmless(agent)}` shows what its last one showed)",
+            f"{agent[:40]!a} has no window in {task.name} now; agents with a window: {', '.join(live) or 'none'} "
+            f"(to see what its last window showed: `task logs {called(task)} {harmless(agent)}`)",
         )
     found: dict[str, Any] = there[-1]
     return found
@@ -77,7 +77,8 @@ def _pane(task: TaskRecord, tmux: list[str], agent: dict[str, Any]) -> str:
         if _said(tmux, "display-message", "-p", "-t", pane, "#{session_name}") == task.id:
             return pane
         raise CommandError(
-            Exit.FAILED, f"that agent's window is closed: `task status {called(task)}` shows who is there"
+            Exit.FAILED,
+            f"that agent's window is closed; to see which agents are there: `task status {called(task)}`",
         )
     # The number of its pane counts on the box only; here it may be another pane's.
     panes = _said(tmux, "list-panes", "-s", "-t", f"={task.id}:", "-F", "#{pane_id} #{@box}") or ""
@@ -106,11 +107,11 @@ def _tmux(task: TaskRecord) -> list[str]:
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:
         state = task.view.get("state", "not begun")
-        again = f"`{typed('task', 'start', task.name, '--project', task.project)}` makes one, "
+        again = f"to start it: `{typed('task', 'start', task.name, '--project', task.project)}`; "
         raise CommandError(
             Exit.FAILED,
-            f"{task.name} has no tmux session now ({SAID.get(state, state)}): "
-            f"{again if state == 'stopped' else ''}`task logs {called(task)}` shows what was",
+            f"{task.name} has no tmux session now ({SAID.get(state, state)}); "
+            f"{again if state == 'stopped' else ''}to see its log: `task logs {called(task)}`",
         )
     return tmux
 

@@ -24,7 +24,7 @@ task status NAME --json
                the usage limit that all its work waits for; null: there is none
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
-               branch_seen: when the branch was looked at that work tells of, or null
+               branch_seen: when the branch was read for `work`, or null
   steps[]      id agent title status attempts tries phase subtask since began why limit said replaced commit
                unchanged check cause
                limit: as limited, of this step

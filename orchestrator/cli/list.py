@@ -63,12 +63,12 @@ def run(options: Namespace) -> int:
 
 def _changed(task: TaskRecord) -> float:
     """Return when a task last changed: `updated` also moves when the daemon looks at a task that rests."""
-    told = task.view
-    moments = [told.get("started_at")]
-    moments += [each.get("since") for key in ("steps", "agents") for each in told.get(key) or ()]
-    moments += [each.get("asked_at") for each in told.get("questions") or ()]
+    view = task.view
+    moments = [view.get("started_at")]
+    moments += [each.get("since") for key in ("steps", "agents") for each in view.get(key) or ()]
+    moments += [each.get("asked_at") for each in view.get("questions") or ()]
     known = [float(each) for each in moments if each]
-    return max(known) if known else float(told.get("updated") or 0.0)
+    return max(known) if known else float(view.get("updated") or 0.0)
 
 
 def _shape(task: TaskRecord) -> dict[str, Any]:

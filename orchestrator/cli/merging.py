@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         return undo(task, dry=options.dry_run)
     work = work_of(task)
     _refuse_if_empty(work)
-    _refuse_unless_whole(task, anyway=options.anyway)
+    _refuse_unless_complete(task, anyway=options.anyway)
     own = _ready(work)
     wanted = "no" if options.no_ff else own.git.find("config", "--get", "merge.ff").lower()
     plan = foreseen(work.repository, own, work.tip, forward=wanted not in _NEVER_FORWARD)
@@ -75,13 +75,15 @@ def _refuse_if_empty(work: Work) -> None:
     if work.count():
         return
     boxes = elsewhere(work.task.view)
-    there = f" (its agents work on {boxes}; `bring: branch` in task.md brings their commits)" if boxes else ""
+    there = (
+        f" (its agents work on {boxes}; `bring: branch` in task.md fetches their commits)" if boxes else ""
+    )
     raise CommandError(
         Exit.FAILED, f"{work.branch} has no commit of its own: there is nothing to merge{there}"
     )
 
 
-def _refuse_unless_whole(task: TaskRecord, *, anyway: bool) -> None:
+def _refuse_unless_complete(task: TaskRecord, *, anyway: bool) -> None:
     lacks = lacking(task.view)
     if lacks and not anyway:
         listed = "\n".join(f"  {each}" for each in lacks)

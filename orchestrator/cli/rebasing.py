@@ -101,7 +101,7 @@ def _wait(work: Work, tip: str) -> None:
         if str(work.task.view.get("base")) == work.base:
             notices = work.task.view.get("notices") or ["see `task why`"]
             raise CommandError(
-                Exit.FAILED, f"the branch was not moved, and all is as before: {parted(str(notices[-1]))[1]}"
+                Exit.FAILED, f"the branch was not moved, nothing has changed: {parted(str(notices[-1]))[1]}"
             )
         if time.monotonic() > deadline:
             raise CommandError(

@@ -158,22 +158,23 @@ def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
     return [f"folder    {first.strip()}", *more]
 
 
-def _boxes(told: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:
-    """Yield what does not come from boxes, since when, why and what to do; and which runs' files are not all here."""
-    for box in told.get("boxes") or ():
+def _boxes(view: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:
+    """Yield what cannot be fetched from boxes (since when, why, what to do), and runs with incomplete files."""
+    for box in view.get("boxes") or ():
         address, parts = box.get("address"), list[str]()
         if box.get("lost"):
             parts.append(str(box["lost"]))
         for each in box.get("failing") or ():
             parts.append(
-                f"{address}: {each.get('what')} do not come since {clock(each.get('since'), now)}: {each.get('why')}"
+                f"{address}: {each.get('what')} cannot be fetched since {clock(each.get('since'), now)}: "
+                f"{each.get('why')}"
             )
         if parts:
-            parts[-1] += f" (tried again by itself; at once by: task checkin {name})"
+            parts[-1] += f" (retried automatically; to retry now: task checkin {name})"
         for each in box.get("missing") or ():
             ended = clock(each.get("ended"), now)
             parts.append(
-                f"{address}: not all artifacts and the log of {each.get('instance')}, which ended at {ended}, are here"
+                f"{address}: {each.get('instance')} ended at {ended}; its log and artifacts are not completely fetched"
             )
         for part in parts:
             first, *more = wrapped(harmless(part), width, " " * 10) or [""]

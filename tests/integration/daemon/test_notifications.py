@@ -151,7 +151,7 @@ def test_a_daemon_that_was_killed_at_work_tells_so_when_it_is_back_and_one_that_
     world.daemon()
     world.until(lambda: hook.heard)
     assert hook.texts() == ["the daemon is up again"]
-    assert "its last beat was at " in hook.heard[0]["message"]
+    assert "its last heartbeat was at " in hook.heard[0]["message"]
     world.go("on")
     world.until_is("complete")
     world.until(lambda: len(news(world, "told")) == 2)

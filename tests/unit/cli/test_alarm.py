@@ -65,9 +65,9 @@ def test_a_dead_daemon_is_said_and_started_again_before_the_verb_is_carried_out(
     beat(600)
     said = task("status", "tidy")
     assert said.code == 0
-    assert said.err.startswith("task: the daemon is dead: its last beat was at ")
+    assert said.err.startswith("task: the daemon is dead: its last heartbeat was at ")
     assert said.err.count("\n") == 1
-    assert "at work is tidy; it was started again, pid " in said.err
+    assert "tidy is at work; it was restarted, pid " in said.err
     assert "daemon up" in said.out
     assert task("status", "tidy").err == ""
     assert str(task("daemon", "status", "--json").json["pid"]) == said.err.split()[-1]
@@ -83,7 +83,7 @@ def test_one_that_was_killed_is_started_again_at_once(house, task, beat, spare, 
         (house.state / "daemon.lock").chmod(0o600)
         beat(ago)
         said = task("status", "tidy")
-        assert "it was started again, pid " in said.err
+        assert "it was restarted, pid " in said.err
         pid = int(said.err.split()[-1])
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -173,16 +173,16 @@ def test_a_request_that_waits_counts_and_a_reply_does_not(house, said_to_an_agen
     (home / "requests" / ".2.json").write_text("{}")
     assert said_to_an_agent() == ""
     (home / "requests" / "1.json").write_text("{}")
-    assert "at work is tidy" in said_to_an_agent()
+    assert "tidy is at work" in said_to_an_agent()
     house.asked_for("new-00000001")
-    assert "at work are new, tidy" in said_to_an_agent()
+    assert "new, tidy are at work" in said_to_an_agent()
 
 
 def test_many_tasks_are_counted_not_listed(house, said_to_an_agent, beat):
     beat(600)
     for number in range(5):
         house.task(f"t{number}-0000000{number}")
-    assert "at work are t0, t1, t2 and 2 more" in said_to_an_agent()
+    assert "t0, t1, t2 and 2 more are at work" in said_to_an_agent()
 
 
 @STARTS
@@ -200,7 +200,7 @@ def test_inside_a_run_it_is_only_said(house, said_to_an_agent, beat, spare):
     house.task()
     beat(600)
     said = said_to_an_agent()
-    assert said.endswith("at work is tidy\n")
+    assert said.endswith("tidy is at work\n")
     assert not (house.state / "daemon.log").exists()
 
 
@@ -244,9 +244,9 @@ def test_one_that_cannot_be_started_is_told_with_its_last_words_and_not_tried_ev
     said = task("status", "tidy")
     assert said.code == 0
     assert "Rename it" in said.out
-    assert "it could not be started again: the daemon ended at once (exit 1): no tmux here" in said.err
+    assert "restarting it failed: the daemon ended at once (exit 1): no tmux here" in said.err
     assert said.err.count("\n") == 1
-    assert f"it could not be started again: see {house.state}/daemon.log" in task("status", "tidy").err
+    assert f"restarting it failed: see {house.state}/daemon.log" in task("status", "tidy").err
     assert (house.state / "daemon.log").read_text().count("no tmux here") == 1
     os.utime(house.state / "daemon.restarted", (time.time() - 130, time.time() - 130))
     assert "no tmux here" in task("status", "tidy").err
@@ -257,8 +257,8 @@ def test_one_that_hangs_is_named_with_what_to_do_and_not_touched(house, task, be
     beat(600, pid=os.getpid())
     said = task("status", "tidy")
     assert said.code == 0
-    assert f"the daemon (pid {os.getpid()}) hangs: its last beat was at " in said.err
-    assert f"at work is tidy; `kill -9 {os.getpid()}`, then `task daemon start`: agents work on" in said.err
+    assert f"the daemon (pid {os.getpid()}) hangs: its last heartbeat was at " in said.err
+    assert f"tidy is at work; `kill -9 {os.getpid()}`, then `task daemon start`" in said.err
     assert not (house.state / "daemon.log").exists()
 
 
@@ -373,7 +373,7 @@ def test_one_that_the_service_manager_was_told_to_end_stays_so(
     said = task("status", "tidy").err
     assert bool(said) == alarms
     if alarms:
-        assert "it could not be started again: systemd could not start the daemon (Job for" in said
+        assert "restarting it failed: systemd could not start the daemon (Job for" in said
 
 
 def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
@@ -445,7 +445,7 @@ def test_one_that_hangs_is_told(house, task, beat, daemon, hook):
 def test_one_that_is_started_again_tells_that_itself(house, task, beat, spare, hook):
     house.task()
     beat(600)
-    assert "it was started again" in task("list").err
+    assert "it was restarted" in task("list").err
     assert not (house.state / "news").exists()
 
 

@@ -13,7 +13,7 @@ def test_without_a_session_it_says_what_to_do(house, task):
     said = task("attach", "tidy")
     assert said.code == 1
     again = f"task start tidy --project {house.project}"
-    assert f"tidy has no tmux session now (stopped): `{again}` makes one, `task logs tidy`" in said.err
+    assert f"tidy has no tmux session now (stopped); to start it: `{again}`" in said.err
 
 
 @pytest.mark.parametrize("state", ["running", "complete"])

@@ -41,7 +41,7 @@ def test_start_status_and_stop(house, task, fake, monkeypatch):
     try:
         assert (house.state / "daemon.log").read_text() == "session True cwd / tmux False\n"
         assert (house.state / "daemon.log").stat().st_mode & 0o777 == 0o600
-        assert task("daemon", "start").out == f"daemon runs already, pid {pid}\n"
+        assert task("daemon", "start").out == f"daemon is already running, pid {pid}\n"
         house.task()
         status = task("daemon", "status", "--json").json
         assert {key: status[key] for key in ("up", "pid", "version", "tasks")} == {
@@ -82,7 +82,7 @@ def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fak
     fake.write_text("import sys; sys.exit('no tmux here: install it')")
     said = task("daemon", "start")
     assert said.code == 6
-    assert "ended at once (exit 1): no tmux here: install it (its log: " in said.err
+    assert "ended at once (exit 1): no tmux here: install it (see its log: " in said.err
     assert said.err.count("\n") == 1
 
 
@@ -94,7 +94,7 @@ def test_one_that_does_not_come_up_is_not_waited_for_for_ever(house, task, pytho
     monkeypatch.setattr(daemon_startup, "START_PATIENCE", 0.2)
     said = task("daemon", "start")
     assert said.code == 6
-    assert "was not up in 0 s: it said nothing" in said.err
+    assert "was not up after 0 s: it printed nothing" in said.err
 
 
 def test_the_pid_is_believed_only_while_the_lock_is_held(house, task):

@@ -58,11 +58,11 @@ def test_again_changes_nothing_and_another_environment_is_written_anew(
 ):
     task("daemon", "install")
     before, _ = unit.stat(), manager.calls
-    assert task("daemon", "install").out.startswith(f"{unit} is as it should be\n")
+    assert task("daemon", "install").out.startswith(f"{unit} is up to date\n")
     assert (unit.stat().st_ino, unit.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert manager.calls == [REACH, SHOW, RELOAD, ENABLE, LINGER]
     monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "5 m")
-    assert task("daemon", "install").out.startswith(f"wrote anew {unit}\n")
+    assert task("daemon", "install").out.startswith(f"rewrote {unit}\n")
     assert manager.calls == [REACH, SHOW, RELOAD, ENABLE, f"systemctl --user restart {UNIT}", LINGER]
     assert '"ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL=5 m"' in unit.read_text()
 
@@ -72,7 +72,7 @@ def test_where_systemd_does_not_answer_it_says_what_to_type(task, manager, unit)
     said = task("daemon", "install")
     assert said.code == 0
     assert said.out == (
-        f"wrote {unit}\nsystemd does not answer here; where it does, type:\n  {RELOAD}\n  {ENABLE}\n"
+        f"wrote {unit}\nsystemd does not answer here; once it does, type:\n  {RELOAD}\n  {ENABLE}\n"
     )
     assert manager.calls == [REACH]
 
@@ -95,9 +95,7 @@ def test_what_agents_get_is_named_and_not_written_where_it_may_be_a_secret(
 ):
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "PATH, ANTHROPIC_API_KEY")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
-    assert (
-        "not written into it, though agents are to get it: ANTHROPIC_API_KEY" in task("daemon", "install").out
-    )
+    assert "not written into it, though agents get it: ANTHROPIC_API_KEY" in task("daemon", "install").out
     assert "sk-secret" not in unit.read_text()
 
 
@@ -143,21 +141,21 @@ def test_uninstalling_removes_what_is_ours_and_ends_the_daemon_that_ran_under_it
     manager.calls  # noqa: B018 (forget them)
     said = task("daemon", "uninstall")
     assert said.code == 0, said.err
-    assert f"removed {unit}\nits daemon (pid {os.getpid()}) was ended" in said.out
+    assert f"removed {unit}\nits daemon (pid {os.getpid()}) was stopped" in said.out
     assert manager.calls == [REACH, SHOW, f"systemctl --user disable --now {UNIT}", RELOAD]
     assert not os.path.lexists(unit)
     assert not os.path.lexists(wants)
     assert os.path.lexists(wants.parent / "other.service")
     assert (house.state / "daemon.stopped").exists()
     again = task("daemon", "uninstall")
-    assert (again.code, again.out) == (0, f"nothing to remove: there is no {unit}\n")
+    assert (again.code, again.out) == (0, f"nothing to remove: {unit} does not exist\n")
 
 
 def test_uninstalling_where_systemd_does_not_answer_says_what_to_type(house, task, manager, unit):
     manager.set("unreachable")
     task("daemon", "install")
     said = task("daemon", "uninstall")
-    assert said.out == f"removed {unit}\nsystemd does not answer here; where it does, type:\n  {RELOAD}\n"
+    assert said.out == f"removed {unit}\nsystemd does not answer here; once it does, type:\n  {RELOAD}\n"
     assert not (house.state / "daemon.stopped").exists()
 
 
@@ -188,7 +186,7 @@ def test_a_daemon_that_was_started_by_hand_makes_room(house, task, manager, star
     try:
         said = task("daemon", "install")
         assert said.code == 0, said.err
-        assert f"the daemon that ran (pid {pid}) was ended; agents that run go on\n" in said.out
+        assert f"the running daemon (pid {pid}) was stopped; running agents go on\n" in said.out
         other = int(said.out.rpartition(" ")[2])
         assert other != pid
         assert task("daemon", "status", "--json").json["pid"] == other
@@ -207,7 +205,7 @@ def test_once_installed_a_start_is_the_service_managers(house, task, manager, un
     reset, start = f"systemctl --user reset-failed {UNIT}", f"systemctl --user start {UNIT}"
     assert manager.calls == [REACH, RELOAD, reset, start]
     status = task("daemon", "status")
-    assert f"looked after by systemd: {unit}\n" in status.out
+    assert f"run by systemd: {unit}\n" in status.out
     assert task("daemon", "status", "--json").json["unit"] == str(unit)
 
 
@@ -252,7 +250,7 @@ def test_on_macos_it_is_launchd(house, task, manager, daemon, monkeypatch):
     label = f"{domain}/agent-orchestrator"
     said = task("daemon", "install")
     assert (said.code, said.err) == (0, "")
-    assert said.out == f"wrote {unit}\nlaunchd looks after the daemon, pid {os.getpid()}\n"
+    assert said.out == f"wrote {unit}\nlaunchd runs the daemon, pid {os.getpid()}\n"
     assert manager.calls == [
         f"launchctl print {domain}",
         f"launchctl print {label}",
@@ -261,7 +259,7 @@ def test_on_macos_it_is_launchd(house, task, manager, daemon, monkeypatch):
         f"launchctl kickstart {label}",
     ]
     said = task("daemon", "uninstall")
-    assert f"removed {unit}\nits daemon (pid {os.getpid()}) was ended" in said.out
+    assert f"removed {unit}\nits daemon (pid {os.getpid()}) was stopped" in said.out
     assert manager.calls[-1] == f"launchctl bootout {label}"
     assert not unit.exists()
 
@@ -270,7 +268,7 @@ def test_where_there_is_neither_it_says_what_to_do_instead(task, manager, monkey
     monkeypatch.setattr(sys, "platform", "freebsd14")
     said = task("daemon", "install")
     assert said.code == 1
-    assert "have what starts programs here run `task daemon run`" in said.err
+    assert "run `task daemon run`" in said.err
 
 
 def test_the_fakes_are_what_is_called(manager):

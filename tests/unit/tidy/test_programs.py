@@ -135,7 +135,7 @@ def test_a_line_of_the_settings_that_is_not_understood_blocks(started, daemon):
     with (made.task / "task.md").open("a", encoding="utf-8") as file:
         file.write("\n- colour: red\n")
     report = made.run("plan", "plan", made.tree("tree"))
-    assert re.search(r"task\.md:\d+: '- colour: red' is not a setting", section(report, "Blockers"))
+    assert re.search(r"task\.md:\d+: '- colour: red' is no setting", section(report, "Blockers"))
 
 
 def test_the_checks_usage_is_said(project, daemon):
