@@ -45,9 +45,11 @@ def run(options: Namespace) -> int:
             Exit.USAGE,
             f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
         )
-    print(
-        harmless(ask(task.home, "answer", {"question": name, "text": _text(question, " ".join(words[1:]))}))
-    )
+    text = _text(question, " ".join(words[1:]))
+    print(harmless(ask(task.home, "answer", {"question": name, "text": text})))
+    options = [str(option) for option in question.get("options") or ()]
+    if options and text.isdecimal() and text not in options:
+        print(f"{text} is the number of no option: it is passed on as the answer's text")
     return Exit.DONE
 
 

@@ -31,10 +31,11 @@ def run(options: Namespace) -> int:
     if not half:
         if (lost := has.unmerged()) and not options.unmerged:
             listed = "\n".join(f"  {each}" for each in lost)
+            merge = f"to merge it: {typed('task', 'merge', name)}; " if has.mergeable else ""
             raise CommandError(
                 Exit.FAILED,
                 f"{task.name} was not deleted, because this work is nowhere else:\n{listed}\n"
-                f"to merge it: {typed('task', 'merge', name)}; to keep it in a file: {typed('task', 'archive', name)}; "
+                f"{merge}to keep it in a file: {typed('task', 'archive', name)}; "
                 f"to delete it: {typed('task', 'delete', name, '--unmerged')}",
             )
         for each in has.unmerged():

@@ -51,15 +51,13 @@ def run(options: Namespace) -> int:
         return Exit.DONE
     ensure_running(layout.state_folder(os.environ))
     commits = "\n".join(f"{old} {new}".rstrip() for old, new in made.commits.items())
-    print(
-        harmless(
-            ask(task.home, "rebase", {"base": onto, "old": work.tip, "new": made.tip, "commits": commits})
-        )
-    )
+    reply = ask(task.home, "rebase", {"base": onto, "old": work.tip, "new": made.tip, "commits": commits})
+    print(harmless(reply))
     _wait(work, made.tip)
     kept = f"; the old branch is kept as refs/tasks/{work.branch}/rebased/at-{work.tip}"
     print(f"moved {said}{kept if work.repository.commit_of(kept.rpartition(' ')[2]) else ''}")
-    print(f"to go on: {typed('task', 'start', task.name, '--project', task.project)}")
+    if task.told["state"] != "complete" or made.tip != work.tip:  # else there is nothing to go on with
+        print(f"to go on: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 
 

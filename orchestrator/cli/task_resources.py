@@ -64,6 +64,12 @@ class TaskResources:
             lost.append(f"worktrees: {commits_said(count)} on no ref")
         return lost
 
+    @property
+    def mergeable(self) -> bool:
+        """True where the task's own branch has a commit that no other branch has: kept tries cannot be merged."""
+        tip = self.holdings.branches.get(self.branch)
+        return bool(self.repository and tip and only_there(self.repository, self.branch, [tip]))
+
     def lines(self) -> Iterator[str]:
         """Yield one line for each thing that goes, then for each that stays."""
         names = list(self.holdings.branches)

@@ -149,7 +149,8 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
     if seen is None:
         return f"there is no branch `{state.branch}`"
     if not seen.count:
-        return f"nothing is on the branch `{state.branch}`"
+        beyond = f" beyond {state.base[:10]}" if any(step.commit for step in state.steps.values()) else ""
+        return f"nothing is on the branch `{state.branch}`{beyond}"
     summary = (
         f"branch `{state.branch}` at {seen.tip[:10]}: {_count(seen.count, 'commit')}, "
         f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"

@@ -112,8 +112,10 @@ def _looked_on(draft: Draft, fact: WorkInspected) -> None:
     if fact.files:
         named = ", ".join(f"{name!a}" for name in fact.files[:NAMED])
         more = f" and {len(fact.files) - NAMED} more" if len(fact.files) > NAMED else ""
-        kept = f", and are kept as {fact.kept}" if fact.kept else ""
-        draft.notice(f"{fact.step} was only to look, and changed {named}{more}: they are in no commit{kept}")
+        kept = f"; they are kept as {fact.kept}" if fact.kept else ""
+        draft.notice(
+            f"{fact.step} was only to look, and changed {named}{more}: these changes come into no commit{kept}"
+        )
 
 
 def _unchanged(draft: Draft, step: str, gate: Gate) -> None:

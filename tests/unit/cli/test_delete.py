@@ -315,3 +315,13 @@ def test_an_archive_that_could_not_be_written_takes_nothing_away(kept, task, mon
     assert kept.at("task/tidy")
     assert (kept.project / "tasks" / "tidy" / "task.md").exists()
     assert (kept.home / "journal" / "000000000001.jsonl").exists()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_merge_is_advised_only_where_it_would_save_anything(kept, task, own):
+    """Of a task of which only rejected tries were left it was said to be taken over by `task merge`."""
+    if not own:
+        kept.git("merge", "-q", "task/tidy")
+    said = task("delete", "tidy")
+    assert "refs that keep tries" in said.err
+    assert ("task merge tidy" in said.err) is own

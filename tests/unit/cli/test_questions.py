@@ -98,3 +98,12 @@ def test_what_waits_for_an_answer_and_what_is_taken_for_it_are_told(house, task)
     assert "if nobody answers by Fri 28 Nov 2025" in out
     assert ": set-aside" in out
     assert task("questions", "--json").json["questions"][0]["deadline"] == "2025-11-28T14:35:00Z"
+
+
+@pytest.mark.parametrize("number", ["0", "3"])
+def test_a_number_that_no_option_has_is_said_to_be_passed_on(house, task, daemon, number):
+    """It may be meant (a port, say), or be a slip: the agent was given it, and nothing was said of that."""
+    house.task(questions=[house.question()])
+    said = task("answer", "tidy", "q1", number)
+    assert (said.code, f"{number} is the number of no option" in said.out) == (0, True)
+    assert "no option" not in task("answer", "tidy", "q1", "2").out

@@ -160,3 +160,9 @@ def test_an_answer_can_be_typed_as_it_is_shown() -> None:
     assert first_answer(asked) == "1"
     assert first_answer(replace(asked, options=("set-aside",))) == "set-aside"
     assert first_answer(replace(asked, options=())) == "TEXT"
+
+
+def test_after_a_rebase_onto_what_has_it_the_branch_has_nothing_beyond_that() -> None:
+    """The work was merged; that nothing is on the branch reads as if none had been done."""
+    told = outcome_of(finished().state, EMPTY)
+    assert "nothing is on the branch `task/demo` beyond base" in told.work

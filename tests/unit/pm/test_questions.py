@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model import facts as f
-from orchestrator.model.handoff import ReportStatus, Subtask
+from orchestrator.model.handoff import CriterionMark, ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections, Approval, Phase, TaskState, Unanswered
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.repeated_questions import times_asked
-from tests.unit.pm.story import Story, plan_of
+from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
 
 def blocks(story: Story, why: str = "no key for the API", step: str = "explore", **said: str) -> None:
@@ -254,3 +254,14 @@ def test_an_approval_holds_for_one_attempt() -> None:
     story.does("plan", subtasks=plan_of("a2"))
     assert story.question().kind is QuestionKind.APPROVAL
     assert story.works_on() == set()
+
+
+def test_a_plan_that_adds_nothing_says_so_where_it_is_to_be_approved() -> None:
+    """Only the file was named, as if the subtasks could not be listed."""
+    story = Story(approve=(Approval.PLAN,), after_rejections=AfterRejections.REPLAN).planned("a")
+    assert "plans nothing more" not in story.question().text
+    story.answers(story.question().id, "approve")
+    story.finishes("a")
+    story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
+    story.does("plan", subtasks=plan_of("a"))
+    assert story.question().text.endswith("It plans nothing more to be done.")

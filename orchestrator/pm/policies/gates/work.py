@@ -78,6 +78,8 @@ class MergeGate(GateKind):
 
 def _for_approval(state: PMState, step: Step) -> str:
     planned = [each for each in state.steps.values() if each.subtask and not each.judges and not each.settled]
+    if not planned:
+        return f"Do you approve of '{step.title}' (handoffs/{step.report})? It plans nothing more to be done."
     listed = "".join(f"\n  {each.subtask}: {each.title}" for each in planned[:SHOWN])
     more = f"\n  and {len(planned) - SHOWN} more" if len(planned) > SHOWN else ""
     return f"Do you approve of '{step.title}' (handoffs/{step.report})?{listed}{more}"
