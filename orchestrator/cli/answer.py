@@ -47,8 +47,8 @@ def run(options: Namespace) -> int:
         )
     text = _text(question, " ".join(words[1:]))
     print(harmless(ask(task.home, "answer", {"question": name, "text": text})))
-    options = [str(option) for option in question.get("options") or ()]
-    if options and text.isdecimal() and text not in options:
+    offered = [str(option) for option in question.get("options") or ()]
+    if offered and text.isdecimal() and text not in offered:
         print(f"{text} is the number of no option: it is passed on as the answer's text")
     return Exit.DONE
 
