@@ -14,6 +14,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.notify import HOW, SHOWN
 from orchestrator.cli.screen import clock, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
+from orchestrator.cli.tasks import tasks
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.notification import Channel, Notification, NotificationRule
@@ -109,7 +110,7 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
             clock(envelope.news.at, at),
             envelope.news.rule,
             state,
-            envelope.news.title,
+            _title(envelope.news),
             "; ".join(_hows(envelope, waits, at)),
         )
         for envelope, state in found[:shown]
@@ -118,6 +119,14 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
     print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
     if shown is not None and len(found) > shown:
         print(f"and {len(found) - shown} older: `task notify list --all`")
+
+
+def _title(news: Notification) -> str:
+    """Return a title that tells tasks of one name apart: it begins with the name, which another project may have."""
+    name = news.task[: -len("-00000000")]
+    if not (name and news.title.startswith(name)) or len(tasks(layout.state_folder(os.environ), name)) <= 1:
+        return news.title
+    return news.task + news.title.removeprefix(name)
 
 
 def _hows(envelope: Envelope, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:

@@ -244,6 +244,8 @@ def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str
     """
     if state.base and (look is None or look.fault):
         return "what there is to merge is shown once the branch has been looked at"
+    if state.base and look is not None and look.seen is None:
+        return f"`task diff {called}` says how to get the branch back"
     if look is None or look.seen is None or not look.seen.files:
         return "there is nothing to merge"
     if look.seen.merged:

@@ -145,3 +145,15 @@ def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch)
     assert "untold" in row.split()
     assert row.endswith("no channel is set for it")
     assert task("notify", "list", "--json").json["news"][0]["state"] == "untold"
+
+
+def test_tasks_of_one_name_are_told_apart(task, spool, house):
+    """Two rows said `shop asks: q1`, of two projects."""
+    house.task("shop-0000000a")
+    asked = Notification(
+        "q-9", NotificationRule.QUESTION, "shop asks: q1", "Keep?", AT, "shop-0000000a", "q1"
+    )
+    spool.put(Envelope(asked))
+    assert "  shop asks: q1" in task("notify", "list", "--all").out
+    house.task("shop-0000000b", project="/other")
+    assert "  shop-0000000a asks: q1" in task("notify", "list", "--all").out

@@ -166,3 +166,11 @@ def test_after_a_rebase_onto_what_has_it_the_branch_has_nothing_beyond_that() ->
     """The work was merged; that nothing is on the branch reads as if none had been done."""
     told = outcome_of(finished().state, EMPTY)
     assert "nothing is on the branch `task/demo` beyond base" in told.work
+
+
+def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
+    """`nothing is there to be merged` was said of commits that one command brings back."""
+    assert (
+        outcome_of(finished().state, BranchLook(1.0)).next
+        == "`task diff demo` says how to get the branch back"
+    )
