@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     _wait(work, made.tip)
     kept = f"; the old branch is kept as refs/tasks/{work.branch}/rebased/at-{work.tip}"
     print(f"moved {said}{kept if work.repository.commit_of(kept.rpartition(' ')[2]) else ''}")
-    if task.told["state"] != "complete" or made.tip != work.tip:  # else there is nothing to go on with
+    if task.view["state"] != "complete" or made.tip != work.tip:  # else there is nothing to go on with
         print(f"to go on: {typed('task', 'start', task.name, '--project', task.project)}")
     return Exit.DONE
 

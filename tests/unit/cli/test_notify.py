@@ -147,8 +147,9 @@ def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch)
     assert task("notify", "list", "--json").json["news"][0]["state"] == "untold"
 
 
-def test_tasks_of_one_name_are_told_apart(task, spool, house):
+def test_tasks_of_one_name_are_told_apart(task, spool, house, monkeypatch):
     """Two rows said `shop asks: q1`, of two projects."""
+    monkeypatch.setenv("COLUMNS", "200")
     house.task("shop-0000000a")
     asked = Notification(
         "q-9", NotificationRule.QUESTION, "shop asks: q1", "Keep?", AT, "shop-0000000a", "q1"
