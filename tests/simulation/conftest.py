@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from orchestrator.testing.simulation.kept_worlds import Kept
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.shrink import shrunk
-from orchestrator.testing.simulation.summary_table import FIRST, table
+from tests.simulation.engine.kept_worlds import Kept
+from tests.simulation.engine.run import Failed, live
+from tests.simulation.engine.shrink import shrunk
+from tests.simulation.engine.summary_table import FIRST, table
 
 PROPERTY = "simulated"
 ENDS = {"complete", "partial", "failed", "stopped"}

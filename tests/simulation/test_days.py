@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.testing.simulate import spread
+from tests.simulation.simulate import spread
 
 DAYS = 10_200
 PARTS = 32

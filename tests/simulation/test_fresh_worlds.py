@@ -10,13 +10,13 @@ from collections import Counter
 
 import pytest
 
-from orchestrator.testing import simulate
 from orchestrator.testing.fake_clock import FakeClock
-from orchestrator.testing.simulation import fresh_worlds
-from orchestrator.testing.simulation.busy_days import LENGTH, Day, Days
-from orchestrator.testing.simulation.fault_schedule import CLIMATES
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.world import World
+from tests.simulation import simulate
+from tests.simulation.engine import fresh_worlds
+from tests.simulation.engine.busy_days import LENGTH, Day, Days
+from tests.simulation.engine.fault_schedule import CLIMATES
+from tests.simulation.engine.run import Failed, live
+from tests.simulation.engine.world import World
 
 PARTS = 4
 EACH = 1

@@ -86,17 +86,17 @@ from orchestrator.ports.boxes import Sighting
 from orchestrator.ports.workspaces import Tree
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_files
-from orchestrator.testing.simulation.box_faults import BoxRates
-from orchestrator.testing.simulation.fault_schedule import BUSY
-from orchestrator.testing.simulation.faults import CALM, HOUR, NEVER, Chances, Rates
-from orchestrator.testing.simulation.invariants import Broken
-from orchestrator.testing.simulation.run import live
-from orchestrator.testing.simulation.service import LITTLE
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.sweep import sweep, told
-from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.box_faults import BoxRates
+from tests.simulation.engine.fault_schedule import BUSY
+from tests.simulation.engine.faults import CALM, HOUR, NEVER, Chances, Rates
+from tests.simulation.engine.invariants import Broken
+from tests.simulation.engine.run import live
+from tests.simulation.engine.service import LITTLE
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.sweep import sweep, told
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 
 def forgets_lines(patch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.testing.simulation.kept_worlds import FILE, Kept, read
+from tests.simulation.engine.kept_worlds import FILE, Kept, read
 
 ROOT = Path(__file__).parents[2]
 IN_CI = {"ci.14", "sg.3"}

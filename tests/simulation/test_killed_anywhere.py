@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from orchestrator.testing.simulation import fresh_worlds
-from orchestrator.testing.simulation.sweep import sweep, told
+from tests.simulation.engine import fresh_worlds
+from tests.simulation.engine.sweep import sweep, told
 
 PARTS = 8
 

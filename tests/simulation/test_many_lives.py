@@ -17,10 +17,10 @@ from orchestrator.model.run import Life
 from orchestrator.model.settings import LogSettings, Settings
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
 EARLY, LATE = 100, 300
 """Lives after which is counted: in the first ones fills what has a bound."""
@@ -91,7 +91,9 @@ def _is_not_ours(thing: object) -> bool:
     """Tell whether something belongs to the world, or to the program itself, or is weighed elsewhere."""
     if isinstance(thing, Enum | PurePath | type | Context | PMState) or callable(thing):
         return True
-    return type(thing).__module__.startswith(("orchestrator.testing", "threading", "_thread", "logging"))
+    return type(thing).__module__.startswith(
+        ("orchestrator.testing", "tests.", "threading", "_thread", "logging")
+    )
 
 
 def _parts(thing: object) -> Iterator[tuple[str, object]]:

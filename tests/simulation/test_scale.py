@@ -10,11 +10,11 @@ import pytest
 
 from orchestrator.model.settings import Settings
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation import world as simulated
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine import world as simulated
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
 WELL = Manners(bad=0, rejects=0, odd=0, longest=2)
 STEPS = 60

@@ -6,10 +6,11 @@ import shlex
 
 import pytest
 
-from orchestrator.testing import memory_files, simulate
-from orchestrator.testing.simulation.fault_schedule import BUSY
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.shrink import kind_of, shrunk
+from orchestrator.testing import memory_files
+from tests.simulation import simulate
+from tests.simulation.engine.fault_schedule import BUSY
+from tests.simulation.engine.run import Failed, live
+from tests.simulation.engine.shrink import kind_of, shrunk
 
 SEED = "torn1"
 DAYS = 2.5

@@ -11,16 +11,16 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.journal.segments import segments, unpacked
-from orchestrator.testing.simulation import hook_events
-from orchestrator.testing.simulation.fault_schedule import FaultSchedule
-from orchestrator.testing.simulation.faults import CALM, NEVER
-from orchestrator.testing.simulation.hook_events import Teller
-from orchestrator.testing.simulation.run import live
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine import hook_events
+from tests.simulation.engine.fault_schedule import FaultSchedule
+from tests.simulation.engine.faults import CALM, NEVER
+from tests.simulation.engine.hook_events import Teller
+from tests.simulation.engine.run import live
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 QUIET = FaultSchedule("quiet", 1.0, 1.0, CALM, NEVER, Habits(restless=0.0, eager=0.0))
 MINUTE = 60.0

@@ -16,10 +16,10 @@ from orchestrator.model.run import Life
 from orchestrator.model.settings import Settings
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 from tests.unit.pm.story import Story
 
 PLACES = TaskPaths(Path("/project"), Path("/pm"), Path("/project/tasks/demo"), Path("/pm/trees"))

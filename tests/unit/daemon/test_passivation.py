@@ -8,10 +8,10 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.model.settings import DaemonSettings, Settings
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.testing.simulate import spread
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shrink import kind_of
-from orchestrator.testing.simulation.summary_table import table
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shrink import kind_of
+from tests.simulation.engine.summary_table import table
+from tests.simulation.simulate import spread
 
 
 def test_only_what_is_let_happens_and_is_remembered_with_its_moment():

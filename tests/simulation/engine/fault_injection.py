@@ -13,10 +13,10 @@ from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import Report, ReportStatus, Verdict
 from orchestrator.testing.fake_process import FOREVER, FakeProcess, Signalled
 from orchestrator.testing.memory_tree import Kind
-from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
-from orchestrator.testing.simulation.hook_events import RUNTIME, tells
-from orchestrator.testing.simulation.pm_agents import ASKED, leads
-from orchestrator.testing.simulation.shared_state import Dice, Life, SharedState
+from tests.simulation.engine.agents import EVEN, MINUTE, Agent
+from tests.simulation.engine.hook_events import RUNTIME, tells
+from tests.simulation.engine.pm_agents import ASKED, leads
+from tests.simulation.engine.shared_state import Dice, Life, SharedState
 
 Naps = Generator[float, None, None]
 
@@ -40,7 +40,7 @@ def _may_leave_something(desk: SharedState, dice: Dice, agent: Agent) -> None:
     if random.random() < dice.manners.leaves and desk.fate.lets(name):
         process = agent.process
         process.left_behind = True
-        process.stays, process.hidden = random.random() < 0.3, random.random() < 0.3  # noqa: PLR2004 (chances)
+        process.stays, process.hidden = random.random() < 0.3, random.random() < 0.3
         process.lingers = _lingers(agent, random)
         dice.did("leaves a process behind" + (" that nothing tells to be its own" if process.hidden else ""))
 

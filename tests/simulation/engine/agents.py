@@ -17,7 +17,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
-from orchestrator.testing.simulation.shared_state import Dice, Life, Said, SharedState
+from tests.simulation.engine.shared_state import Dice, Life, Said, SharedState
 
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
@@ -121,7 +121,7 @@ class Agent:
     def _plan(self) -> tuple[Subtask, ...]:
         names = [f"s{number}" for number in range(1, self.dice.manners.subtasks + 1)]
         return tuple(
-            Subtask(name, f"Do {name}", needs=(names[0],) if number and self.random.random() < 0.2 else ())  # noqa: PLR2004
+            Subtask(name, f"Do {name}", needs=(names[0],) if number and self.random.random() < 0.2 else ())
             for number, name in enumerate(names)
         )
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import layout
 from orchestrator.model.event import CAUTION
 from orchestrator.testing.fake_process import FOREVER
-from orchestrator.testing.simulation.agents import EVEN, MINUTE, Agent
-from orchestrator.testing.simulation.transcripts import Recorder
+from tests.simulation.engine.agents import EVEN, MINUTE, Agent
+from tests.simulation.engine.transcripts import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from orchestrator.testing.simulation.shared_state import Life
+    from tests.simulation.engine.shared_state import Life
 
 RUNTIME: Final = "claude"
 WISHES: Final = ("make all", "docker build .", "sudo reboot", "git push", "echo $(date)")
@@ -131,7 +131,7 @@ class Teller:
             yield LISTENS_EVERY
         return files.read(path).decode()
 
-    def _tell(self, hook: str, *, waits: bool = False, **more: Any) -> str:  # noqa: ANN401 (what a hook tells)
+    def _tell(self, hook: str, *, waits: bool = False, **more: Any) -> str:
         """Leave an event; return its name."""
         agent = self._agent
         self._told += 1

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.testing.local_zone import local_zone
-from orchestrator.testing.simulation.fault_schedule import ZONE, FaultSchedule, drawn_climate, drawn_world
-from orchestrator.testing.simulation.faults import DAY, HOUR, Faults
-from orchestrator.testing.simulation.invariants import Broken, Invariants
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import GOOD
-from orchestrator.testing.simulation.user import User
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.fault_schedule import ZONE, FaultSchedule, drawn_climate, drawn_world
+from tests.simulation.engine.faults import DAY, HOUR, Faults
+from tests.simulation.engine.invariants import Broken, Invariants
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import GOOD
+from tests.simulation.engine.user import User
+from tests.simulation.engine.world import World, listening
 
 LAST_DAYS: Final = 3.0
 """How long a world may take to come to its end once nothing goes wrong any more."""

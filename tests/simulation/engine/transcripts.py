@@ -13,13 +13,13 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.testing.fake_process import FOREVER
-from orchestrator.testing.simulation.agents import EVEN, MINUTE
+from tests.simulation.engine.agents import EVEN, MINUTE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from orchestrator.testing.simulation.agents import Agent
-    from orchestrator.testing.simulation.shared_state import Life
+    from tests.simulation.engine.agents import Agent
+    from tests.simulation.engine.shared_state import Life
 
 HOME: Final = "/home/user"
 SPINS_EVERY: Final = 2 * MINUTE

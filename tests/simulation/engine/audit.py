@@ -14,7 +14,7 @@ from orchestrator.daemon.journal.store import replayed, unsealed
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Files
-from orchestrator.testing.simulation.ledger import Ledger
+from tests.simulation.engine.ledger import Ledger
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from orchestrator.model.notification import Channel, NotificationRule
 from orchestrator.model.settings import NotifySettings
 from orchestrator.ports.sender import Message, SendOutcome, SendResult
 from orchestrator.testing.fake_sender import FakeSender
-from orchestrator.testing.simulation.scenario import Scenario
+from tests.simulation.engine.scenario import Scenario
 
 NOTIFY: Final = NotifySettings(
     channels=(Channel("phone", "fake://phone"),), urgent=(NotificationRule.QUESTION,), quiet="22:00-07:00"

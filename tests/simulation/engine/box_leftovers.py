@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from orchestrator import layout
 from orchestrator.testing.fake_box import under
-from orchestrator.testing.simulation.agents import UNNAMED
-from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.agents import UNNAMED
+from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 
 def left_there(world: World, user_task: UserTask, audit: Audit) -> list[str]:

@@ -16,8 +16,8 @@ from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.service import Service
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.service import Service
 
 Life = Generator[float, None, int]
 CHECK: Final = ("check",)

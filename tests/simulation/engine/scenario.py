@@ -23,7 +23,7 @@ class Scenario:
 
     def random(self, about: str) -> Random:
         """Return the dice for one thing."""
-        return Random(f"{self.seed}/{about}")  # noqa: S311 (a simulation)
+        return Random(f"{self.seed}/{about}")
 
     def lets(self, name: str) -> bool:
         """Tell whether something that is about to happen may."""

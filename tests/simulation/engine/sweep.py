@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.faults import CALM, DAY, NEVER, Faults
-from orchestrator.testing.simulation.invariants import Broken, Invariants
-from orchestrator.testing.simulation.ledger import Ledger
-from orchestrator.testing.simulation.run import let_everybody_leave
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import GOOD
-from orchestrator.testing.simulation.user import CRITERIA
-from orchestrator.testing.simulation.user_task import PROJECT, UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.faults import CALM, DAY, NEVER, Faults
+from tests.simulation.engine.invariants import Broken, Invariants
+from tests.simulation.engine.ledger import Ledger
+from tests.simulation.engine.run import let_everybody_leave
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import GOOD
+from tests.simulation.engine.user import CRITERIA
+from tests.simulation.engine.user_task import PROJECT, UserTask
+from tests.simulation.engine.world import World, listening
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import Final
 
 from orchestrator import layout
-from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.shared_state import Said
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.shared_state import Said
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 _RUN: Final = re.compile(r"^\*\*Run:\*\* (\S+)$", re.MULTILINE)
 

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from orchestrator.testing.simulation.run import Failed, live
+from tests.simulation.engine.run import Failed, live
 
 LASTS: Final = 2.5
 """Days for which a fresh world lives. Its tasks are over by then, as a rule: longer, most days would be quiet."""

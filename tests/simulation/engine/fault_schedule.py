@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from orchestrator.testing.fake_clock import START
-from orchestrator.testing.simulation.box_faults import BoxRates
-from orchestrator.testing.simulation.faults import DAY, HOUR, Chances, Rates
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.box_faults import BoxRates
+from tests.simulation.engine.faults import DAY, HOUR, Chances, Rates
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 ZONE: Final = "CET-1CEST,M3.5.0,M10.5.0/3"
 """Central Europe by its rules: no table of zones is needed to know it."""
@@ -70,7 +70,7 @@ def drawn_boxes(fate: Scenario, name: str) -> Boxed:
     return {
         "box": random.choice(("near", "near", "far")),
         "architects_box": random.choice(("", "near", "far")),
-        "brings": random.random() < 0.7,  # noqa: PLR2004 (a chance)
+        "brings": random.random() < 0.7,
     }
 
 
@@ -85,16 +85,16 @@ def drawn_world(fate: Scenario) -> World:
     user_tasks = [
         UserTask(
             name,
-            architect=random.random() < 0.2,  # noqa: PLR2004 (chances, here and below)
-            set_aside=random.random() < 0.3,  # noqa: PLR2004
-            checks=random.random() < 0.4,  # noqa: PLR2004
+            architect=random.random() < 0.2,
+            set_aside=random.random() < 0.3,
+            checks=random.random() < 0.4,
             workspace=random.choice(("worktree", "worktree", "worktree", "shared", "read_only")),
-            listens=random.random() < 0.5,  # noqa: PLR2004
-            approve=random.random() < 0.2,  # noqa: PLR2004
+            listens=random.random() < 0.5,
+            approve=random.random() < 0.2,
             unanswered=random.choice(("", "", "retry after 4 h", "set-aside after 2 d")),
-            replan=random.random() < 0.2,  # noqa: PLR2004
-            led=fate.random(f"led.{name}").random() < 0.25,  # noqa: PLR2004
-            tells=fate.random(f"tells.{name}").random() < 0.3,  # noqa: PLR2004
+            replan=random.random() < 0.2,
+            led=fate.random(f"led.{name}").random() < 0.25,
+            tells=fate.random(f"tells.{name}").random() < 0.3,
             **drawn_boxes(fate, name),
         )
         for name in ("alpha", "beta", "gamma")[: random.randint(1, 3)]

@@ -26,14 +26,14 @@ from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_process import FakeProcess
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation import fault_injection
-from orchestrator.testing.simulation.busy_days import Days
-from orchestrator.testing.simulation.daemon import STATE, Daemon, Killed
-from orchestrator.testing.simulation.notification_sink import NOTIFY, Phone
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.service import Service
-from orchestrator.testing.simulation.shared_state import Manners, SharedState
-from orchestrator.testing.simulation.user_task import PROJECT, UserTask
+from tests.simulation.engine import fault_injection
+from tests.simulation.engine.busy_days import Days
+from tests.simulation.engine.daemon import STATE, Daemon, Killed
+from tests.simulation.engine.notification_sink import NOTIFY, Phone
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.service import Service
+from tests.simulation.engine.shared_state import Manners, SharedState
+from tests.simulation.engine.user_task import PROJECT, UserTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Lets worlds live by their seeds: `python -m orchestrator.testing.simulate --days N --seed S`."""
+"""Lets worlds live by their seeds: `scripts/simulate --days N --seed S`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from orchestrator.testing.simulation import fresh_worlds
-from orchestrator.testing.simulation.fault_schedule import drawn_climate
-from orchestrator.testing.simulation.kept_worlds import Kept
-from orchestrator.testing.simulation.run import Failed, Outcome, live
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shrink import shrunk
-from orchestrator.testing.simulation.summary_table import table
+from tests.simulation.engine import fresh_worlds
+from tests.simulation.engine.fault_schedule import drawn_climate
+from tests.simulation.engine.kept_worlds import Kept
+from tests.simulation.engine.run import Failed, Outcome, live
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shrink import shrunk
+from tests.simulation.engine.summary_table import table
 
 TELL_EVERY: Final = 10.0
 """Seconds between two words of how far it is."""

@@ -17,10 +17,10 @@ from typing import Final
 from orchestrator import layout
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.host import LaunchSpec
-from orchestrator.testing.simulation.box_faults import BoxFaults, BoxRates
-from orchestrator.testing.simulation.daemon import Killed
-from orchestrator.testing.simulation.shared_state import work_of
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.box_faults import BoxFaults, BoxRates
+from tests.simulation.engine.daemon import Killed
+from tests.simulation.engine.shared_state import work_of
+from tests.simulation.engine.world import World
 
 MINUTE: Final = 60.0
 HOUR: Final = 3600.0

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.testing.simulation.scenario import Scenario
+from tests.simulation.engine.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

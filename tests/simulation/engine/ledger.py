@@ -14,7 +14,7 @@ from orchestrator.model.run import Ending, Life
 from orchestrator.pm.state import changes as c
 from orchestrator.pm.state.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
 from orchestrator.pm.state.step_changes import StepHurried, StepTallied, TreeBegun
-from orchestrator.testing.simulation.evidence import Evidence
+from tests.simulation.engine.evidence import Evidence
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits

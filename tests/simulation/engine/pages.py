@@ -14,16 +14,16 @@ from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, pro
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
-from orchestrator.testing.simulation.pm_agents import ASKED
-from orchestrator.testing.simulation.user_task import PROJECT
+from tests.simulation.engine.pm_agents import ASKED
+from tests.simulation.engine.user_task import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Entry
-    from orchestrator.testing.simulation.user_task import UserTask
-    from orchestrator.testing.simulation.world import World
+    from tests.simulation.engine.user_task import UserTask
+    from tests.simulation.engine.world import World
 
 _MOMENTS: Final = ("updated", "last_checkin")
 _TIMES: Final = re.compile(

@@ -14,13 +14,13 @@ from orchestrator.model.run import Ending, Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.policies.notifications import question_news
 from orchestrator.pm.policies.stalls import LOOKS
-from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.box_leftovers import left_there
-from orchestrator.testing.simulation.branch import Branch
-from orchestrator.testing.simulation.handoff_accounting import ordered_twice, unheard
-from orchestrator.testing.simulation.laws import lasting_laws, overdue
-from orchestrator.testing.simulation.ledger import Ledger
-from orchestrator.testing.simulation.pages import Pages
+from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.box_leftovers import left_there
+from tests.simulation.engine.branch import Branch
+from tests.simulation.engine.handoff_accounting import ordered_twice, unheard
+from tests.simulation.engine.laws import lasting_laws, overdue
+from tests.simulation.engine.ledger import Ledger
+from tests.simulation.engine.pages import Pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from orchestrator.daemon.task import Task
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.testing.fake_process import FakeProcess
-    from orchestrator.testing.simulation.user_task import UserTask
-    from orchestrator.testing.simulation.world import World
+    from tests.simulation.engine.user_task import UserTask
+    from tests.simulation.engine.world import World
 
 LONG: Final = 4 * 86_400.0
 """Seconds after which a question must have been told, whatever clocks, disks and signals did."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.testing.simulation.fault_schedule import FaultSchedule
-from orchestrator.testing.simulation.kept_worlds import Kept
-from orchestrator.testing.simulation.run import Failed, live
+from tests.simulation.engine.fault_schedule import FaultSchedule
+from tests.simulation.engine.kept_worlds import Kept
+from tests.simulation.engine.run import Failed, live
 
 TRIES: Final = 120
 _ODD: Final = re.compile(r"'[^']*'|\S*[0-9:]\S*")
@@ -82,7 +82,7 @@ class _Shrinking:
 
     def halve_the_days(self) -> None:
         """Let the world live for half as long, while it still fails."""
-        while self.days > 0.05 and self._fails(set(self.best.happened), self.days / 2):  # noqa: PLR2004 (an hour)
+        while self.days > 0.05 and self._fails(set(self.best.happened), self.days / 2):
             continue
 
     def leave_out(self) -> None:
@@ -91,7 +91,7 @@ class _Shrinking:
         while len(names := list(self.best.happened)) > 1:
             size = -(-len(names) // parts)
             chunks = [names[at : at + size] for at in range(0, len(names), size)]
-            if self._any(set, chunks) and parts > 2:  # noqa: PLR2004 (halves leave halves)
+            if self._any(set, chunks) and parts > 2:
                 parts = 2
             elif self._any(lambda chunk: set(names).difference(chunk), chunks):
                 parts = max(parts - 1, 2)

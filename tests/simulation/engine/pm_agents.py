@@ -11,8 +11,8 @@ from typing import Final
 from orchestrator.formats.handoff import handoff_name, render_decision
 from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.testing.fake_process import FOREVER
-from orchestrator.testing.simulation.agents import MINUTE, Agent
-from orchestrator.testing.simulation.shared_state import Life
+from tests.simulation.engine.agents import MINUTE, Agent
+from tests.simulation.engine.shared_state import Life
 
 Naps = Generator[float, None, None]
 
@@ -56,7 +56,7 @@ def _is_silent(agent: Agent) -> Life:
 
 
 def _dies(agent: Agent) -> Life:
-    if agent.random.random() < 0.5:  # noqa: PLR2004 (a chance)
+    if agent.random.random() < 0.5:
         _hand_in(agent, _best(agent))
     yield 1.0
     return 3
@@ -83,7 +83,7 @@ def _stammers(agent: Agent) -> Life:
     head = f"# Handoff: pm\n**Action:** PERHAPS\n**Run:** {agent.process.run}\n"
     _put(agent, head.encode())
     yield 30.0
-    if agent.random.random() < 0.5:  # noqa: PLR2004 (a chance)
+    if agent.random.random() < 0.5:
         _hand_in(agent, _best(agent))
     return 0
 

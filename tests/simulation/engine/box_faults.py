@@ -15,7 +15,7 @@ from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Box, Break
 
 if TYPE_CHECKING:
-    from orchestrator.testing.simulation.world import World
+    from tests.simulation.engine.world import World
 
 MINUTE: Final = 60.0
 HOUR: Final = 3600.0

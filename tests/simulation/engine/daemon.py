@@ -26,11 +26,11 @@ from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.transcripts import HOME
 from orchestrator.workspaces.leases import Lease
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.transcripts import HOME
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("orchestrator.simulation")  # what the daemon's own worker pool would log
 
 STATE: Final = Path("/pm")
 SLOW: Final = (0.0, 0.0, 0.001, 0.02, 0.3, 5.0)

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any, Final
 
 from orchestrator.pm.handlers.stuck_termination import GONE
-from orchestrator.testing.simulation.user_task import PROJECT, UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.user_task import PROJECT, UserTask
+from tests.simulation.engine.world import World
 
 HOUR: Final = 3600.0
 CRITERIA: Final = ("It works", "It is tested", "It is documented")
@@ -117,7 +117,7 @@ class User:
     def _word(self, random: Random, question: dict[str, Any]) -> str:
         words = [*question["options"], "Do it the other way", question["options"][0]]
         word = str(random.choice(words))
-        return "retry" if word == "abandon" and random.random() < 0.8 else word  # noqa: PLR2004
+        return "retry" if word == "abandon" and random.random() < 0.8 else word
 
     def _perhaps_more(self, user_task: UserTask, shown: dict[str, Any]) -> None:
         """Ask for something, sometimes."""

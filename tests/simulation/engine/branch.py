@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.fake_workspaces import ELSEWHERE, FakeWorkspaces
-from orchestrator.testing.simulation.agents import LATE
-from orchestrator.testing.simulation.audit import Audit
-from orchestrator.testing.simulation.user_task import PROJECT, UserTask
+from tests.simulation.engine.agents import LATE
+from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.user_task import PROJECT, UserTask
 
 
 @dataclass(slots=True)

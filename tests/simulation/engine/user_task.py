@@ -9,8 +9,8 @@ from typing import Final
 
 from orchestrator import layout
 from orchestrator.testing.fake_box import place_on
-from orchestrator.testing.simulation.daemon import STATE
-from orchestrator.testing.simulation.shared_state import CHECK
+from tests.simulation.engine.daemon import STATE
+from tests.simulation.engine.shared_state import CHECK
 
 PROJECT: Final = Path("/project")
 AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
