@@ -1,4 +1,4 @@
-"""What hundreds of lives of agents leave behind in the daemon's memory: only what is named here, and little of it."""
+"""What hundreds of runs leave behind in the daemon's memory: only what is listed here, and little of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orchestrator.model.settings import LogSettings, Settings
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.task_state import PMState
 from tests.simulation.engine.scenario import Scenario
-from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World, listening
 
@@ -29,7 +29,7 @@ SLACK = 0.15
 """Entries per life that may come and go."""
 
 GROWS = {
-    # Runs, steps and handoffs are told apart for ever.
+    # Runs, steps and handoffs are known for ever.
     "state.runs": 1,
     "state.runs._by_order": 1,
     "state.runs._by_step": 1,
@@ -44,7 +44,7 @@ GROWS = {
     # The last 1,000 requests, of which each life takes one; the last 50 notices.
     "state.requests": 1,
     "state.notices": 0.5,
-    # Programs that tell may ask for leave: what was asked is remembered, to know it again.
+    # Programs with hooks may request permissions: each question is remembered, to know it again.
     "state.questions": 0.5,
     "state.questions[*].options": 1.5,
     # These are the chunks of `state.steps` themselves.
@@ -150,11 +150,11 @@ class Lives:
         return weight
 
 
-@pytest.fixture(params=[False, True], ids=["commands", "programs that tell"])
+@pytest.fixture(params=[False, True], ids=["commands", "programs with hooks"])
 def lives(request):
-    user_task = UserTask("alpha", tells=request.param)
-    manners = Manners(bad=0, rejects=0, odd=0, longest=2)
-    world = World(Scenario("lives"), (user_task,), manners, Settings(), deaf=0.0, slow=False)
+    user_task = UserTask("alpha", hooks=request.param)
+    behaviour = Behaviour(bad=0, rejects=0, odd=0, longest=2)
+    world = World(Scenario("lives"), (user_task,), behaviour, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
         world.start(user_task, "much to do", ("it works",))

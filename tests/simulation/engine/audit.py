@@ -1,4 +1,4 @@
-"""Reads a task's journal as it is written and holds every line against the laws: what a state alone cannot tell."""
+"""Reads a task's journal as the daemon writes it, and checks each line against the laws that a state cannot show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.simulation.engine.ledger import Ledger
 
 @dataclass(slots=True)
 class Read:
-    """How much of a segment was read, and what those bytes were."""
+    """How much of a segment was read, and a checksum of it."""
 
     size: int = 0
     crc: int = 0
@@ -27,7 +27,7 @@ class Read:
 
 @dataclass(slots=True)
 class Audit:
-    """What a task's journal says of its life. `broken` are the laws that it breaks."""
+    """A task as its journal describes it. `broken` has the laws that the journal breaks."""
 
     ledger: Ledger
     state: PMState = field(default_factory=PMState)
@@ -36,7 +36,7 @@ class Audit:
     _read: dict[str, Read] = field(default_factory=dict)
 
     def read(self, files: Files, home: Path) -> Audit:
-        """Read on in all segments, oldest first. What was read before must still be there, byte for byte."""
+        """Read what is new in all segments, oldest first. The bytes that were read before must not have changed."""
         folder = layout.task_journal(home)
         names = segments(entry.name for entry in files.entries(folder))
         for name in names:
@@ -51,11 +51,11 @@ class Audit:
         return self
 
     def knows(self, name: str) -> bool:
-        """Tell whether something of a segment was read."""
+        """Return whether anything of a segment was read."""
         return _number(name) in self._read
 
     def take(self, name: str, data: bytes) -> None:
-        """Take what was added to a segment: whole lines."""
+        """Take whole lines that were appended to a segment."""
         known = self._read.setdefault(_number(name), Read())
         for line in data.rstrip(b"\n").split(b"\n"):
             content = unsealed(line)
@@ -83,5 +83,5 @@ class Audit:
 
 
 def _number(name: str) -> str:
-    """Return what a segment is called, compressed or not."""
+    """Return the number of a segment, compressed or not."""
     return name.partition(".")[0]

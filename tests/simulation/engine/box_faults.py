@@ -1,4 +1,4 @@
-"""What goes wrong on the way to boxes, and on them: cuts of anything at any moment, reboots, refusals, a lost disk."""
+"""Faults of boxes and of the connections to them: cuts at any moment, reboots, refused logins, a lost disk."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HOUR: Final = 3600.0
 DAY: Final = 24 * HOUR
 
 CUTS: Final = ((1.0, 20.0), (1.0, 20.0), (MINUTE, 15 * MINUTE), (HOUR, 4 * HOUR), (6 * HOUR, 12 * HOUR))
-"""How long a cut lasts, in seconds from and to: of these one is drawn."""
+"""Ranges of the length of a cut, in seconds. One of them is drawn."""
 
-UNHEARD: Final = 10.0
-"""Seconds after which it is known that a connection is dead."""
+NOTICED_AFTER: Final = 10.0
+"""Seconds after which the daemon notices that a connection is dead."""
 
 AT: Final = {
     "launch": 0.05,
@@ -36,12 +36,12 @@ AT: Final = {
     "end": 0.02,
     "answer": 0.02,
 }
-"""How likely it is that a cut hits what is under way, each time."""
+"""The probability of a cut during each operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxRates:
-    """How often what happens to each box, in times per simulated day. `at` multiplies the chances of `AT`."""
+    """How often each fault hits each box, in times per simulated day. `at` multiplies the probabilities of `AT`."""
 
     cut: float = 3.0
     reboot: float = 0.5
@@ -54,18 +54,18 @@ class BoxRates:
 
 @dataclass(slots=True)
 class BoxFaults:
-    """Brings faults to boxes. `lets` tells whether something by a name and a chance happens."""
+    """Brings faults to boxes. `happens` decides whether an event of a name and a probability occurs."""
 
     world: World
     rates: BoxRates
-    lets: Callable[[str, float], bool]
+    happens: Callable[[str, float], bool]
     calm: bool = False
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)
     _cut_until: dict[str, float] = field(default_factory=dict)
     _wiped: int = 0
 
     def begin(self, before: Callable[[str, str], None], waits: Callable[[LaunchSpec], float]) -> None:
-        """Let the first faults come. `before` is called ahead of what is done on a box, `waits` by its launchers."""
+        """Plan the first faults. `before` is called ahead of each change on a box, `waits` by its launchers."""
         for name, box in self.world.boxes.items():
             box.frail = partial(self._frail, box)
             box.host.before = before
@@ -82,14 +82,14 @@ class BoxFaults:
                     self._plan(
                         kind,
                         partial(fault, box),
-                        self.world.fate.random(f"boxes.{kind}s.{name}"),
+                        self.world.scenario.random(f"boxes.{kind}s.{name}"),
                         rate / DAY,
                         1,
                         name,
                     )
 
     def end(self) -> None:
-        """Let nothing more go wrong, and all be mended."""
+        """Stop all faults, and repair all boxes."""
         self.calm = True
         for box in self.world.boxes.values():
             box.cut = box.refuses = box.emptied = False
@@ -103,8 +103,8 @@ class BoxFaults:
             if self.calm:
                 return
             self._plan(kind, fault, moments, rate, number + 1, box)
-            if self.world.fate.lets(name := f"boxes-{kind}.{box}/{number}"):
-                fault(self.world.fate.random(name))
+            if self.world.scenario.allows(name := f"boxes-{kind}.{box}/{number}"):
+                fault(self.world.scenario.random(name))
 
         self.world.clock.after(moments.expovariate(rate), happen)
 
@@ -114,9 +114,9 @@ class BoxFaults:
             return ""
         self._times[box.name, what] += 1
         name = f"boxes-cut-at-{what}.{box.name}/{self._times[box.name, what]}"
-        if not self.lets(name, chance):
+        if not self.happens(name, chance):
             return ""
-        random = self.world.fate.random(f"{name}/how")
+        random = self.world.scenario.random(f"{name}/how")
         self._cut(box, random)
         return random.choice(("ahead", "behind"))
 
@@ -127,31 +127,31 @@ class BoxFaults:
         clock = self.world.clock
         box.cut = True
         self._cut_until[box.name] = max(self._cut_until.get(box.name, 0.0), clock.monotonic() + seconds)
-        clock.after(min(UNHEARD, seconds), box.tell)
-        clock.after(seconds, partial(self._mend, box))
+        clock.after(min(NOTICED_AFTER, seconds), box.tell)
+        clock.after(seconds, partial(self._reconnect, box))
 
-    def _mend(self, box: Box) -> None:
+    def _reconnect(self, box: Box) -> None:
         if self.world.clock.monotonic() >= self._cut_until[box.name]:
             box.cut = False
 
     def _reboot(self, box: Box, random: Random) -> None:
-        """Nobody lives; what is on the disk stays."""
+        """Reboot: no process survives, and the disk stays as it is."""
         box.host.lose_power()
         self._cut_for(box, random.uniform(20.0, 10 * MINUTE))
 
     def _refuse(self, box: Box, random: Random) -> None:
-        """Let nobody in, from the next connection on, until a person has mended that: soon, late, or not at all."""
+        """Refuse every new connection until a person has repaired that: soon, late, or never."""
         box.refuses = True
         self._cut_for(box, random.uniform(0.5, 20.0))
-        mended = random.choice((10 * MINUTE, 3 * HOUR, DAY, 30 * DAY))
+        repaired_after = random.choice((10 * MINUTE, 3 * HOUR, DAY, 30 * DAY))
 
-        def mend() -> None:
+        def repair() -> None:
             box.refuses = False
 
-        self.world.clock.after(mended, mend)
+        self.world.clock.after(repaired_after, repair)
 
     def _empty(self, box: Box, random: Random) -> None:
-        """Take the disk away, and bring it back."""
+        """Remove the disk, and bring it back after a while."""
         box.emptied = True
 
         def back() -> None:
@@ -161,7 +161,7 @@ class BoxFaults:
         self.world.clock.after(random.uniform(MINUTE, DAY), back)
 
     def _hinder(self, box: Box, random: Random) -> None:
-        """Take rsync away, and bring it back."""
+        """Remove rsync, and bring it back after a while."""
         if box.hindered_since is None:
             box.hindered_since = self.world.clock.monotonic()
 
@@ -171,7 +171,7 @@ class BoxFaults:
         self.world.clock.after(random.uniform(MINUTE, random.choice((HOUR, DAY))), back)
 
     def _wipe(self, box: Box, random: Random) -> None:
-        """Put a new machine in its place: nobody lives, and our folders are empty until a person begins them anew."""
+        """Replace the machine: no process survives, and our folders are empty until a person creates them again."""
         box.host.lose_power()
         if box.files.entry(box.root) is not None:
             self._wiped += 1
@@ -180,7 +180,7 @@ class BoxFaults:
         self.world.clock.after(random.choice((10 * MINUTE, 3 * HOUR, DAY)), partial(self._begin_anew, box))
 
     def _begin_anew(self, box: Box) -> None:
-        """Make the marks that are missing, as the log says how."""
+        """Create the missing marks, as the daemon's log tells the user to."""
         for user_task in self.world.user_tasks:
             own = layout.task_home(box.root, user_task.id)
             shared = layout.task_folder(box.place, user_task.name)

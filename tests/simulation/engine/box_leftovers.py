@@ -1,4 +1,4 @@
-"""What agents leave on boxes comes here, though their runs end at once and no report names it."""
+"""All files that agents write on boxes are brought here, though no report names them and the run ends at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.simulation.engine.world import World
 
 
 def left_there(world: World, user_task: UserTask, audit: Audit) -> list[str]:
-    """Return what of a task's artifacts lies on a box alone, of runs whose files nobody waits for any more."""
+    """Return the artifacts of ended runs that lie on a box alone, and for which the daemon does not wait any more."""
     found = []
     for box in world.boxes.values():
         shared = layout.task_folder(box.place, user_task.name)
@@ -21,5 +21,5 @@ def left_there(world: World, user_task: UserTask, audit: Audit) -> list[str]:
                 continue
             mark = layout.run_outstanding(layout.run_home(user_task.home, run.id))
             if world.files.entry(here) is None and world.files.entry(mark) is None:
-                found.append(f"{here.name} lies on {box.name} alone, and nobody waits for it")
+                found.append(f"{here.name} lies on {box.name} alone, and the daemon does not wait for it")
     return found

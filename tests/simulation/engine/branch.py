@@ -1,6 +1,6 @@
-"""A task's branch only moves forward, and gains what the PM decided to merge and nothing else.
+"""A task's branch only moves forward, and receives only what the PM decided to merge.
 
-No commit of it holds what a run wrote that did not do its work, and none lacks a file that nobody has deleted.
+No commit holds a file of a run that did not work on its step, and none lacks a file that nobody deleted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.simulation.engine.user_task import PROJECT, UserTask
 
 @dataclass(slots=True)
 class Branch:
-    """Watches the branch of one task. `tip` is where it was seen last."""
+    """Watches the branch of one task. `tip` is its last known commit."""
 
     workspaces: FakeWorkspaces
     user_task: UserTask
@@ -25,7 +25,7 @@ class Branch:
     _held: set[str] = field(default_factory=set)
 
     def moved(self) -> list[str]:
-        """Return what is wrong with the way that it went since it was seen last."""
+        """Return what is wrong with how the branch moved since the last look."""
         old, self.tip = self.tip, self._tip()
         here = self.tip
         if here == old or not old:
@@ -39,7 +39,7 @@ class Branch:
         )
 
     def foreign(self, audit: Audit) -> list[str]:
-        """Return what new commits of steps hold, or lack, that is not the work of those who did it."""
+        """Return the files that a new commit of a step must not have, and those that it lacks."""
         found = list[str]()
         for (step, attempt), name in audit.ledger.evidence.commits.items():
             if name in self._held or name not in self.workspaces.commits:
@@ -56,8 +56,8 @@ class Branch:
             found += [f"the commit of {step}, attempt {attempt}, holds {each}" for each in strangers]
         return found
 
-    def strays(self, audit: Audit) -> list[str]:
-        """Return where the branch and what was decided to merge differ."""
+    def unmerged(self, audit: Audit) -> list[str]:
+        """Return the differences between the branch and the merges that were decided."""
         found, merged, here = list[str](), set[str](), self._tip()
         while here and here != audit.state.base:
             if here not in audit.ledger.merges and not (merged and self._is_elsewhere(here)):
@@ -72,7 +72,7 @@ class Branch:
         return found
 
     def _is_elsewhere(self, commit: str) -> bool:
-        """Tell whether a commit was made on a box: one that is brought comes with what it builds on."""
+        """Return whether a commit was made on a box. Such a commit arrives together with its ancestors."""
         return self.workspaces.commits[commit].message == ELSEWHERE
 
     def _tip(self) -> str:

@@ -1,4 +1,4 @@
-"""What happened on each day of a world: a day on which nobody worked proves little, however many of them there are."""
+"""What happened on each day of a world. Days without work prove little, however many there are."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 from orchestrator.testing.fake_clock import FakeClock
 
 LENGTH: Final = 86_400.0
-"""Seconds of a day, counted from the beginning of the world by the clock that nobody sets."""
+"""The length of a day in seconds, counted from the beginning of the world by the monotonic clock."""
 
 LEAST: Final = 10
-"""Lines of journals on a busy day, at least. A task that waits for its user comes to three a day."""
+"""The least number of journal lines on a busy day. A task that waits for its user has three a day."""
 
 
 @dataclass(slots=True)
 class Day:
-    """One day: runs that came alive, handoffs that were taken in, lines that were decided, deaths of the daemon."""
+    """One day: runs that came alive, handoffs that were accepted, journal lines, deaths of the daemon."""
 
     runs: int = 0
     deliveries: int = 0
@@ -26,7 +26,7 @@ class Day:
 
     @property
     def busy(self) -> bool:
-        """True if agents began to work and delivered, and the PM had something to decide."""
+        """True if agents worked and reported, and the PM made decisions."""
         return self.runs > 0 and self.deliveries > 0 and self.decisions >= LEAST
 
 
@@ -44,12 +44,12 @@ class Days:
 
     @property
     def today(self) -> Day:
-        """The day that it is now."""
+        """The current day."""
         number = int((self.clock.monotonic() - self._begun) // LENGTH)
         return self._days.setdefault(number, Day())
 
     def counts(self) -> Counter[str]:
-        """Return how many days were busy, and how much there was on those."""
+        """Return how many days were busy, and how often what occurred on them."""
         busy = [day for day in self._days.values() if day.busy]
         return Counter(
             {

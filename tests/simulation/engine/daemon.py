@@ -1,4 +1,4 @@
-"""The daemon in its imagined world: booted on what lies on the disk, given time and hints, killed anywhere."""
+"""The daemon in its simulated world: it boots from the disk, gets time and hints, and may be killed anywhere."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ SLOW: Final = (0.0, 0.0, 0.001, 0.02, 0.3, 5.0)
 PROMPT: Final = (0.0,)
 
 TURNS_AT_ONCE: Final = 200
-"""More turns than these, with no time passing between them, are no turns but a spinning loop."""
+"""More turns than these without time passing mean that the loop spins."""
 
 
 ALIKE: Final = 3
 STRIDE: Final = 144
-"""After so many quiet check-ins in a row only each of so many is made, one a day, until something happens."""
+"""After `ALIKE` quiet check-ins in a row, only one of `STRIDE` is made (one a day), until something happens."""
 
 
 class Killed(BaseException):
-    """The daemon was killed here. No `Exception`: nothing may catch it and go on."""
+    """The daemon was killed here. This is no `Exception`, so that nothing catches it and goes on."""
 
 
 class Spinning(AssertionError):
-    """The loop wants to be woken at once, again and again."""
+    """The loop asks to be woken at once, again and again."""
 
 
 @dataclass(slots=True)
 class FakeExecutor:
-    """Hands in virtual time: in order per key, in any order across keys. A killed daemon's do nothing more.
+    """A worker pool in virtual time: in order for each key, in any order across keys. After a kill it does nothing.
 
-    `pauses` are the seconds of which one is drawn before each piece of work.
+    pauses: the seconds of which one is drawn before each piece of work.
     """
 
     clock: FakeClock
@@ -67,14 +67,14 @@ class FakeExecutor:
     _queues: dict[str, deque[Callable[[], None]]] = field(default_factory=dict)
 
     def do(self, key: str, work: Callable[[], None]) -> None:
-        """Have work done a little later."""
+        """Schedule work for a little later."""
         queue = self._queues.setdefault(key, deque())
         queue.append(work)
         if len(queue) == 1:
             self._plan(key)
 
     def close(self) -> None:
-        """Nothing more is done."""
+        """Do nothing more."""
         self.dropped = True
 
     @property
@@ -100,27 +100,28 @@ class FakeExecutor:
 
 @dataclass(slots=True)
 class Daemon:
-    """One user's daemon. `slow` gives it hands that take their time; else they work at once.
+    """One user's daemon.
 
-    `loop` is None while it is down. `news` is true when something may have happened that no hint told: a rescan is
-    left out without. The last check-in was at `checked_in_at`. Where nobody works and nothing has happened since the
-    one before, it is quiet; after some of those in a row most are left out, and counted as such. `boxes_of` makes the
-    boxes of one life, where there are any.
+    slow: its workers take time; otherwise they work at once. loop: None while the daemon is down. needs_rescan:
+    something may have changed without a hint; otherwise a rescan is skipped, since it would find nothing.
+    checked_in_at: the time of the last check-in. is_quiet: no agent ran and nothing happened since the check-in before;
+    after some quiet ones in a row most are skipped, and counted in left_out. boxes_of: makes the boxes for one life of
+    the daemon, where there are boxes.
     """
 
     files: MemoryFiles
     host: FakeHost
     workspaces: FakeWorkspaces
     clock: FakeClock
-    fate: Scenario
+    scenario: Scenario
     settings: Settings
     sender: Sender
     slow: bool = True
     loop: Loop | None = None
-    news: bool = True
+    needs_rescan: bool = True
     boots: int = 0
     turns: int = 0
-    shelved: int = 0
+    passivated: int = 0
     check_ins: int = 0
     quiet: int = 0
     left_out: int = 0
@@ -138,25 +139,25 @@ class Daemon:
     _pauses: Random = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the dice."""
-        self._nonces, self._pauses = self.fate.random("nonce"), self.fate.random("pauses")
+        """Draw from the scenario."""
+        self._nonces, self._pauses = self.scenario.random("nonce"), self.scenario.random("pauses")
 
     def boot(self) -> None:
-        """Start on what lies on the disk."""
+        """Start from what lies on the disk."""
         self.boots += 1
         self._hints = SimpleQueue()
         self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)
-        self._boxes = self.boxes_of(self._hear) if self.boxes_of else None
+        self._boxes = self.boxes_of(self._box_hint) if self.boxes_of else None
         self.loop = Loop(
-            self._context(), lambda _: None, lambda: None, self._hints, shelved=self._count_shelved
+            self._context(), lambda _: None, lambda: None, self._hints, shelved=self._count_passivated
         )
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in_interval
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
-        self.news = self._happened = True
+        self.needs_rescan = self._happened = True
         self.loop.open()
 
     def drop(self, *, power: bool = False, torn: int = 0) -> None:
-        """Let the process be no more: all that it had in memory is gone."""
+        """End the process without warning: all that it had in memory is lost."""
         self._executor.close()
         if self._boxes is not None:
             self._boxes.close()
@@ -164,28 +165,28 @@ class Daemon:
         self.files.crash(power=power, torn=torn)
 
     def hint(self, hint: h.Hint) -> None:
-        """Tell it of something, if it is up."""
+        """Give it a hint, if it is up."""
         if self.loop is not None:
             self._hints.put(hint)
 
-    def _hear(self, hint: h.Hint) -> None:
-        """Take a hint of what has come from a box: rescans are to look at it too."""
-        self.news = True
+    def _box_hint(self, hint: h.Hint) -> None:
+        """Take a hint about files that came from a box. A rescan must look at them too."""
+        self.needs_rescan = True
         self.hint(hint)
 
     def next_moment(self) -> float | None:
-        """Return the monotonic moment at which it wants to do something by itself, or None."""
+        """Return the monotonic time at which it wants to act by itself, or None."""
         if self.loop is None:
             return None
         moments = [self._next_check_in()]
-        if self.news or self._is_to_do_something():
+        if self.needs_rescan or self._has_open_work():
             moments.append(self._rescan_at)
         if (wake_at := self.loop.wake_at()) is not None:
             moments.append(wake_at - self.clock.now() + self.clock.monotonic())
         return min(moments)
 
     def work(self) -> None:
-        """Take turns until there is nothing more to do at this moment."""
+        """Take turns until there is nothing more to do now."""
         if (loop := self.loop) is None:
             return
         self._happened |= not self._hints.empty()
@@ -202,14 +203,14 @@ class Daemon:
 
     @property
     def idle(self) -> bool:
-        """True when the hands have nothing in them."""
+        """True when no worker has anything to do."""
         return self._executor.idle
 
     def _beat(self) -> None:
         now = self.clock.monotonic()
         if now >= self._rescan_at:
             self._rescan_at = now + self.settings.daemon.rescan
-            self.news = False
+            self.needs_rescan = False
             self._hints.put(h.Rescan())
         if now >= self._check_in_at:
             self._check_in(now)
@@ -227,8 +228,8 @@ class Daemon:
         self._check_in_at += interval
 
     def _next_check_in(self) -> float:
-        """Return when the next check-in is made. One that surely finds what the last ones found is left out."""
-        alike = self._in_a_row >= ALIKE and not self._happened and not self._is_to_shelve()
+        """Return the time of the next check-in. Those that would find what the last ones found are skipped."""
+        alike = self._in_a_row >= ALIKE and not self._happened and not self._awaits_passivation()
         left_out = STRIDE if alike else 1
         return self._check_in_at + (left_out - 1) * self.settings.limits.check_in_interval
 
@@ -237,17 +238,17 @@ class Daemon:
             task.begun and task.engine.state.live_runs for task in self.loop.tasks.values()
         )
 
-    def _is_to_do_something(self) -> bool:
-        """Tell whether a rescan finds something to do again, though nothing is new."""
+    def _has_open_work(self) -> bool:
+        """Return whether a rescan has something to do again, though nothing changed."""
         return self.loop is not None and any(
             task.begun and (task.engine.state.outbox or task.behind) for task in self.loop.tasks.values()
         )
 
-    def _count_shelved(self, _: Task) -> None:
-        self.shelved += 1
+    def _count_passivated(self, _: Task) -> None:
+        self.passivated += 1
 
-    def _is_to_shelve(self) -> bool:
-        """Tell whether a task waits to be shelved."""
+    def _awaits_passivation(self) -> bool:
+        """Return whether a task is to be passivated."""
         return self.loop is not None and any(task.is_over for task in self.loop.tasks.values())
 
     def _context(self) -> Context:

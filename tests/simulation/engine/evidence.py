@@ -1,4 +1,4 @@
-"""What a step's gates have seen, told from the facts alone: no step passes on less (H10, law 6)."""
+"""The evidence for each gate of a step, collected from the facts alone: no step passes without it (H10, law 6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Attempt = tuple[str, int]
 
 @dataclass
 class Evidence:
-    """Keeps the outcome of each gate by step and attempt."""
+    """The outcome of each gate, by step and attempt."""
 
     reports: dict[Attempt, Report] = field(default_factory=dict)
     checks: dict[Attempt, int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Evidence:
     decided: set[str] = field(default_factory=set)
 
     def missing_for(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
-        """Take note of a fact, and return what is missing for the steps that a decision lets pass."""
+        """Note a fact, and return what is missing for the steps that pass by this decision."""
         self._note(was, fact, decision)
         broken = []
         for change in decision.changes:

@@ -1,4 +1,4 @@
-"""How the life in a world is: what goes wrong how often, how its user and its agents are, how long it lasts."""
+"""Fault schedules: how often each fault occurs, how user and agents behave, and how long a world lasts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orchestrator.testing.fake_clock import START
 from tests.simulation.engine.box_faults import BoxRates
 from tests.simulation.engine.faults import DAY, HOUR, Chances, Rates
 from tests.simulation.engine.scenario import Scenario
-from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user import Habits
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World
@@ -19,6 +19,9 @@ ZONE: Final = "CET-1CEST,M3.5.0,M10.5.0/3"
 
 BOXED: Final = 0.15
 """The share of drawn tasks that have agents on boxes."""
+
+SCHEDULE: Final = "climate"
+"""The event by which the schedule of a world is drawn. Its name is a part of what each seed means."""
 
 BEGINNINGS: Final = (
     START,
@@ -30,7 +33,7 @@ BEGINNINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FaultSchedule:
-    """A kind of life. `days` is how long it is watched, `share` how often it is drawn."""
+    """What a world is like. `days` is how long it runs, `share` how often it is drawn."""
 
     name: str
     days: float
@@ -51,21 +54,21 @@ AWAY: Final = FaultSchedule(
     Habits(HOUR, 40 * DAY, restless=0.1, eager=0.3, forgetful=0.2),
     BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3, 0.1, 0.3)]),
 )
-CLIMATES: Final = (BUSY, AWAY)
+SCHEDULES: Final = (BUSY, AWAY)
 
 
 class Boxed(TypedDict, total=False):
-    """On which boxes agents of a user_task work."""
+    """The boxes on which the agents of a task run."""
 
     box: str
     architects_box: str
     brings: bool
 
 
-def drawn_boxes(fate: Scenario, name: str) -> Boxed:
-    """Return on which boxes a task's agents work: on none, most often."""
-    random = fate.random(f"boxes.{name}")
-    if random.random() >= BOXED or not fate.lets(f"boxes.{name}"):
+def drawn_boxes(scenario: Scenario, name: str) -> Boxed:
+    """Return the boxes on which a task's agents run: on none, as a rule."""
+    random = scenario.random(f"boxes.{name}")
+    if random.random() >= BOXED or not scenario.allows(f"boxes.{name}"):
         return {}
     return {
         "box": random.choice(("near", "near", "far")),
@@ -74,14 +77,14 @@ def drawn_boxes(fate: Scenario, name: str) -> Boxed:
     }
 
 
-def drawn_climate(fate: Scenario) -> FaultSchedule:
-    """Return the kind of life that a seed leads to."""
-    return fate.random("climate").choices(CLIMATES, [each.share for each in CLIMATES])[0]
+def drawn_schedule(scenario: Scenario) -> FaultSchedule:
+    """Return the fault schedule of a seed."""
+    return scenario.random(SCHEDULE).choices(SCHEDULES, [each.share for each in SCHEDULES])[0]
 
 
-def drawn_world(fate: Scenario) -> World:
-    """Return the world of a seed, in which nothing has happened yet."""
-    random = fate.random("world")
+def drawn_world(scenario: Scenario) -> World:
+    """Return the world of a seed at its beginning."""
+    random = scenario.random("world")
     user_tasks = [
         UserTask(
             name,
@@ -93,17 +96,17 @@ def drawn_world(fate: Scenario) -> World:
             approve=random.random() < 0.2,
             unanswered=random.choice(("", "", "retry after 4 h", "set-aside after 2 d")),
             replan=random.random() < 0.2,
-            led=fate.random(f"led.{name}").random() < 0.25,
-            tells=fate.random(f"tells.{name}").random() < 0.3,
-            **drawn_boxes(fate, name),
+            led=scenario.random(f"led.{name}").random() < 0.25,
+            hooks=scenario.random(f"tells.{name}").random() < 0.3,
+            **drawn_boxes(scenario, name),
         )
         for name in ("alpha", "beta", "gamma")[: random.randint(1, 3)]
     ]
-    manners = Manners(
+    behaviour = Behaviour(
         bad=random.choice((0.0, 0.1, 0.3, 0.5)),
         rejects=random.choice((0.0, 0.1, 0.3)),
         odd=random.choice((0.0, 0.3, 0.8)),
-        leaves=fate.random("leaves").choice((0.0, 0.1, 0.4)),
+        leftovers=scenario.random("leaves").choice((0.0, 0.1, 0.4)),
         longest=random.choice((5.0, 60.0, 180.0)),
         subtasks=random.randint(0, 4),
         stubborn=random.choice((0.0, 0.0, 0.1)),
@@ -111,5 +114,5 @@ def drawn_world(fate: Scenario) -> World:
     deaf = random.choice((0.0, 0.1, 0.5, 1.0))
     slow = random.choice((True, True, False))
     begins = random.choice(BEGINNINGS)
-    kept = tuple(user_task for user_task in user_tasks if fate.lets(f"task.{user_task.name}"))
-    return World(fate, kept, manners, deaf=deaf, slow=slow, begins=begins)
+    kept = tuple(user_task for user_task in user_tasks if scenario.allows(f"task.{user_task.name}"))
+    return World(scenario, kept, behaviour, deaf=deaf, slow=slow, begins=begins)

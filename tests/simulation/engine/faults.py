@@ -1,6 +1,6 @@
-"""What goes wrong, by seed: kills between any two steps, power cuts, dead and frozen tmux, full disks, clocks.
+"""The faults of a world, by seed: kills between any two changes, power cuts, dead and frozen tmux, full disks, clocks.
 
-Each fault has a name, its kind and number, and dice of its own (`fate`).
+Each fault has a name, made of its kind and its number, and random numbers of its own (`scenario`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MOVES: Final = (-HOUR, HOUR, 8 * HOUR, 24 * HOUR, -5.0, 5.0)
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often what happens, in times per simulated day.
+    """How often each fault occurs, in times per simulated day.
 
-    `eio` is a failed fsync, `fork` that no process can be started for a while, `launcher` the end of one, whose agent
-    may live on, `tree` that somebody takes a worktree away, or lets git forget it.
+    eio: an fsync fails. fork: for a while no process can be started. launcher: a launcher dies, and its agent may live
+    on. tree: somebody removes a worktree, or prunes it from git.
     """
 
     kill: float = 3.0
@@ -52,11 +52,11 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """How often what happens each time that it may.
+    """The probability of each fault at each opportunity.
 
-    `late`: a launcher takes longer than it may. `launch`: the daemon is killed in the very moment of a launch.
-    `torn`: a line that was being written at a kill is left in part. `garbled`: while the daemon is down, somebody
-    spoils what others read of a task. Within `steps` changes a daemon that is to be killed is.
+    late: a launcher takes longer than it may. launch: the daemon is killed in the moment of a launch. torn: a kill
+    leaves a part of the line that was being written. garbled: while the daemon is down, somebody damages the files
+    that others read. steps: a planned kill comes within so many changes.
     """
 
     late: float = 0.01
@@ -67,7 +67,7 @@ class Chances:
 
 
 CALM: Final = Rates(*[0.0] * len(fields(Rates)))
-"""Nothing goes wrong of itself."""
+"""No fault occurs by itself."""
 NEVER: Final = Chances(0, 0, 0, 0)
 
 
@@ -75,9 +75,9 @@ NEVER: Final = Chances(0, 0, 0, 0)
 class Faults:
     """Brings faults into a world.
 
-    `steps` counts every change that the daemon makes; it is killed ahead of the one whose number is `kill_at`, or of
-    the first in a folder of the name `kill_in`, `with_power` together with the whole machine. `firsts` gives the number
-    of the first change of each kind.
+    steps: the number of changes that the daemon has made. kill_at: kill it ahead of the change of this number.
+    kill_in: kill it ahead of the first change in a folder of this name. with_power: the whole machine goes down with
+    it. firsts: the number of the first change of each kind.
     """
 
     world: World
@@ -100,7 +100,7 @@ class Faults:
     _box_faults: BoxFaults = field(init=False)
 
     def begin(self) -> None:
-        """Take a place ahead of every change, and let the first faults come."""
+        """Hook into every change, and plan the first faults."""
         world = self.world
         world.files.before = self._before_file
         world.workspaces.before = self._before_git
@@ -108,14 +108,14 @@ class Faults:
         world.phone.changes = lambda step: self._count(step, Path("phone"))
         world.host.launchers_wait = self._launcher_waits
         world.on_kill.append(self._died)
-        self._box_faults = BoxFaults(world, self.boxes, self._lets)
-        self._box_faults.begin(self._before_far, self._launcher_waits)
+        self._box_faults = BoxFaults(world, self.boxes, self._happens)
+        self._box_faults.begin(self._before_box_change, self._launcher_waits)
         for kind, fault in self._kinds().items():
             if rate := getattr(self.rates, kind):
-                self._plan(kind, fault, world.fate.random(f"{kind}s"), rate / DAY, 1)
+                self._plan(kind, fault, world.scenario.random(f"{kind}s"), rate / DAY, 1)
 
     def end(self) -> None:
-        """Let nothing more go wrong."""
+        """Stop all faults."""
         self.calm = True
         self._box_faults.end()
         self.kill_at = None
@@ -143,21 +143,26 @@ class Faults:
     def _plan(
         self, kind: str, fault: Callable[[Random], None], moments: Random, rate: float, number: int
     ) -> None:
-        """Let a fault come, and after it the next of its kind."""
+        """Plan a fault, and the next of its kind when it occurs."""
 
         def happen() -> None:
             if self.calm:
                 return
             self._plan(kind, fault, moments, rate, number + 1)
-            if self.world.fate.lets(name := f"{kind}.{number}"):
-                fault(self.world.fate.random(name))
+            if self.world.scenario.allows(name := f"{kind}.{number}"):
+                fault(self.world.scenario.random(name))
 
         self.world.clock.after(moments.expovariate(rate), happen)
 
-    def _lets(self, name: str, chance: float) -> bool:
-        """Tell whether something happens that has a chance of it here."""
-        fate = self.world.fate
-        return bool(chance) and not self.calm and fate.random(name).random() < chance and fate.lets(name)
+    def _happens(self, name: str, chance: float) -> bool:
+        """Return whether an event with this probability occurs here."""
+        scenario = self.world.scenario
+        return (
+            bool(chance)
+            and not self.calm
+            and scenario.random(name).random() < chance
+            and scenario.allows(name)
+        )
 
     # Ahead of changes -----------------------------------------------------------------------------
 
@@ -184,7 +189,7 @@ class Faults:
         if step != "signal":
             self._fork("tmux")
 
-    def _before_far(self, step: str, about: str) -> None:
+    def _before_box_change(self, step: str, about: str) -> None:
         self._count(step, Path("box", about))
 
     def _fork(self, program: str) -> None:
@@ -192,15 +197,15 @@ class Faults:
             raise Unavailable(f"{program}: {os.strerror(errno.EAGAIN)}")
 
     def _launcher_waits(self, spec: LaunchSpec) -> float:
-        """Return how much longer a launcher takes. The daemon may be killed in the moment of the launch."""
+        """Return how long a launcher is delayed. The daemon may be killed in the moment of the launch."""
         work = work_of(spec)
-        told = f"{work}/{self.world.desk.runs[work] + 1}"
-        if self._lets(f"launch.{told}", self.chances.launch):
-            self.world.clock.after(self.world.fate.random(f"moment.{told}").uniform(0, 0.01), self._kill)
-        return 40.0 if self._lets(f"late.{told}", self.chances.late) else 0.0
+        run = f"{work}/{self.world.shared.runs[work] + 1}"
+        if self._happens(f"launch.{run}", self.chances.launch):
+            self.world.clock.after(self.world.scenario.random(f"moment.{run}").uniform(0, 0.01), self._kill)
+        return 40.0 if self._happens(f"late.{run}", self.chances.late) else 0.0
 
     def _count(self, step: str, path: Path) -> None:
-        """Count a change that the daemon is about to make, and kill it there if it is time."""
+        """Count a change that the daemon is about to make, and kill the daemon if its time has come."""
         self.steps += 1
         self.firsts.setdefault(step, self.steps)
         if self.kill_in and path.parent.name == self.kill_in:
@@ -209,8 +214,8 @@ class Faults:
         if self.kill_at is None or self.steps < self.kill_at:
             return
         self.kill_at = None
-        # A line that was being written may lie there in part: it was not yet acted on.
-        # (A power cut takes it away whole or in part by itself, and nothing that was fsynced.)
+        # A part of the line that was being written may stay: the daemon has not acted on it.
+        # (A power cut removes all or a part of it by itself, and nothing that was fsynced.)
         if not self.with_power and step == "fsync" and before == ("append", path) and path.suffix == ".jsonl":
             self._torn.append(path)
         self.world.daemon.drop(power=self.with_power)
@@ -221,7 +226,7 @@ class Faults:
     # Death ----------------------------------------------------------------------------------------
 
     def _kill(self) -> None:
-        """Kill the daemon now. If it waits for something just then, it does nothing after that."""
+        """Kill the daemon now, also while it waits for something."""
         if self.world.daemon.loop is not None and not self.calm:
             self.world.daemon.drop()
             raise Killed
@@ -230,25 +235,25 @@ class Faults:
         self.kill_at = self.steps + random.randint(1, self.chances.steps)
 
     def _died(self) -> None:
-        """Leave what a kill leaves, and start again after a while."""
+        """Leave on disk what a kill leaves, and start the daemon again after a while."""
         self.kills += 1
         world = self.world
         world.days.today.deaths += 1
-        random = world.fate.random(f"death.{self.kills}")
+        random = world.scenario.random(f"death.{self.kills}")
         for path in self._torn:
-            if self._lets(f"torn.{self.kills}", self.chances.torn):
+            if self._happens(f"torn.{self.kills}", self.chances.torn):
                 data = world.files.read(path)
                 cut = random.choice((1, 2, random.randint(1, 200)))
                 last = data.rstrip(b"\n").rfind(b"\n") + 1
                 world.save(path, data[: max(last, len(data) - cut)])
         self._torn.clear()
-        if self._lets(f"garbled.{self.kills}", self.chances.garbled):
+        if self._happens(f"garbled.{self.kills}", self.chances.garbled):
             self._garble(random)
         world.clock.after(random.choice((0.0, 1.0, 1.0, MINUTE, HOUR)), self._boot)
 
     def _garble(self, random: Random) -> None:
-        """Spoil what others read of a task. The journal is the truth: it is to be put right."""
-        if not self.world.user_tasks:  # what is left of a failure may be nothing at all
+        """Damage the files that others read of a task. The daemon must write them anew from the journal."""
+        if not self.world.user_tasks:  # a shrunk failure may need no task
             return
         user_task = random.choice(self.world.user_tasks)
         for path in (
@@ -264,7 +269,7 @@ class Faults:
         if self.world.daemon.loop is None:
             self.world.boot()
 
-    # What -----------------------------------------------------------------------------------------
+    # The faults -----------------------------------------------------------------------------------
 
     def _cut_power(self, random: Random) -> None:
         was_up = self.world.daemon.loop is not None
@@ -277,7 +282,7 @@ class Faults:
         self.world.host.kill_server()
 
     def _kill_launcher(self, random: Random) -> None:
-        """Kill the launcher of an agent that may not care that its terminal is gone."""
+        """Kill the launcher of an agent. The agent may ignore the SIGHUP that follows."""
         host = random.choice(self.world.hosts)
         if agents := host.living:
             agent = random.choice(agents)
@@ -286,7 +291,7 @@ class Faults:
             host.kill_launcher(agent.run)
 
     def _take_tree(self, random: Random) -> None:
-        """Take the worktree away in which an agent works, or one of those beside it; or let git forget it."""
+        """Remove a worktree, or prune it from git. An agent may be working in it."""
         if not (trees := self.world.workspaces.trees()):
             return
         path = random.choice(trees)
@@ -294,7 +299,7 @@ class Faults:
             self.world.workspaces.prune(path)
         else:
             self.world.workspaces.lose(path)
-            self.world.desk.vanished.add(path)
+            self.world.shared.vanished.add(path)
             self.world.tree_is_gone(path)
 
     def _freeze_tmux(self, random: Random) -> None:

@@ -1,4 +1,4 @@
-"""What must hold in a world: after every fact, after every turn, after every restart, and when all is over."""
+"""The invariants of a world: checked after each fact, after each turn, after each restart, and at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orchestrator.pm.policies.stalls import LOOKS
 from tests.simulation.engine.audit import Audit
 from tests.simulation.engine.box_leftovers import left_there
 from tests.simulation.engine.branch import Branch
-from tests.simulation.engine.handoff_accounting import ordered_twice, unheard
+from tests.simulation.engine.handoff_accounting import ordered_twice, unread_reports
 from tests.simulation.engine.laws import lasting_laws, overdue
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from tests.simulation.engine.world import World
 
 LONG: Final = 4 * 86_400.0
-"""Seconds after which a question must have been told, whatever clocks, disks and signals did."""
+"""Seconds after which the user must have heard of a question, whatever clocks, disks and networks did."""
 
 ENDED = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED, TaskState.STOPPED})
 
 
 class Broken(AssertionError):
-    """The simulation found a law broken."""
+    """The simulation found that a law is broken."""
 
 
 KNOWN_BY: Final = 3 * EVERY
-"""Seconds after which it is known that nothing can be brought from a box: a round by schedule tried it, and waits."""
+"""Seconds after which the daemon knows that it cannot fetch anything from a box: a scheduled round tried it."""
 
 
 @dataclass(slots=True)
 class Watched:
-    """One task: the audit that follows its journal, its pages and its branch.
+    """One task, with the audit of its journal, its pages and its branch.
 
-    `boot` is the daemon's life in which the audit last read the whole journal, `known` the state that the daemon
-    was last seen with, `open` the actions whose outcome is awaited, and since when. `noted` is how much of the journal
-    was put down to the days on which it was written: lines, runs and handoffs.
+    boot: the life of the daemon in which the audit last read the whole journal. known: the state that the daemon had
+    at the last check. open: the actions without an outcome, and since when. noted: how much of the journal is counted
+    in the days of the world: lines, runs and handoffs.
     """
 
     user_task: UserTask
@@ -66,17 +66,17 @@ class Watched:
 
 @dataclass(slots=True)
 class Invariants:
-    """Watches a world. What the journal says on the disk is what the daemon must know, show and act on."""
+    """Checks a world. The daemon must know, show and do what the journal on the disk says."""
 
     world: World
     tasks: list[Watched] = field(default_factory=list)
     _journals: dict[Path, Watched] = field(default_factory=dict)
     _found: list[str] = field(default_factory=list)
-    _heard: int = 0
+    _received: int = 0
     _started: int = 0
 
     def begin(self) -> None:
-        """Watch from now on."""
+        """Check from now on."""
         for user_task in self.world.user_tasks:
             branch = Branch(self.world.workspaces, user_task)
             audit = Audit(Ledger(self.world.settings.limits))
@@ -91,7 +91,7 @@ class Invariants:
     # After every fact -----------------------------------------------------------------------------
 
     def _appended(self, path: Path, line: bytes) -> None:
-        """A line is durable: hold the fact, what was decided, and the state that follows against the laws."""
+        """A line is durable: check the fact, the decision, and the state that follows."""
         watched = self._journals.get(path.parent)
         if watched is None or path.suffix != ".jsonl":
             return
@@ -102,11 +102,11 @@ class Invariants:
             self._read_on(watched)
         self._note(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
-        found += self._silenced(audit) + self._stalled(audit) + self._buried(watched)
+        found += self._silenced(audit) + self._stalled(audit) + self._declared_gone(watched)
         self._found += [f"{watched.user_task.id}, line {audit.lines}: {law}" for law in found]
 
     def _note(self, watched: Watched) -> None:
-        """Put down to this day what the journal has grown by."""
+        """Count for the current day what was added to the journal."""
         audit, today = watched.audit, self.world.days.today
         lines, runs, taken = watched.noted
         ledger = audit.ledger
@@ -116,19 +116,19 @@ class Invariants:
         today.deliveries += watched.noted[2] - taken
 
     def _signalled(self, process: FakeProcess) -> None:
-        """An agent is ended because that was decided."""
+        """The daemon ends an agent only after that was decided."""
         for watched in self.tasks:
             run = watched.audit.state.runs.get(process.run)
             if run is None or not run.live or run.ending is not Ending.NOT:
                 continue
             lived = self.world.clock.monotonic() - process.began
-            self._found.append(f"run {run.id} was ended after {lived:.0f} s, and nobody had decided that")
+            self._found.append(f"run {run.id} was ended after {lived:.0f} s, though that was not decided")
 
     def _silenced(self, audit: Audit) -> list[str]:
-        """A run that shows that it works is not ended for its silence, however long the machine slept.
+        """A run that shows progress is not ended for inactivity, however long the machine slept.
 
-        One that never told that it took its order has less time. One on a box is not ended while nothing can be brought
-        from there: that it tells nothing says nothing.
+        A run that never confirmed its order has less time. A run on a box is not ended while nothing can be fetched
+        from there, since its silence proves nothing.
         """
         ended, audit.ledger.silenced = audit.ledger.silenced, []
         now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, []
@@ -138,8 +138,8 @@ class Invariants:
                 found.append(
                     f"{run.id} was ended as silent, and nothing came from {run.host} for {now - since:.0f} s"
                 )
-        for run in [audit.state.runs[each] for each in ended if each in self.world.desk.signs]:
-            since = now - self.world.desk.signs[run.id]
+        for run in [audit.state.runs[each] for each in ended if each in self.world.shared.signs]:
+            since = now - self.world.shared.signs[run.id]
             if (
                 since
                 < (
@@ -153,31 +153,31 @@ class Invariants:
         return found
 
     def _stalled(self, audit: Audit) -> list[str]:
-        """A run whose model answers, however slowly, is not ended as one whose model does not."""
+        """A run whose model answers, however slowly, is not ended as stalled."""
         ended, audit.ledger.stalled = audit.ledger.stalled, []
-        now, answered = self.world.clock.monotonic(), self.world.desk.answered
+        now, answered = self.world.clock.monotonic(), self.world.shared.answered
         late = [(run, now - answered[run]) for run in ended if run in answered]
         least = self.world.settings.limits.stall_timeout / LOOKS - 1
         return [f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least]
 
-    def _buried(self, watched: Watched) -> list[str]:
-        """A run is not gone before its last words are read (law 5)."""
-        gone, watched.audit.ledger.buried = watched.audit.ledger.buried, []
-        return unheard(self.world, watched.user_task, watched.audit, gone)
+    def _declared_gone(self, watched: Watched) -> list[str]:
+        """A run is not declared gone before its last report was read (law 5)."""
+        gone, watched.audit.ledger.declared_gone = watched.audit.ledger.declared_gone, []
+        return unread_reports(self.world, watched.user_task, watched.audit, gone)
 
     def _read_on(self, watched: Watched) -> None:
-        """Read what stands in the journal: a segment was begun, or a kill has left what nobody had seen."""
+        """Read the journal: a new segment has begun, or a kill left lines that are still unread."""
         watched.boot = self.world.daemon.boots
         watched.audit.read(self.world.files, watched.user_task.home)
 
     # After every turn -----------------------------------------------------------------------------
 
     def after_turn(self) -> None:
-        """Hold what is cheap to see against the laws. Raises Broken."""
+        """Check what is cheap to look at. Raises Broken."""
         world = self.world
-        found = [*self._found, *world.complaints, *world.desk.lost_work]
+        found = [*self._found, *world.complaints, *world.shared.lost_work]
         found += [doubled for host in world.hosts for doubled in host.doubled]
-        found += self._told()
+        found += self._notified_once()
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
@@ -197,7 +197,7 @@ class Invariants:
             watched.known = state
             found += _forgotten(state, task.engine.lines, audit)
             parked = state.steps.among(state.steps.pausing)
-            found += [told for step in parked if (told := self.world.service.overslept(step))]
+            found += [wrong for step in parked if (wrong := self.world.service.overslept(step))]
             now = self.world.clock.monotonic()
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
         if self.world.boxes:
@@ -210,9 +210,9 @@ class Invariants:
         return [f"{watched.user_task.id}: {each}" for each in found]
 
     def _held_up(self, state: PMState) -> list[str]:
-        """Return the actions that nobody can do now: their run lives on a box that is lost, or lacks its disk.
+        """Return the actions that cannot be carried out now, since the run is on a box that is lost or lacks its disk.
 
-        So does one of which a person is asked whether it is gone: of a run whose files there were wiped nothing tells.
+        The same holds while a person is asked whether a run is gone, whose files on its box were wiped.
         """
         asked = {each.run for each in state.open_questions if each.kind is QuestionKind.UNENDED}
         found = []
@@ -225,7 +225,7 @@ class Invariants:
         return found
 
     def _undone(self, watched: Watched) -> list[str]:
-        """What is to be done is done, or given up, within the longest time that anything may wait for a lease."""
+        """Each action is carried out or given up within the longest time that one may wait for a lease."""
         if not watched.open:
             return []
         most = 2 * self.world.settings.limits.max_run_time
@@ -235,7 +235,7 @@ class Invariants:
         ]
 
     def _unknown(self) -> list[str]:
-        """No agent is started whose run no journal knows. What a kill has left is read once the daemon is back."""
+        """No agent is started whose run no journal has. After a kill, the journal is read once the daemon is back."""
         if self.world.daemon.loop is None:
             return []
         started = [run for host in self.world.hosts for run in host.started]
@@ -247,22 +247,22 @@ class Invariants:
             if not any(run in watched.audit.ledger.opened for watched in self.tasks)
         ]
 
-    def _told(self) -> list[str]:
-        """News are told once; only a question may be told again, by the same id (law 4)."""
-        heard = self.world.phone.heard
-        if heard.total() == self._heard:
+    def _notified_once(self) -> list[str]:
+        """Each notification is sent once; only a question may be sent again, under the same id (law 4)."""
+        received = self.world.phone.received
+        if received.total() == self._received:
             return []
-        self._heard = heard.total()
+        self._received = received.total()
         return [
-            f"{about} was told {times} times"
-            for about, times in heard.items()
+            f"{about} was notified {times} times"
+            for about, times in received.items()
             if times > 1 and not about.startswith(NotificationRule.QUESTION)
         ]
 
     # When all is over -----------------------------------------------------------------------------
 
     def at_end(self) -> None:
-        """Hold the whole history against the laws. Raises Broken."""
+        """Check the whole history. Raises Broken."""
         self.after_turn()
         self.world.take_replies()
         found = [f"run {process.run} still lives" for process in self.world.living]
@@ -288,34 +288,34 @@ class Invariants:
             found.append(f"it is {audit.state.state} at the end")
         return (
             found
-            + unheard(self.world, user_task, audit, list(audit.state.runs))
+            + unread_reports(self.world, user_task, audit, list(audit.state.runs))
             + ordered_twice(self.world, user_task)
-            + watched.branch.strays(audit)
+            + watched.branch.unmerged(audit)
             + left_there(self.world, user_task, audit)
-            + self._untold(audit)
+            + self._unnotified(audit)
         )
 
     def _is_known(self, user_task: UserTask, state: PMState) -> bool:
-        """Tell whether the daemon has a task in this state; one that is shelved and over is known by its journal."""
+        """Return whether the daemon has a task in this state. A passive task that is over is known by its journal."""
         loop, task = self.world.daemon.loop, self.world.tasks().get(user_task.id)
         if task is not None:
             return task.engine.state == state
         over = state.state in ENDED and not (state.outbox or state.live_runs or state.open_questions)
         return over and loop is not None and user_task.id in loop.shelf
 
-    def _untold(self, audit: Audit) -> list[str]:
+    def _unnotified(self, audit: Audit) -> list[str]:
         """A question that was open for long has reached the user (H14)."""
-        state, heard = audit.state, self.world.phone.heard
+        state, received = audit.state, self.world.phone.received
         return [
-            f"{question.id} was open for days and nobody was told"
+            f"{question.id} was open for days, and the user was not notified"
             for question in state.questions.values()
             if (question.answered_at or question.asked_at) - question.asked_at > LONG
-            and question_news(state.id, question) not in heard
+            and question_news(state.id, question) not in received
         ]
 
 
 def _forgotten(state: PMState, lines: int, audit: Audit) -> list[str]:
-    """Return what the daemon knows otherwise than its journal says."""
+    """Return what the daemon knows and its journal does not, or the reverse."""
     if lines < audit.lines:
         return [f"the daemon forgot: {audit.lines} lines were journaled, and {lines} are known"]
     differ = [

@@ -1,4 +1,4 @@
-"""Worlds that once broke a law, kept in a file so that they are lived again for ever: one on each line."""
+"""Worlds that once broke a law, kept in a file and replayed by the tests. Each is one line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 FILE: Final = "tests/simulation/kept_worlds.txt"
-"""Where they stand: seed, days, and, where a failure was shrunk, the names of all that is to happen, by commas."""
+"""The file. A line has a seed, the days, and, if the failure was shrunk, the events that may occur, by commas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A world that is lived again: its seed, for how many days, and what may happen in it, None for anything."""
+    """A world to replay: its seed, its days, and the events that may occur in it, None for all."""
 
     seed: str
     days: float
@@ -21,18 +21,18 @@ class Kept:
 
     @property
     def line(self) -> str:
-        """What stands in the file."""
+        """The line of the file."""
         words = [self.seed, repr(self.days)]
         return " ".join(words if self.only is None else [*words, ",".join(sorted(self.only))])
 
     @property
     def how(self) -> str:
-        """The command that keeps it."""
+        """The command that adds it to the file."""
         return f"echo {shlex.quote(self.line)} >> {FILE}"
 
 
 def read(text: str) -> Iterator[Kept]:
-    """Yield the worlds of such a file. What stands behind `#` is for its readers. Raises ValueError: a line is none."""
+    """Yield the worlds of such a file. `#` begins a comment. Raises ValueError if a line is wrong."""
     for number, line in enumerate(text.splitlines(), 1):
         match line.partition("#")[0].split():
             case []:

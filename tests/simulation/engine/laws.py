@@ -1,4 +1,4 @@
-"""What holds for every state of a task, whatever happened: the laws that simulations and properties check."""
+"""The laws that hold for every state of a task. Simulations and property tests check them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 
 def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
-    """Return every law that a state breaks when a turn is over at a moment; an empty list if it is well."""
+    """Return every law that a state breaks at the end of a turn; an empty list if it breaks none."""
     return [*lasting_laws(state, limits), *overdue(state, limits, at), *overspent(state, limits, at)]
 
 
 def lasting_laws(state: PMState, limits: Limits) -> list[str]:
-    """Return every law that a state breaks whatever the time is, in the middle of a turn as well."""
+    """Return every law that a state breaks regardless of the time, also in the middle of a turn."""
     return [
         *_orders(state),
         *_runs(state, limits),
@@ -57,15 +57,15 @@ def lasting_laws(state: PMState, limits: Limits) -> list[str]:
 
 
 def overdue(state: PMState, limits: Limits, at: float) -> list[str]:
-    """Return the law that a state breaks if something in it is due at a moment, and the turn is over."""
+    """Return the law that a state breaks if something in it is still due at the end of a turn."""
     moment = wake_at(state, limits) if state.state in ACTIVE else None
     if moment is None or moment > at:
         return []
-    return [f"a deadline at {moment} is over and was not acted on"]
+    return [f"a deadline at {moment} has passed without effect"]
 
 
 def overspent(state: PMState, limits: Limits, at: float) -> list[str]:
-    """Return each run that goes on though its task has used what it may, the turn being over at a moment."""
+    """Return each run that goes on at the end of a turn although the task has used up its budget."""
     budget = budget_of(state, limits)
     most = {each: limit for each in Measure if (limit := budget.of(each)) is not None}
     if state.state not in ACTIVE or not any(used(state, each, at) >= limit for each, limit in most.items()):
@@ -73,7 +73,7 @@ def overspent(state: PMState, limits: Limits, at: float) -> list[str]:
     if all(step.settled for step in state.steps.values()):
         return []
     going = [run for run in state.live_runs if run.ending is Ending.NOT and run.reported_at is None]
-    return [f"run {run.id} goes on, and the task has used what it may" for run in going]
+    return [f"run {run.id} goes on, and the budget of the task is used up" for run in going]
 
 
 def _orders(state: PMState) -> Iterator[str]:
@@ -93,13 +93,15 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
     live = state.live_runs
     if len(live) > limits.max_concurrent_runs:
         yield f"{len(live)} runs are live at once"
-    for what, told in (
+    for what, shared in (
         ("step", [run.step for run in live]),
         ("instance", [run.instance for run in live]),
         ("workspace", [(state.steps[run.step].kind, state.steps[run.step].workspace) for run in live]),
     ):
         yield from (
-            f"{times} live runs share the {what} {each}" for each, times in Counter(told).items() if times > 1
+            f"{times} live runs share the {what} {each}"
+            for each, times in Counter(shared).items()
+            if times > 1
         )
     for run in live:
         step = state.steps[run.step]
@@ -108,7 +110,7 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
             yield f"run {run.id} works on {step.id}, which is {step.state}"
         asked = {each.run for each in state.open_questions if each.kind is QuestionKind.PERMISSION}
         if run.waits_for and run.id not in asked:
-            yield f"run {run.id} waits for an answer, and nobody is asked"
+            yield f"run {run.id} waits for an answer, and no question is open"
 
 
 def _steps(state: PMState, limits: Limits) -> Iterator[str]:
@@ -116,10 +118,10 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
     for step in state.steps.values():
         yield from _tally(step, limits)
         if step.limit is not None and outlasts(step.limit, limits):
-            yield f"the limit of {step.id} outlasts every window, and nobody is asked"
+            yield f"the limit of {step.id} outlasts every window, and no question is open"
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
         if stands and step.id not in asked and state.state in ACTIVE:
-            yield f"{step.id} is {step.state}, and nobody is asked"
+            yield f"{step.id} is {step.state}, and no question is open"
         if step.id in asked and not (stands or _is_asked_about(state, step, asked[step.id])):
             yield f"a question about {step.id} is open, which is {step.state}"
         if step.state is StepState.WORKING and not _is_worked_on(state, step):
@@ -129,7 +131,7 @@ def _steps(state: PMState, limits: Limits) -> Iterator[str]:
 
 
 def _boxes(state: PMState) -> Iterator[str]:
-    """One question for a box that is lost, whatever the number of its runs (law 10)."""
+    """A lost box has one question, however many runs it has (law 10)."""
     asked = Counter(
         state.runs[each.run].host for each in state.open_questions if each.kind is QuestionKind.BOX
     )
@@ -137,7 +139,7 @@ def _boxes(state: PMState) -> Iterator[str]:
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
-    """Tell whether a step may be asked about while it goes on: a dialog, leave, approval, what is lost."""
+    """Return whether a question about a step may be open while the step goes on."""
     match question.kind:
         case QuestionKind.DIALOG | QuestionKind.PERMISSION:
             run = state.runs[question.run]
@@ -233,6 +235,6 @@ def _task(state: PMState, limits: Limits) -> Iterator[str]:
         return
     moves = bool(state.live_runs or state.outbox) or wake_at(state, limits) is not None
     if not moves and not state.open_questions:
-        yield "stuck: nothing moves and nobody is asked"
+        yield "stuck: nothing moves, and no question is open"
     if not moves and state.state is not TaskState.WAITING:
         yield "nothing moves, and the task does not say that it waits"

@@ -1,4 +1,4 @@
-"""What the lines of a journal do, counted: nothing twice, nothing too early, nothing for nothing."""
+"""Counts what the lines of a journal do: nothing twice, nothing too early, no empty decision."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Ledger:
     """Counts by run, question or handoff.
 
-    `silenced` are the runs that were ended for their silence, `stalled` those whose model did not answer, `buried`
-    those that are gone: they are taken from here by whoever looks at them. `tree_since` is by step the attempt with
-    which the life of its tree began: later ones went on with the work that lay there.
+    silenced: the runs that were ended for inactivity. stalled: those whose model did not answer. declared_gone: those
+    that are gone. Their reader empties these three. tree_since: for each step the attempt with which the life of its
+    worktree began; later attempts continued the work there.
     """
 
     limits: Limits
@@ -45,9 +45,9 @@ class Ledger:
     merges: set[str] = field(default_factory=set)
     silenced: list[str] = field(default_factory=list)
     stalled: list[str] = field(default_factory=list)
-    buried: list[str] = field(default_factory=list)
+    declared_gone: list[str] = field(default_factory=list)
     tree_since: dict[str, int] = field(default_factory=dict)
-    _rests: dict[str, float] = field(default_factory=dict)
+    _pauses: dict[str, float] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
 
     def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
@@ -64,7 +64,7 @@ class Ledger:
             ):
                 found += _again(self.taken, (name, digest), "taken in")
             case f.Answered() | f.TaskStarted() | f.ClockMoved() | f.SpawnAsked() | f.BriefChanged():
-                self._rests.clear()
+                self._pauses.clear()
             case _:
                 pass
         asked = {
@@ -80,7 +80,7 @@ class Ledger:
             if isinstance(action, Launch):
                 found += _again(self.launched, action.run, "launched")
             if isinstance(action, Answer) and action.name == CAUTION:
-                found += _again(self.cautioned, action.run, "told that it goes round in circles")
+                found += _again(self.cautioned, action.run, "cautioned for repeated calls")
             if isinstance(action, Merge):
                 self.merges.add(action.commit)
         return found
@@ -90,21 +90,21 @@ class Ledger:
             case RunReported(run=run):
                 return _again(self.reported, run, "reported")
             case RunOpened(run=opened):
-                early = self._rests.pop(opened.step, 0.0) - fact.at
+                early = self._pauses.pop(opened.step, 0.0) - fact.at
                 broken = [f"{opened.step} was tried again {early:.1f} s too early"] if early > 0 else []
                 return broken + _again(self.opened, opened.id, "opened")
             case RunBelieved(run=run, life=Life.ALIVE):
                 self.alive.add(run)
             case RunBelieved(run=run, life=Life.GONE):
-                self.buried.append(run)
+                self.declared_gone.append(run)
                 if was.runs[run].life is Life.UNREACHABLE and not isinstance(
                     fact, f.Answered | f.LaunchFailed
                 ):
                     return [f"{run} was declared gone while its box is lost"]
             case StepTallied(step=step, tally=tally):
-                self._rests[step] = fact.at + self._pause(was.steps[step].tally, tally)
+                self._pauses[step] = fact.at + self._pause(was.steps[step].tally, tally)
             case StepHurried(step=step):
-                self._rests.pop(step, None)
+                self._pauses.pop(step, None)
             case RunEnding(run=run, ending=Ending.SILENT):
                 self.silenced.append(run)
             case RunEnding(run=run, ending=Ending.STALLED):
@@ -118,20 +118,20 @@ class Ledger:
         return []
 
     def _pause(self, was: Tally, now: Tally) -> float:
-        """Return how long a step is to rest: longer each time that a run of it dies (faults: dies again and again)."""
+        """Return how long a step must pause after a run died: longer each time."""
         counted = ((was.crashes, now.crashes), (was.losses, now.losses), (was.launches, now.launches))
         times = max(count if count > before else 0 for before, count in counted)
         return min(self.limits.retry_pause * 4 ** (times - 1), self.limits.max_retry_pause) if times else 0.0
 
 
 def _again(counts: Counter[Any], key: object, what: str) -> list[str]:
-    """Count something that may be done once only."""
+    """Count something that may be done only once."""
     counts[key] += 1
     return [f"{key} was {what} {counts[key]} times"] if counts[key] > 1 else []
 
 
 def _asked_already(asked: dict[str, str], was: PMState, change: c.Change) -> list[str]:
-    """A question about a step is asked while no other about it is open (law 10)."""
+    """A step has at most one open question (law 10)."""
     if isinstance(change, c.QuestionAnswered) and change.question in was.questions:
         asked.pop(was.questions[change.question].step, None)
     if isinstance(change, c.QuestionAsked):

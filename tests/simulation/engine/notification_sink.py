@@ -1,4 +1,4 @@
-"""The user's phone: what the daemon tells arrives there, or does not, by seed."""
+"""The user's phone: notifications of the daemon arrive there, or do not, by seed."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ _SHARES: Final = (8, 1, 1)
 
 @dataclass(slots=True)
 class Phone:
-    """The port `Sender`. `heard` counts by their ids the news that reached the user, whatever was answered.
+    """The port `Sender`. `received` counts the notifications that reached the user by id, whatever was answered.
 
-    `changes` is called around each message: the daemon may be killed before it is sent, and after it was heard.
+    changes: called around each message, since the daemon may be killed before it is sent and after it arrived.
     """
 
-    fate: Scenario
+    scenario: Scenario
     changes: Callable[[str], None] = lambda _: None
-    heard: Counter[str] = field(default_factory=Counter)
+    received: Counter[str] = field(default_factory=Counter)
     _sender: FakeSender = field(init=False)
     _random: Random = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the dice."""
-        self._random = self.fate.random("phone")
+        """Draw from the scenario."""
+        self._random = self.scenario.random("phone")
         self._sender = FakeSender(self._answer, self._before, self._after)
 
     def send(self, messages: Sequence[Message]) -> list[SendOutcome]:
-        """Let messages arrive, or not."""
+        """Deliver messages, or lose them."""
         return self._sender.send(messages)
 
     def close(self) -> None:
-        """The daemon closes its end; the next one has another."""
+        """Do nothing: the phone outlives the daemon."""
 
     def _before(self, _: str) -> None:
         self.changes("notify")
 
     def _after(self, _: str) -> None:
         for message in self._sender.heard:
-            self.heard.update(message.about)
+            self.received.update(message.about)
         self._sender.heard.clear()
-        self.changes("told")
+        self.changes("notified")
 
     def _answer(self, _: Message) -> SendOutcome:
         (answer,) = self._random.choices(_ANSWERS, _SHARES)
-        if answer is not SendResult.TOLD and not self.fate.lets("phone"):
+        if answer is not SendResult.TOLD and not self.scenario.allows("phone"):
             answer = SendResult.TOLD
         return SendOutcome(answer, "" if answer is SendResult.TOLD else "no signal")

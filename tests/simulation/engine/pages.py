@@ -1,4 +1,4 @@
-"""What others read of a task is what the journal says and what lies on the disk: three pages, held to both."""
+"""The three files that others read of a task must agree with the journal and with the disk."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _PARTS: Final = (
     "Trouble",
 )
 _OUTCOME: Final = ("asked", "outcome", "not_done", "cost")
-"""What of the outcome follows from the state alone; the rest speaks of the branch as it was last looked at."""
+"""The parts of the outcome that follow from the state alone. The rest describes the branch at the last look."""
 _LOOKED: Final = "branch_seen"
 _OVER: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 
 
 @dataclass(slots=True)
 class Pages:
-    """Looks at a task's pages when they should be up to date, and only if something is new since the last look."""
+    """Checks a task's files when they must be up to date, and only if something changed since the last check."""
 
     world: World
     user_task: UserTask
@@ -56,14 +56,14 @@ class Pages:
     _paths: tuple[Path, Path, Path] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Name the pages."""
+        """Name the files."""
         folder = self.user_task.folder
         self._paths = (self.user_task.shown, layout.pm_state(folder), layout.task_progress(folder))
 
     def differ(self, state: PMState) -> list[str]:
-        """Return where a page tells another story than the state, once the hands and the disk had their time.
+        """Return where a file differs from the state, once the workers are idle and the disk takes writes.
 
-        What agents write reaches progress.md at the next check-in at the latest, and so does what they spoil.
+        What agents write reaches progress.md by the next check-in, which also repairs what they damaged.
         """
         world, found = self.world, list[str]()
         if not world.daemon.idle or world.daemon.checked_in_at <= world.trouble_at:
@@ -79,7 +79,7 @@ class Pages:
         return [f"{self.user_task.id}: {each}" for each in found]
 
     def _is_new(self, page: Path, state: PMState) -> bool:
-        """Tell whether a page or what it should tell is another than when it was last held to it. Times are no news."""
+        """Return whether a file or its state changed since the last check. Times do not count as a change."""
         files, entry, at = self.world.files, self.world.files.entry(page), self.world.written_at
         known, seen, seen_at = self._seen.get(page, (None, None, 0.0))
         if known is state and seen is entry and seen_at == at:
@@ -99,16 +99,16 @@ class Pages:
         known = (*_MOMENTS, "outcome", "boxes")  # what does not come from boxes follows from these
         differ = [key for key, value in true.items() if key not in known and shown.get(key) != value]
         differ += self._outcome_differs(state, shown.get("outcome") or {})
-        return [f"state.json tells another {', '.join(differ)} than the state"] if differ else []
+        return [f"state.json differs from the state in {', '.join(differ)}"] if differ else []
 
     def _outcome_differs(self, state: PMState, shown: dict[str, Any]) -> list[str]:
-        """Hold the lines of the result to the state and, once the task is over, to the branch as it lies there."""
+        """Compare the outcome with the state and, once the task is over, with the branch itself."""
         seen = self.world.workspaces.survey(PROJECT, state.branch, state.base) if state.base else None
         true = asdict(outcome_of(state, BranchLook(0.0, seen) if state.base else None))
         over = state.state in _OVER and not state.live_runs
         keys = tuple(true.keys() - {_LOOKED}) if over else _OUTCOME
         found = [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
-        # When the branch was looked at is the daemon's to say; only that it was follows from the state.
+        # The time of the look is the daemon's to say; the state tells only whether there was one.
         if over and (shown.get(_LOOKED) is None) != (true[_LOOKED] is None):
             found.append(f"outcome: {_LOOKED}")
         return found
@@ -123,7 +123,7 @@ class Pages:
             if not step["id"].startswith(ASKED)
         ]
         differ = [key for key, value in wanted.items() if shown.get(key) != value]
-        return [f"pm_state.json tells another {', '.join(differ)} than the state"] if differ else []
+        return [f"pm_state.json differs from the state in {', '.join(differ)}"] if differ else []
 
     def _progress_differs(self, state: PMState) -> list[str]:
         path = self._paths[2]
@@ -135,12 +135,10 @@ class Pages:
         wanted = _parts(render_progress(pm_view(state, 0.0), disk, 0.0))
         shown = _parts(self.world.files.read(path).decode(errors="replace"))
         differ = [part for part in _PARTS if shown.get(part) != wanted.get(part)]
-        return (
-            [f"progress.md tells another '{', '.join(differ)}' than the disk and the state"] if differ else []
-        )
+        return [f"progress.md differs from the disk and the state in '{', '.join(differ)}'"] if differ else []
 
     def _artifacts(self) -> list[tuple[int, str]]:
-        """Return what lies under `artifacts/`, with its time."""
+        """Return the files under `artifacts/`, with their times."""
         files, top = self.world.files, layout.artifacts(self.user_task.folder)
         folders, found = [(top, "artifacts")], []
         while folders:

@@ -1,4 +1,4 @@
-"""A PM agent in a simulated world: it decides well, badly, twice, late or never."""
+"""A PM agent in a simulated world. It decides well, badly, twice, late or never."""
 
 from __future__ import annotations
 
@@ -17,54 +17,61 @@ from tests.simulation.engine.shared_state import Life
 Naps = Generator[float, None, None]
 
 ASKED: Final = "pm:"
-"""What the steps' ids begin with that ask for a decision."""
+"""Prefix of the ids of steps that ask for a decision."""
 
 _LISTED: Final = re.compile(r"You may order these steps:\n- (\S+) for ")
 _TARGETS: Final = ("dev", "explore", "review", "s1", "s2", "dev:s1", "accept", "plan", "nobody", "pm", "")
 
 
-def leads(agent: Agent) -> Life:
-    """Take a while, decide as the dice say, and leave."""
+def decides(agent: Agent) -> Life:
+    """Wait a while, decide, and exit."""
     yield agent.random.uniform(1, 4 * MINUTE)
-    if agent.dice.strays(agent.dice.manners.bad):
+    if agent.dice.deviates(agent.dice.behaviour.bad):
         how = agent.random.choice(
-            (_says_nothing, _stammers, _is_silent, _dies, _decides_anything, _decides_late)
+            (
+                _decides_nothing,
+                _writes_an_unknown_action,
+                _hangs,
+                _exits_with_an_error,
+                _decides_anything,
+                _decides_late,
+            )
         )
         agent.dice.did(f"as PM {how.__name__.strip('_').replace('_', ' ')}")
         return (yield from how(agent))
-    _hand_in(agent, _best(agent))
-    return (yield from agent.leaves())
+    _write(agent, _best(agent))
+    return (yield from agent.exits())
 
 
 def _best(agent: Agent) -> PMDecision:
-    """Return what the digest suggests: the first step that may be ordered, or that none is left."""
-    order = agent.desk.files.read(Path(agent.told["ORDER"])).decode()
+    """Return what the briefing suggests: to order the first step that may start, or that the task is complete."""
+    order = agent.shared.files.read(Path(agent.environment["ORDER"])).decode()
     found = _LISTED.search(order)
     if found is None:
         return PMDecision(PMAction.COMPLETE, agent.process.run)
     return PMDecision(PMAction.ORDER, agent.process.run, found[1], "Mind the tests.")
 
 
-def _says_nothing(agent: Agent) -> Life:
-    return (yield from agent.leaves())
+def _decides_nothing(agent: Agent) -> Life:
+    return (yield from agent.exits())
 
 
-def _is_silent(agent: Agent) -> Life:
+def _hangs(agent: Agent) -> Life:
     del agent
     yield FOREVER
     return 0
 
 
-def _dies(agent: Agent) -> Life:
+def _exits_with_an_error(agent: Agent) -> Life:
     if agent.random.random() < 0.5:
-        _hand_in(agent, _best(agent))
+        _write(agent, _best(agent))
     yield 1.0
     return 3
 
 
 def _decides_late(agent: Agent) -> Life:
     yield 15 * MINUTE
-    _hand_in(agent, _best(agent))
+    _write(agent, _best(agent))
     return 0
 
 
@@ -73,28 +80,28 @@ def _decides_anything(agent: Agent) -> Life:
         action = agent.random.choice(list(PMAction))
         options = agent.random.choice(((), ("left", "right"), ("abandon", "retry")))
         target = agent.random.choice(_TARGETS) or "None"
-        said = PMDecision(action, agent.process.run, target, "So be it", options=options)
-        _hand_in(agent, replace(said, target="" if target == "None" else target))
+        decision = PMDecision(action, agent.process.run, target, "So be it", options=options)
+        _write(agent, replace(decision, target="" if target == "None" else target))
         yield agent.random.uniform(0, MINUTE)
-    return (yield from agent.leaves())
+    return (yield from agent.exits())
 
 
-def _stammers(agent: Agent) -> Life:
+def _writes_an_unknown_action(agent: Agent) -> Life:
     head = f"# Handoff: pm\n**Action:** PERHAPS\n**Run:** {agent.process.run}\n"
     _put(agent, head.encode())
     yield 30.0
     if agent.random.random() < 0.5:
-        _hand_in(agent, _best(agent))
+        _write(agent, _best(agent))
     return 0
 
 
-def _hand_in(agent: Agent, decision: PMDecision) -> None:
-    _put(agent, render_decision(agent.desk.clock.now(), decision).encode())
+def _write(agent: Agent, decision: PMDecision) -> None:
+    _put(agent, render_decision(agent.shared.clock.now(), decision).encode())
 
 
 def _put(agent: Agent, data: bytes) -> None:
-    """Lay a decision down under the next free name."""
-    at = agent.desk.clock.now()
-    while agent.desk.files.entry(path := agent.folder / handoff_name("pm", at)) is not None:
+    """Write a decision under the next free name."""
+    at = agent.shared.clock.now()
+    while agent.shared.files.entry(path := agent.folder / handoff_name("pm", at)) is not None:
         at += 1
     agent.put(path, data, counts=True)

@@ -1,7 +1,8 @@
-"""What may happen in a world beyond the ordinary, each thing by a name of its own.
+"""What may happen in a world beyond the ordinary. Each event has a name.
 
-A failure is told with few of them: `only` lets nothing else happen. What is drawn about one thing depends on its
-name and the seed alone, so that leaving one out does not make another of the rest.
+A failure is shrunk to a few events: `only` allows no others. What is drawn for one event depends on its name and the
+seed alone, so leaving one out does not change the others. So the names are part of
+what a seed means: renaming one changes the worlds that are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from random import Random
 
 @dataclass(slots=True)
 class Scenario:
-    """What a seed has in store. `happened` are the names of what came about, with the moment, by `now`."""
+    """The events of one seed. `happened` has the name of each that occurred, with its time by `now`."""
 
     seed: str
     only: frozenset[str] | None = None
@@ -22,16 +23,16 @@ class Scenario:
     now: Callable[[], float] = lambda: 0.0
 
     def random(self, about: str) -> Random:
-        """Return the dice for one thing."""
+        """Return the random numbers of one event."""
         return Random(f"{self.seed}/{about}")
 
-    def lets(self, name: str) -> bool:
-        """Tell whether something that is about to happen may."""
+    def allows(self, name: str) -> bool:
+        """Return whether an event may occur, and note that it does."""
         if self.only is not None and name not in self.only:
             return False
         self.happened.setdefault(name, self.now())
         return True
 
     def kinds(self) -> Counter[str]:
-        """Return how often what kind of thing happened: the part of each name ahead of its full stop."""
+        """Return how often each kind of event occurred. The kind is the part of the name ahead of its full stop."""
         return Counter(name.partition(".")[0] for name in self.happened)

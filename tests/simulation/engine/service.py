@@ -1,7 +1,7 @@
-"""The model's service that all agents of a world use: now and then it refuses them for a while, by a usage limit.
+"""The model's service, which all agents of a world use. Now and then a usage limit makes it refuse requests.
 
-Its time is the true one: it goes on while the machine sleeps, and no clock that is set moves it. When it says that a
-limit ends is shown by a program without the seconds; and the limit is lifted a little later than that.
+The service has the true time, which goes on while the machine sleeps and which no clock change moves. A program shows
+the end of a limit without the seconds, and the service lifts the limit a little later than that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.testing.fake_clock import FakeClock
 
 EVERY: Final = 0.6 * 86_400.0
-"""Seconds between two windows, on average."""
+"""The average number of seconds between two windows."""
 
 OFF: Final = (0.0, 0.0, 30.0, -119.0, 119.0)
 LATE: Final = (0.0, 0.0, 3.0, 61.0, 119.0, 1800.0)
@@ -31,7 +31,7 @@ DAY: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A time in which the service refuses, up to `lifted`. It says that this is `late` seconds earlier."""
+    """A time in which the service refuses requests, up to `lifted`. The program shows an end `late` seconds earlier."""
 
     name: str
     begins: float
@@ -41,18 +41,18 @@ class Window:
 
 @dataclass(slots=True)
 class Service:
-    """Refuses in its windows. `refused` counts how often, `dead` holds how long after each lift the next request came.
+    """Refuses requests in its windows.
 
-    Of limits that are lifted later than `LITTLE` after what was said of them that is not held.
-
-    The machine's clock is fast by `off` seconds from the beginning on.
+    off: the machine's clock is fast by so many seconds from the beginning. refused: the number of refusals. delays: the
+    seconds from each lift to the next request of a refused step; limits that are lifted more than `LITTLE` late do not
+    count.
     """
 
     clock: FakeClock
-    fate: Scenario
+    scenario: Scenario
     off: float = field(init=False)
     refused: int = 0
-    dead: list[float] = field(default_factory=list)
+    delays: list[float] = field(default_factory=list)
     ended: bool = False
     _apart: float = field(init=False)
     _windows: Iterator[Window] = field(init=False)
@@ -60,8 +60,8 @@ class Service:
     _waits: dict[str, Window] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Set the true time by the machine's clock, as far as that is right."""
-        self.off = self.fate.random("service.off").choice(OFF)
+        """Derive the true time from the machine's clock."""
+        self.off = self.scenario.random("service.off").choice(OFF)
         self._apart = self.clock.now() - self.off - self.clock.monotonic() - self.clock.asleep()
         self._windows = self._drawn(self.now())
         self._window = next(self._windows)
@@ -71,19 +71,19 @@ class Service:
         return self.clock.monotonic() + self.clock.asleep() + self._apart
 
     def end(self) -> None:
-        """Refuse nobody any more."""
+        """Refuse nothing any more."""
         self.ended = True
 
     def refusal(self, step: str) -> str:
-        """Return what an agent's program says when the service refuses a step's request; nothing if it does not."""
+        """Return the message of an agent's program if the service refuses a step's request, or an empty text."""
         now = self.now()
         while self._window.lifted <= now:
             self._window = next(self._windows)
         window = self._window
-        if self.ended or now < window.begins or not self.fate.lets(window.name):
+        if self.ended or now < window.begins or not self.scenario.allows(window.name):
             before = self._waits.pop(step, None)
             if before is not None and before.late <= LITTLE and not self.ended:
-                self.dead.append(now - before.lifted)
+                self.delays.append(now - before.lifted)
             return ""
         self._waits[step] = window
         self.refused += 1
@@ -92,9 +92,9 @@ class Service:
         return f"{SAYS} · resets {time.strftime(date + shown, time.gmtime(at)).lower()} (UTC)"
 
     def overslept(self, step: Step) -> str:
-        """Return what is wrong with how long a step waits that was refused; nothing if it is tried in time.
+        """Return what is wrong with the wait of a refused step, or an empty text if it is tried in time.
 
-        One that may be tried by now waits no longer: if its limit ended a while ago, the machine slept through that.
+        A step that may be tried by now is right: if its limit ended a while ago, the machine slept through that.
         """
         limit, window = step.limit, self._window
         if limit is None or not step.limited or not limit.words.startswith(SAYS):
@@ -111,7 +111,7 @@ class Service:
         return f"{step.id} waits {wasted:.0f} s longer than its limit lasts, which is lifted {window.late:.0f} s late"
 
     def _drawn(self, begins: float) -> Iterator[Window]:
-        number, random = 0, self.fate.random("service.windows")
+        number, random = 0, self.scenario.random("service.windows")
         while True:
             number += 1
             begins += random.expovariate(1 / EVERY)

@@ -1,4 +1,4 @@
-"""What all agents of a world share: where they write, how they are, and what was seen of them."""
+"""The state that all agents of a world share: their adapters, their behaviour, and what they did."""
 
 from __future__ import annotations
 
@@ -24,31 +24,32 @@ CHECK: Final = ("check",)
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
-    """How agents are. The first four are chances, from 0 to 1; `longest` is the most minutes of work.
+class Behaviour:
+    """How agents behave.
 
-    `bad`: something goes wrong in a run. `rejects`: a judge rejects. `odd`: a good run does something strange.
-    `leaves`: a run leaves a process behind. `subtasks` are those of a plan. `stubborn` is the chance that a step is
-    blocked by the same thing each time. `reticent` agents report only when something is typed to them.
+    bad: the probability that a run goes wrong. rejects: that a reviewer rejects. odd: that a good run does something
+    unusual. leftovers: that a run leaves a process behind. longest: the most minutes of work. subtasks: how many a plan
+    has. stubborn: the probability that one cause blocks a step each time. reticent: agents report only after somebody
+    types to them.
     """
 
     bad: float = 0.2
     rejects: float = 0.15
     odd: float = 0.2
-    leaves: float = 0.1
+    leftovers: float = 0.1
     longest: float = 120.0
     subtasks: int = 3
     stubborn: float = 0.0
     reticent: bool = False
 
 
-GOOD: Final = Manners(bad=0, rejects=0, odd=0, leaves=0, longest=1, subtasks=1)
-"""As they are when a world is to come to its end."""
+GOOD: Final = Behaviour(bad=0, rejects=0, odd=0, leftovers=0, longest=1, subtasks=1)
+"""For the end of a world: nothing goes wrong any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A report that was put in `handoffs/`, here or on a box, and its bytes. One that `counts` must not be lost."""
+class WrittenReport:
+    """A report that an agent wrote to `handoffs/`, here or on a box. The PM must not lose one that `counts`."""
 
     name: str
     data: bytes
@@ -58,23 +59,24 @@ class Said:
 
 @dataclass(slots=True)
 class SharedState:
-    """What agents share. `wrote` is called with every path that one writes.
+    """What agents share.
 
-    `criteria` are those of each task, by its folder. `did` counts what agents did that was not simply well,
-    `signs` are the monotonic moments at which each run last showed that it works, `answered` those at which its model
-    last did. `vanished` are the trees that somebody took away. On a `box` they use its `clone`.
+    wrote: called with every path that an agent writes. criteria: the success criteria by task folder. reports: what
+    each run wrote. signs: the monotonic time at which each run last showed progress. answered: the same of its model.
+    did: how often agents did what. vanished: the worktrees that somebody removed. box, clone: where these agents run,
+    if not here.
     """
 
     files: MemoryFiles
     workspaces: FakeWorkspaces
     clock: FakeClock
     wrote: Callable[[Path], None]
-    manners: Manners
-    fate: Scenario
+    behaviour: Behaviour
+    scenario: Scenario
     life_of: Callable[[SharedState, Dice], Callable[[FakeProcess], Life]]
     service: Service
     criteria: dict[Path, tuple[str, ...]] = field(default_factory=dict)
-    said: dict[str, list[Said]] = field(default_factory=dict)
+    reports: dict[str, list[WrittenReport]] = field(default_factory=dict)
     lost_work: list[str] = field(default_factory=list)
     signs: dict[str, float] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
@@ -85,56 +87,56 @@ class SharedState:
     clone: Clone | None = None
 
     def program_of(self, spec: LaunchSpec) -> Callable[[FakeProcess], Life]:
-        """Return what the agent of a run will do. It depends on its step, attempt and how often it was tried."""
+        """Return what the agent of a run will do. It depends on the step, the attempt, and the number of runs of it."""
         step = work_of(spec)
         self.runs[step] += 1
         dice = Dice(self, f"agent.{step}/{self.runs[step]}")
         return Check(dice) if spec.argv == CHECK else self.life_of(self, dice)
 
     def write(self, path: Path, data: bytes) -> None:
-        """Put a file in place, whole."""
+        """Write a whole file at once."""
         self.files.put(path, data)
         self.wrote(path)
 
 
 def work_of(spec: LaunchSpec) -> str:
-    """Return what a run is for: its task, step and attempt."""
+    """Return what a run works on: task, step and attempt."""
     return "/".join(spec.environment[f"ORCHESTRATOR_{name}"] for name in ("TASK", "STEP", "ATTEMPT"))
 
 
 class Dice:
-    """The dice of one run. What is not simply well happens only if fate lets it."""
+    """The random numbers of one run. It deviates from the plain course only if the scenario allows that."""
 
-    def __init__(self, desk: SharedState, name: str) -> None:
-        self.random: Random = desk.fate.random(name)
+    def __init__(self, shared: SharedState, name: str) -> None:
+        self.random: Random = shared.scenario.random(name)
         self.name = name
-        self._desk = desk
+        self._shared = shared
 
-    def strays(self, chance: float) -> bool:
-        """Tell whether the run leaves the straight way here."""
-        return self.random.random() < chance and self._desk.fate.lets(self.name)
+    def deviates(self, chance: float) -> bool:
+        """Return whether the run deviates here."""
+        return self.random.random() < chance and self._shared.scenario.allows(self.name)
 
     def did(self, what: str) -> None:
-        """Count what it did then."""
-        self._desk.did[what] += 1
+        """Count what the agent did."""
+        self._shared.did[what] += 1
 
     @property
-    def manners(self) -> Manners:
-        """How agents are by now."""
-        return self._desk.manners
+    def behaviour(self) -> Behaviour:
+        """How agents behave now."""
+        return self._shared.behaviour
 
 
 class Check:
-    """A command that the daemon runs itself."""
+    """A check command, which the daemon runs itself."""
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
 
     def __call__(self, process: FakeProcess) -> Life:
-        """Take a while and exit with a verdict."""
+        """Run for a while, and exit with a verdict."""
         process.say("checking")
         yield self._dice.random.uniform(1, 300)
-        if self._dice.strays(self._dice.manners.bad / 4):
+        if self._dice.deviates(self._dice.behaviour.bad / 4):
             self._dice.did("check: dies")
             raise Signalled(signal.SIGSEGV)
-        return int(self._dice.strays(self._dice.manners.rejects))
+        return int(self._dice.deviates(self._dice.behaviour.rejects))

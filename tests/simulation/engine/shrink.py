@@ -1,4 +1,4 @@
-"""A failure, told with as little as leads to it: fewer days, fewer tasks, fewer things that go wrong."""
+"""Shrinks a failure to what leads to it: fewer days, fewer tasks, fewer faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.simulation.engine.fault_schedule import FaultSchedule
 from tests.simulation.engine.kept_worlds import Kept
-from tests.simulation.engine.run import Failed, live
+from tests.simulation.engine.run import Failed, simulate_world
 
 TRIES: Final = 120
 _ODD: Final = re.compile(r"'[^']*'|\S*[0-9:]\S*")
@@ -18,9 +18,10 @@ _ODD: Final = re.compile(r"'[^']*'|\S*[0-9:]\S*")
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A failure that can be replayed: the seed, the days to live, and the names of all that need happen.
+    """A shrunk failure that can be replayed: the seed, the days, and the events that lead to it.
 
-    `law` is what is broken, `happened` what happens on which day, `tries` how many worlds it took to find this.
+    law: the broken law. happened: the events with their days. of: the number of events before. tries: the number of
+    worlds that it took.
     """
 
     seed: str
@@ -32,19 +33,19 @@ class History:
 
     @property
     def command(self) -> str:
-        """What replays it."""
+        """The command that replays it."""
         only = shlex.quote(",".join(sorted(self.happened)))
         return f"scripts/simulate --seed {shlex.quote(self.seed)} --days {self.days!r} --only {only}"
 
     @property
     def kept(self) -> Kept:
-        """The world with only this, as it is kept."""
+        """The world with these events alone, as it is kept."""
         return Kept(self.seed, self.days, frozenset(self.happened))
 
     def __str__(self) -> str:
         when = sorted(self.happened.items(), key=lambda each: each[1])
         lines = [f"  day {day:8.4f}  {name}" for name, day in when]
-        head = f"of {self.of} things that happened, {len(lines)} are enough ({self.tries} worlds tried):"
+        head = f"of {self.of} events, {len(lines)} are enough ({self.tries} worlds tried):"
         return "\n".join(
             [head, *lines, f"  then: {self.law}", f"again: {self.command}", f"keep it: {self.kept.how}"]
         )
@@ -54,13 +55,13 @@ class _Spent(Exception):
     """No more worlds may be tried."""
 
 
-def shrunk(failed: Failed, days: float, climate: FaultSchedule | None = None, tries: int = TRIES) -> History:
-    """Return the smallest history found that breaks the same law. `days` is how long the world was to live.
+def shrunk(failed: Failed, days: float, schedule: FaultSchedule | None = None, tries: int = TRIES) -> History:
+    """Return the smallest history found that breaks the same law. `days` is how long the world was to run.
 
-    Names are left out by halves, quarters and so on (ddmin); what does not happen any more before the failure
-    goes by itself. The world is not watched for longer than it takes to fail.
+    Events are left out by halves, quarters and so on (ddmin); those that no longer occur before the failure drop out by
+    themselves. Each world runs only until it fails.
     """
-    shrinking = _Shrinking(failed, days, climate, tries)
+    shrinking = _Shrinking(failed, days, schedule, tries)
     try:
         shrinking.halve_the_days()
         shrinking.leave_out()
@@ -71,22 +72,22 @@ def shrunk(failed: Failed, days: float, climate: FaultSchedule | None = None, tr
 
 
 class _Shrinking:
-    def __init__(self, failed: Failed, days: float, climate: FaultSchedule | None, tries: int) -> None:
+    def __init__(self, failed: Failed, days: float, schedule: FaultSchedule | None, tries: int) -> None:
         self.best = failed
         self.days = days
         self.tried = 0
         self._tries = tries
-        self._climate = climate
+        self._schedule = schedule
         self._law = kind_of(failed.law)
         self._end_with_it()
 
     def halve_the_days(self) -> None:
-        """Let the world live for half as long, while it still fails."""
+        """Halve the days for as long as the world still fails."""
         while self.days > 0.05 and self._fails(set(self.best.happened), self.days / 2):
             continue
 
     def leave_out(self) -> None:
-        """Leave out a part of the names, or all but a part, while it still fails; then smaller parts."""
+        """Leave out a part of the events, or all but a part, while the world still fails; then smaller parts."""
         parts = 2
         while len(names := list(self.best.happened)) > 1:
             size = -(-len(names) // parts)
@@ -104,12 +105,12 @@ class _Shrinking:
         return any(self._fails(kept(chunk), self.days) for chunk in chunks)
 
     def _fails(self, only: set[str], days: float) -> bool:
-        """Tell whether a world with only this breaks the same law, and then take it as the best."""
+        """Return whether a world with these events alone breaks the same law. If so, it is the best so far."""
         if self.tried >= self._tries:
             raise _Spent
         self.tried += 1
         try:
-            live(self.best.seed, days, frozenset(only), self._climate)
+            simulate_world(self.best.seed, days, frozenset(only), self._schedule)
         except Failed as failed:
             if kind_of(failed.law) == self._law:
                 self.best, self.days = failed, days
@@ -118,10 +119,10 @@ class _Shrinking:
         return False
 
     def _end_with_it(self) -> None:
-        """What comes after the failure is nobody's concern."""
+        """Drop the days after the failure."""
         self.days = min(self.days, round(self.best.day + 0.01, 2))
 
 
 def kind_of(law: str) -> str:
-    """Return what a broken law says apart from who broke it: no names, no numbers."""
+    """Return the kind of a broken law: its text without names and numbers."""
     return _ODD.sub("…", law.partition("; ")[0])

@@ -1,4 +1,4 @@
-"""The denominators of a simulation, as a table."""
+"""The counts of a simulation, as a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST: Final = (
 
 
 def table(counts: Counter[str]) -> str:
-    """Return how much there was of what: what matters most first, the rest by name."""
+    """Return the counts as a table: the most important first, the rest by name."""
     rest = sorted(set(counts).difference(FIRST))
     width = max(map(len, counts), default=0)
     return "".join(f"{name:{width}}  {counts[name]:12,}\n" for name in (*FIRST, *rest) if counts[name])

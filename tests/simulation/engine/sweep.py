@@ -1,4 +1,4 @@
-"""One small life, told again and again, each time with the daemon killed at another change: all must end alike."""
+"""Runs one small task again and again, with a kill ahead of another change each time. All must end alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.simulation.engine.audit import Audit
 from tests.simulation.engine.faults import CALM, DAY, NEVER, Faults
 from tests.simulation.engine.invariants import Broken, Invariants
 from tests.simulation.engine.ledger import Ledger
-from tests.simulation.engine.run import let_everybody_leave
+from tests.simulation.engine.run import let_agents_exit
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import GOOD
 from tests.simulation.engine.user import CRITERIA
@@ -18,7 +18,7 @@ from tests.simulation.engine.world import World, listening
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a life led to: the state and the attempt of each step, and what the task's branch holds."""
+    """How the task ended: the state and the attempt of each step, and the content of the branch."""
 
     task: str
     steps: dict[str, tuple[str, int]]
@@ -26,47 +26,51 @@ class Ending:
     commits: int
 
 
-def told(
+def run_small_task(
     kill_at: int | None = None,
     *,
     kill_in: str = "",
     power: bool = False,
     nudged: bool = False,
-    tells: bool = False,
+    hooks: bool = False,
 ) -> tuple[Ending, Faults]:
-    """Let one task with one subtask be done; return how it ended, and the faults, which count the changes.
+    """Run one task with one subtask to its end. Return how it ended, and the faults, which count the changes.
 
-    `kill_at` is the number of the change ahead of which the daemon is killed, or it is killed ahead of the first
-    change in a folder of the name `kill_in`; with `power` the machine goes down with it. Where they are to be
-    `nudged`, agents report only when something was typed to them; with `tells` their programs tell of their turns,
-    and wait for answers.
+    Args:
+        kill_at: The number of the change ahead of which the daemon is killed.
+        kill_in: Kill it ahead of the first change in a folder of this name.
+        power: The machine goes down with the daemon.
+        nudged: Agents report only after somebody types to them.
+        hooks: Their programs emit hook events, and wait for answers.
 
     Raises:
         AssertionError: a law was broken.
 
     """
-    wish = UserTask("alpha", checks=True, listens=nudged, tells=tells)
-    world = World(Scenario(f"sweep {kill_at}"), (wish,), replace(GOOD, reticent=nudged), deaf=0.0, slow=tells)
+    user_task = UserTask("alpha", checks=True, listens=nudged, hooks=hooks)
+    world = World(
+        Scenario(f"sweep {kill_at}"), (user_task,), replace(GOOD, reticent=nudged), deaf=0.0, slow=hooks
+    )
     faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, kill_in=kill_in, with_power=power)
     invariants = Invariants(world)
     faults.begin()
     invariants.begin()
     with listening(world):
-        world.start(wish, "Make it so", CRITERIA[:1])
+        world.start(user_task, "Make it so", CRITERIA[:1])
         world.boot()
         end = world.clock.monotonic() + DAY
-        while world.shown(wish).get("state") != "complete" and world.go_on(until=end):
+        while world.shown(user_task).get("state") != "complete" and world.go_on(until=end):
             pass
-        let_everybody_leave(world)
+        let_agents_exit(world)
         if world.daemon.loop is None:
             world.boot()
-            let_everybody_leave(world)
+            let_agents_exit(world)
         invariants.at_end()
-    return _ending(world, wish), faults
+    return _ending(world, user_task), faults
 
 
-def _ending(world: World, wish: UserTask) -> Ending:
-    state = Audit(Ledger(world.settings.limits)).read(world.files, wish.home).state
+def _ending(world: World, user_task: UserTask) -> Ending:
+    state = Audit(Ledger(world.settings.limits)).read(world.files, user_task.home).state
     workspaces = world.workspaces
     tip = workspaces.refs(PROJECT)[state.branch]
     commits, here = 0, tip
@@ -77,11 +81,11 @@ def _ending(world: World, wish: UserTask) -> Ending:
 
 
 def sweep(numbers: range, *, power: bool = False, nudged: bool = False) -> int:
-    """Tell the life with a kill at each of these changes. Return how many kills there were. Raises Broken."""
-    well, _ = told(nudged=nudged)
+    """Run the task with a kill ahead of each of these changes. Return the number of kills. Raises Broken."""
+    well, _ = run_small_task(nudged=nudged)
     for number in numbers:
         try:
-            ending, _ = told(number, power=power, nudged=nudged)
+            ending, _ = run_small_task(number, power=power, nudged=nudged)
         except AssertionError as error:
             raise Broken(
                 f"killed ahead of change {number}{' with power' if power else ''}: {error}"

@@ -1,7 +1,7 @@
-"""The records that an agent's program keeps of its turn, in the form of Claude Code's transcripts, and its screen.
+"""The transcript that an agent's program writes, in the form of Claude Code's, and its screen.
 
-While an agent works its program calls tools and asks its model; a spinner goes on all the while. What shows that it is
-alive is noted, so that nobody may end it for a stall.
+While an agent works, its program calls tools and asks its model, and shows a spinner. The recorder notes each sign of
+life, so that an invariant can tell when the PM ends a run that was not stalled.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 HOME: Final = "/home/user"
 SPINS_EVERY: Final = 2 * MINUTE
 LONGEST_ANSWER: Final = 4 * MINUTE
-"""How long a model takes for an answer of which nothing is shown, at the most."""
+"""The longest time that a model takes for an answer of which the screen shows nothing."""
 
 
 class Recorder:
-    """What one program records. On a box nobody reads it."""
+    """The transcript of one program. On a box nobody reads it, so nothing is written."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._calls = 0
         self._tokens = 0
         folder = Path(HOME, ".claude", "projects", "p")
-        self.path = "" if agent.desk.box else str(folder / f"{agent.process.run}.jsonl")
+        self.path = "" if agent.shared.box else str(folder / f"{agent.process.run}.jsonl")
 
     def prompted(self, text: str) -> None:
-        """The model is told something."""
+        """Record a prompt."""
         self._line("user", {"role": "user", "content": text})
 
     def works(self, life: Life) -> Life:
-        """Let an agent live, and record its naps as tools that run, or as turns of its model."""
+        """Run an agent, and record each of its pauses as a tool call, or as turns of its model."""
         while True:
             try:
                 nap = next(life)
@@ -56,7 +56,7 @@ class Recorder:
                 yield from self._turns(nap)
 
     def calls(self, command: str, takes: float, result: str = "") -> Generator[float, None, None]:
-        """Let a tool run; without a `result` it brings back something new."""
+        """Run a tool. Without a `result` it returns something new."""
         self._calls += 1
         self._agent.process.say(f"● Running {command}")
         name = f"toolu_{self._calls}"
@@ -69,7 +69,7 @@ class Recorder:
         self._is_alive(works=not result)
 
     def stalls(self, seconds: float) -> Generator[float, None, None]:
-        """Let the stream hang: the spinner goes on, and nothing comes."""
+        """Let the model's stream hang: the spinner goes on, and nothing arrives."""
         left = seconds
         while left > 0:
             self._spin()
@@ -77,7 +77,7 @@ class Recorder:
             left -= SPINS_EVERY
 
     def answers(self, seconds: float) -> Generator[float, None, None]:
-        """Let a long answer come, of which only the screen tells until it is whole."""
+        """Let a long answer arrive. Until it is complete only the screen shows it."""
         left = seconds
         while left > 0:
             self._tokens += 100
@@ -87,7 +87,7 @@ class Recorder:
             left -= MINUTE
 
     def _turns(self, seconds: float) -> Generator[float, None, None]:
-        """Let the model think and call by turns."""
+        """Let the model think and call tools by turns."""
         left = seconds
         while left > 0:
             thinks = min(left, self._agent.random.uniform(5, LONGEST_ANSWER))
@@ -101,25 +101,25 @@ class Recorder:
         return "".join(self._agent.random.choices(ascii_lowercase, k=8))
 
     def _is_alive(self, *, works: bool) -> None:
-        desk, run = self._agent.desk, self._agent.process.run
+        shared, run = self._agent.shared, self._agent.process.run
         if self.path:
-            desk.answered[run] = desk.clock.monotonic()
+            shared.answered[run] = shared.clock.monotonic()
         if self.path and works:
-            desk.signs[run] = desk.clock.monotonic()
+            shared.signs[run] = shared.clock.monotonic()
 
     def _spin(self) -> None:
         shown = self._agent.random.choice(("Pondering", "Noodling", "Cascading"))
         seconds = self._agent.random.randint(1, 59)
         screen = self._agent.process.pane.lines
         if screen and screen[-1].startswith("✻ "):
-            screen.pop()  # it is drawn over
+            screen.pop()  # the spinner is drawn over
         self._agent.process.say(f"✻ {shown}… ({seconds}s · ↓ {self._tokens} tokens)")
 
     def _line(self, kind: str, message: dict[str, Any]) -> None:
         if not self.path:
             return
-        files, path = self._agent.desk.files, Path(self.path)
-        stamp = datetime.fromtimestamp(self._agent.desk.clock.now(), UTC).isoformat()
+        files, path = self._agent.shared.files, Path(self.path)
+        stamp = datetime.fromtimestamp(self._agent.shared.clock.now(), UTC).isoformat()
         there = files.read(path) if files.entry(path) is not None else b""
         line = json.dumps({"type": kind, "message": message, "timestamp": stamp}, separators=(",", ":"))
-        self._agent.desk.write(path, there + line.encode() + b"\n")
+        self._agent.shared.write(path, there + line.encode() + b"\n")

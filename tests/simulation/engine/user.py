@@ -19,10 +19,11 @@ ENDED: Final = OVER | {"stopped"}
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How a user is. They look in every `soonest` to `latest` seconds; the rest are chances at each look.
+    """How a user behaves.
 
-    `restless`: to do something unasked. `eager`: to want more of a task that is over. `forgetful`: to leave a
-    question alone. `twice`: to answer a question once more, another way.
+    soonest, latest: the range of seconds between two looks at the tasks. The rest are probabilities at each look:
+    restless: to make some request. eager: to want more of a task that is over. forgetful: not to answer a question.
+    twice: to answer a question again, in another way.
     """
 
     soonest: float = 60.0
@@ -35,10 +36,7 @@ class Habits:
 
 @dataclass(slots=True)
 class User:
-    """Somebody with a few user_tasks.
-
-    A `calm` user only answers and starts again what they had stopped, so that everything comes to an end.
-    """
+    """A user with a few tasks. A `calm` user only answers, and restarts what is stopped, so that every task ends."""
 
     world: World
     habits: Habits = field(default_factory=Habits)
@@ -49,22 +47,22 @@ class User:
     _moments: Random = field(init=False)
 
     def begin(self) -> None:
-        """Say what is wanted, and look in from time to time."""
-        self._moments = self.world.fate.random("looks")
+        """Start the tasks, and look at them from time to time."""
+        self._moments = self.world.scenario.random("looks")
         for number, user_task in enumerate(self.world.user_tasks):
             self.world.clock.after(number * self._moments.uniform(0, HOUR), partial(self._start, user_task))
         self._look_in_later()
 
     def ended(self) -> bool:
-        """Tell whether every task has come to an end, as far as is shown.
+        """Return whether every task is shown as ended.
 
-        A calm user starts again what is stopped, so that is no end then.
+        For a calm user a stopped task has not ended, since they restart it.
         """
         ends = OVER if self.calm else ENDED
         return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.user_tasks)
 
     def calm_down(self) -> None:
-        """Come back and stay until all is over."""
+        """Stay until every task has ended."""
         self.calm = True
         self._turned += 1
         self._look_in_later()
@@ -74,7 +72,7 @@ class User:
         self.world.clock.after(60.0 if self.calm else usual, partial(self._look_in, self._turned))
 
     def look_in(self) -> None:
-        """See how everything stands, and say what is to be said."""
+        """Look at the tasks, answer questions, and perhaps make requests."""
         self._looks += 1
         self.world.take_replies()
         for user_task in self.world.user_tasks:
@@ -92,27 +90,27 @@ class User:
             self._look_in_later()
 
     def _answer(self, user_task: UserTask, question: dict[str, Any]) -> None:
-        """Answer, or not, or twice. What is said to a question depends on nothing else."""
+        """Answer a question, or not, or twice. The answer depends on this question alone."""
         if GONE in question["options"] and not self._is_gone(user_task, question["run"]):
             question = {**question, "options": [each for each in question["options"] if each != GONE]}
         name = f"answer.{user_task.name}/{question['id']}/{self._looks}"
-        random, world = self.world.fate.random(name), self.world
+        random, world = self.world.scenario.random(name), self.world
         say = partial(world.ask, user_task, "answer", question=question["id"])
         if self.calm:
             options = question["options"]
             say(text=next((word for word in ("accept", GONE) if word in options), str(options[0])))
             return
-        if random.random() < self.habits.forgetful and world.fate.lets(f"forgets.{name[7:]}"):
+        if random.random() < self.habits.forgetful and world.scenario.allows(f"forgets.{name[7:]}"):
             return
         say(text=self._word(random, question))
-        if random.random() < self.habits.twice and world.fate.lets(f"twice.{name[7:]}"):
+        if random.random() < self.habits.twice and world.scenario.allows(f"twice.{name[7:]}"):
             say(text=self._word(random, question))
 
     def _is_gone(self, user_task: UserTask, run: str) -> bool:
-        """Look whether nothing of a run lives, and all that it handed in came here."""
+        """Return whether a run has no process any more, and all of its reports are here."""
         here = {entry.name for entry in self.world.files.entries(user_task.handoffs)}
-        left = {said.name for said in self.world.desk.said.get(run, ()) if said.counts}
-        return left <= here and all(each.run != run for each in self.world.living)
+        written = {report.name for report in self.world.shared.reports.get(run, ()) if report.counts}
+        return written <= here and all(each.run != run for each in self.world.living)
 
     def _word(self, random: Random, question: dict[str, Any]) -> str:
         words = [*question["options"], "Do it the other way", question["options"][0]]
@@ -120,13 +118,13 @@ class User:
         return "retry" if word == "abandon" and random.random() < 0.8 else word
 
     def _perhaps_more(self, user_task: UserTask, shown: dict[str, Any]) -> None:
-        """Ask for something, sometimes."""
+        """Sometimes make a request."""
         name = f"user.{user_task.name}/{self._looks}"
-        random = self.world.fate.random(name)
+        random = self.world.scenario.random(name)
         over = shown.get("state") in OVER
-        if over and random.random() < self.habits.eager and self.world.fate.lets(name):
+        if over and random.random() < self.habits.eager and self.world.scenario.allows(name):
             self._start(user_task)
-        elif random.random() < self.habits.restless and self.world.fate.lets(name):
+        elif random.random() < self.habits.restless and self.world.scenario.allows(name):
             self._do_something(user_task, random)
 
     def _do_something(self, user_task: UserTask, random: Random) -> None:

@@ -1,4 +1,4 @@
-"""What a user wants done, and where it lies."""
+"""A task of the user: its settings and its paths."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
 
 @dataclass(frozen=True)
 class UserTask:
-    """The task's name, and how its Agent Config reads. Its places are named once: they are looked at all the time.
+    """A task: its name and its Agent Config. The paths are cached, since they are used all the time.
 
-    `box` is the one on which its developers work, `architects_box` that of its architect, if they work on any.
+    led: an agent is its PM. hooks: its agents' programs emit hook events. box, architects_box: where its developers and
+    its architect run, if not here. brings: the branch is fetched from the box.
     """
 
     name: str
@@ -33,7 +34,7 @@ class UserTask:
     unanswered: str = ""
     replan: bool = False
     led: bool = False
-    tells: bool = False
+    hooks: bool = False
     box: str = ""
     architects_box: str = ""
     brings: bool = False
@@ -50,7 +51,7 @@ class UserTask:
 
     @cached_property
     def home(self) -> Path:
-        """The PM's own folder of the task."""
+        """The PM's own folder for the task."""
         return layout.task_home(STATE, self.id)
 
     @cached_property
@@ -60,17 +61,17 @@ class UserTask:
 
     @cached_property
     def requests(self) -> Path:
-        """Where the user's requests lie."""
+        """The folder of the user's requests."""
         return layout.task_requests(self.home)
 
     @cached_property
     def handoffs(self) -> Path:
-        """Where orders and reports lie."""
+        """The folder of orders and reports."""
         return layout.handoffs(self.folder)
 
     @property
     def boxes(self) -> set[str]:
-        """The boxes on which its agents work."""
+        """The boxes on which its agents run."""
         return {self.box, self.architects_box} - {""}
 
     @property
@@ -80,14 +81,14 @@ class UserTask:
 
     def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
         """Return task.md."""
-        config = ["runtime: claude"] if self.tells else [f"{agent}.command: {agent}" for agent in AGENTS]
+        config = ["runtime: claude"] if self.hooks else [f"{agent}.command: {agent}" for agent in AGENTS]
         config += [f"workspace: {self.workspace}"]
         config += ["architect: yes"] if self.architect else []
         config += ["rejections: set-aside"] if self.set_aside else []
         config += ["rejections: replan"] if self.replan and not self.set_aside else []
         config += ["approve: plan"] if self.approve else []
         config += [f"unanswered: {self.unanswered}"] if self.unanswered else []
-        config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens and not self.tells else []
+        config += [f"{agent}.listens: yes" for agent in AGENTS] if self.listens and not self.hooks else []
         config += [f"test.check: {CHECK[0]}"] if self.checks else []
         config += ["pm: command", "pm.command: pm"] if self.led else []
         config += [f"cwd: {self.box}:{place_on(self.box)}"] if self.box else []
@@ -95,5 +96,5 @@ class UserTask:
         if self.architects_box:
             config += [f"architect.cwd: {self.architects_box}:{place_on(self.architects_box)}"]
         listed = "\n".join(f"- {criterion}" for criterion in criteria)
-        told = "\n".join(config)
-        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{told}\n"
+        lines = "\n".join(config)
+        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n{listed}\n\n## Agent Config\n{lines}\n"

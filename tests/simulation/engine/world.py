@@ -1,4 +1,4 @@
-"""A world with one daemon, a few tasks, their agents, a user who answers late, and faults that come by seed."""
+"""A world: one daemon, a few tasks, their agents, a user who answers late, and faults by seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.simulation.engine.daemon import STATE, Daemon, Killed
 from tests.simulation.engine.notification_sink import NOTIFY, Phone
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
-from tests.simulation.engine.shared_state import Manners, SharedState
+from tests.simulation.engine.shared_state import Behaviour, SharedState
 from tests.simulation.engine.user_task import PROJECT, UserTask
 
 if TYPE_CHECKING:
@@ -43,15 +43,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class World:
-    """Everything there is. `deaf` is the chance that a watcher loses an event, `slow` that hands take their time.
+    """Everything there is.
 
-    `trouble_at` is when the disk last refused something, `written_at` when somebody else than the daemon last
-    wrote. `waiting` are the requests that have no reply yet.
+    deaf: the probability that a watcher loses an event. slow: workers take time. trouble_at: when the disk last
+    refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests without a reply.
+    after_turns: called after each turn of the daemon. on_kill: called when the daemon was killed.
     """
 
-    fate: Scenario
+    scenario: Scenario
     user_tasks: tuple[UserTask, ...]
-    manners: Manners = field(default_factory=Manners)
+    behaviour: Behaviour = field(default_factory=Behaviour)
     settings: Settings = field(default_factory=lambda: Settings(notify=NOTIFY))
     deaf: float = 0.1
     slow: bool = True
@@ -61,11 +62,11 @@ class World:
     files: MemoryFiles = field(init=False)
     workspaces: FakeWorkspaces = field(init=False)
     service: Service = field(init=False)
-    desk: SharedState = field(init=False)
+    shared: SharedState = field(init=False)
     host: FakeHost = field(init=False)
     phone: Phone = field(init=False)
     boxes: dict[str, Box] = field(init=False)
-    desks: list[SharedState] = field(init=False)
+    shared_states: list[SharedState] = field(init=False)
     daemon: Daemon = field(init=False)
     complaints: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -78,38 +79,38 @@ class World:
     _deafness: Random = field(init=False)
 
     def __post_init__(self) -> None:
-        """Put the pieces together."""
+        """Connect the parts."""
         self.clock = FakeClock(self.begins)
         self.days = Days(self.clock)
         self.files = MemoryFiles(now=self.clock.now)
         self.workspaces = FakeWorkspaces(before=self.tree_changes)
-        self.service = Service(self.clock, self.fate)
-        self.desk = SharedState(
+        self.service = Service(self.clock, self.scenario)
+        self.shared = SharedState(
             self.files,
             self.workspaces,
             self.clock,
             self.wrote,
-            self.manners,
-            self.fate,
+            self.behaviour,
+            self.scenario,
             fault_injection.life_of,
             self.service,
         )
-        self.host = FakeHost(self.files, self.clock, self.desk.program_of, told=self._launcher_wrote)
+        self.host = FakeHost(self.files, self.clock, self.shared.program_of, told=self._launcher_wrote)
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
-        self.desks = [self.desk]
+        self.shared_states = [self.shared]
         self.boxes = {
             name: self._box(name)
             for name in sorted(set().union(*(user_task.boxes for user_task in self.user_tasks)))
         }
-        self._deafness = self.fate.random("deaf")
-        slow = self.slow and self.fate.lets("slow")
-        self.phone = Phone(self.fate)
+        self._deafness = self.scenario.random("deaf")
+        slow = self.slow and self.scenario.allows("slow")
+        self.phone = Phone(self.scenario)
         self.daemon = Daemon(
             self.files,
             self.host,
             self.workspaces,
             self.clock,
-            self.fate,
+            self.scenario,
             self.settings,
             self.phone,
             slow=slow,
@@ -120,57 +121,57 @@ class World:
             self.files.make_folder(layout.task_events(user_task.home))
 
     def tree_changes(self, step: str, path: Path) -> None:
-        """Let a worktree that is made be seen on the disk."""
+        """Show a new worktree on the disk."""
         if step == "make":
             self.save(path / ".git", b"gitdir: elsewhere\n")
 
     def tree_is_gone(self, path: Path) -> None:
-        """Let the watchers see that a worktree is gone; they may miss it."""
-        self.daemon.news = True
+        """Notify the watchers that a worktree was removed. They may miss it."""
+        self.daemon.needs_rescan = True
         for user_task in self.user_tasks:
             if path.is_relative_to(layout.task_worktrees(STATE, user_task.id)) and not self._is_missed():
                 self.daemon.hint(TreeHint(user_task.id))
 
     def _box(self, name: str) -> Box:
-        """Make a machine, whose clock may go wrong by minutes."""
-        skew = self.fate.random(f"boxes.skew.{name}").choice((0.0, 0.0, 300.0, -300.0))
+        """Create a box. Its clock may be off by minutes."""
+        skew = self.scenario.random(f"boxes.skew.{name}").choice((0.0, 0.0, 300.0, -300.0))
         files = MemoryFiles(now=lambda: self.clock.now() + skew)
 
         def wrote(_: Path) -> None:
             self.boxes[name].tell()
 
         clone = Clone(self.workspaces, PROJECT)
-        desk = replace(self.desk, files=files, wrote=wrote, box=name, clone=clone)
-        self.desks.append(desk)
-        return Box(name, self.clock, files, FakeHost(files, self.clock, desk.program_of, told=wrote), clone)
+        shared = replace(self.shared, files=files, wrote=wrote, box=name, clone=clone)
+        self.shared_states.append(shared)
+        return Box(name, self.clock, files, FakeHost(files, self.clock, shared.program_of, told=wrote), clone)
 
     def _boxes_of(self, post: Callable[[Hint], None]) -> FakeBoxes:
-        """Return the boxes as one life of the daemon has them."""
-        dice = self.fate.random(f"boxes.life.{self.daemon.boots}")
-        deaf = self.deaf if self.fate.lets("boxes-deaf") else 0.0
+        """Return the boxes for one life of the daemon."""
+        dice = self.scenario.random(f"boxes.life.{self.daemon.boots}")
+        deaf = self.deaf if self.scenario.allows("boxes-deaf") else 0.0
         return FakeBoxes(STATE, self.files, self.clock, self.boxes, post, self.wrote, dice, deaf)
 
     @property
     def hosts(self) -> list[FakeHost]:
-        """All machines on which runs live: this one, and the boxes."""
+        """All machines that have runs: this one, and the boxes."""
         return [self.host, *(box.host for box in self.boxes.values())]
 
     @property
     def living(self) -> list[FakeProcess]:
-        """The agents that live, wherever that is."""
+        """The agents that live, on all machines."""
         return [process for host in self.hosts for process in host.living]
 
-    def change_manners(self, manners: Manners) -> None:
-        """Let all agents be otherwise from now on."""
-        self.manners = manners
-        for desk in self.desks:
-            desk.manners = manners
+    def change_behaviour(self, behaviour: Behaviour) -> None:
+        """Change how all agents behave from now on."""
+        self.behaviour = behaviour
+        for shared in self.shared_states:
+            shared.behaviour = behaviour
 
     # What others do -------------------------------------------------------------------------------
 
     def wrote(self, path: Path) -> None:
-        """Let the watchers see that somebody wrote a file; they may miss it."""
-        self.daemon.news = True
+        """Notify the watchers that somebody wrote a file. They may miss it."""
+        self.daemon.needs_rescan = True
         self.written_at = self.clock.monotonic()
         if self._is_missed():
             return
@@ -183,41 +184,41 @@ class World:
                 self.daemon.hint(hint)
 
     def _is_missed(self) -> bool:
-        """Tell whether a watcher loses the next event."""
-        return self._deafness.random() < self.deaf and self.fate.lets("deaf")
+        """Return whether a watcher loses the next event."""
+        return self._deafness.random() < self.deaf and self.scenario.allows("deaf")
 
     def _launcher_wrote(self, path: Path) -> None:
-        self.daemon.news = True
+        self.daemon.needs_rescan = True
         if path.name == claims.EXIT and not self._is_missed():
             home = path.parent.parent.parent
             self.daemon.hint(RunHint(home.name, path.parent.name))
 
     def ask(self, user_task: UserTask, verb: str, **arguments: str) -> None:
-        """Let the user say `task VERB`."""
+        """Make a request, as `task VERB` does."""
         self._requests += 1
         request = f"{self._requests:06}"
-        said = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
+        content = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
         self.counts[f"asked by the user: {verb}"] += 1
         self.waiting.add(f"{user_task.id}/{request}")
-        self.save(user_task.requests / f"{request}.json", json.dumps(said).encode())
-        self.daemon.news = True
+        self.save(user_task.requests / f"{request}.json", json.dumps(content).encode())
+        self.daemon.needs_rescan = True
         if not self._is_missed():
             self.daemon.hint(RequestHint(user_task.id))
 
     def start(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
-        """Let the user write task.md and say `task start`."""
+        """Write task.md, and make a start request."""
         self.edit(user_task, goal, criteria)
         self.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
     def edit(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
-        """Let the user write task.md."""
-        self.desk.criteria[user_task.folder] = criteria
+        """Write task.md, as its user does."""
+        self.shared.criteria[user_task.folder] = criteria
         path = layout.task_brief(user_task.folder)
         self.save(path, user_task.brief(goal, criteria).encode())
         self.wrote(path)
 
     def shown(self, user_task: UserTask) -> dict[str, Any]:
-        """Return what `task status` would read, with the steps of all pages; nothing before the first projection."""
+        """Return what `task status` reads, with the steps of all pages: an empty dict before the first projection."""
         shown = self.read_json(user_task.shown)
         if shown.get("version") == PAGED:
             folder = layout.task_pages(user_task.home)
@@ -226,7 +227,7 @@ class World:
         return shown
 
     def read_json(self, path: Path) -> dict[str, Any]:
-        """Return what a file of the PM's tells; nothing if it is not there or does not read."""
+        """Return the content of a JSON file of the PM: an empty dict if it is missing or damaged."""
         if self.files.entry(path) is None:
             return {}
         try:
@@ -236,7 +237,7 @@ class World:
         return shown if isinstance(shown, dict) else {}
 
     def take_replies(self) -> None:
-        """Let `task` take the replies that it waited for."""
+        """Take the replies, as `task` does that waits for them."""
         for user_task in self.user_tasks:
             for entry in self.files.entries(user_task.requests):
                 if entry.name.endswith(".reply.json"):
@@ -254,7 +255,7 @@ class World:
 
     @contextmanager
     def _unseen(self) -> Iterator[None]:
-        """Change files as another program than the daemon."""
+        """Change files as a program other than the daemon."""
         before, self.files.before = self.files.before, None
         try:
             yield
@@ -264,7 +265,7 @@ class World:
     # Time -----------------------------------------------------------------------------------------
 
     def go_on(self, *, until: float) -> bool:
-        """Let time come to the next thing that happens, before a moment. False if nothing does."""
+        """Advance to the next event that is due by a time, and let it happen. Return False if there is none."""
         moments = [each for each in (self.clock.next_moment(), self.daemon.next_moment()) if each is not None]
         if not moments or min(moments) > until:
             return False
@@ -275,52 +276,52 @@ class World:
         return True
 
     def see(self) -> None:
-        """Let whoever watches this world look."""
+        """Call those who check this world after each turn."""
         for check in self.after_turns:
             check()
 
     def boot(self) -> None:
-        """Start the daemon on what lies there. It may be killed on the way."""
+        """Start the daemon. It may be killed on the way."""
         with self._mortal():
             self.daemon.boot()
 
     @contextmanager
     def _mortal(self) -> Iterator[None]:
-        """Let the daemon die of what kills it, and the world go on."""
+        """Let a kill end the daemon, and not the world."""
         try:
             yield
         except (Killed, JournalFailed) as death:
             if isinstance(death, JournalFailed):
                 self.daemon.drop()
-            for told in self.on_kill:
-                told()
+            for react in self.on_kill:
+                react()
 
-    # What is to be seen ---------------------------------------------------------------------------
+    # Looking -------------------------------------------------------------------------------------
 
     def tasks(self) -> dict[str, Task]:
-        """Return the tasks that the daemon has open, by id; those that were begun."""
+        """Return the tasks that the daemon has open and that have begun, by id."""
         loop = self.daemon.loop
         return {} if loop is None else {task.id: task for task in loop.tasks.values() if task.begun}
 
 
 class Complaints(logging.Handler):
-    """Collects what the daemon's log says should never happen. A disk that is full is no such thing."""
+    """Collects unexpected errors from the daemon's log. A full disk, for example, is expected."""
 
-    def __init__(self, told: list[str]) -> None:
+    def __init__(self, found: list[str]) -> None:
         super().__init__(logging.ERROR)
-        self._told = told
+        self._found = found
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record that an error of ours led to."""
+        """Keep the record of an unexpected error."""
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and not isinstance(error, OSError | OrchestratorError):
             with suppress(Exception):
-                self._told.append(f"{record.getMessage()}: {error!r}")
+                self._found.append(f"{record.getMessage()}: {error!r}")
 
 
 @contextmanager
 def listening(world: World) -> Iterator[None]:
-    """Keep what the daemon complains of, and its log off the screen."""
+    """Collect what the daemon complains of, and keep its log off the screen."""
     log = logging.getLogger("orchestrator")
     handler, propagates = Complaints(world.complaints), log.propagate
     log.addHandler(handler)

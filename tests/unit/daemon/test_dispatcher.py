@@ -17,7 +17,7 @@ from orchestrator.model.settings import Settings
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.simulation.engine.scenario import Scenario
-from tests.simulation.engine.shared_state import Manners
+from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World, listening
 from tests.unit.pm.story import Story
@@ -55,7 +55,7 @@ def at_hand(ends, clock, grace):
 
 @pytest.fixture
 def world():
-    world = World(Scenario("doing"), (UserTask("alpha"),), Manners(bad=0), Settings(), deaf=0.0, slow=True)
+    world = World(Scenario("doing"), (UserTask("alpha"),), Behaviour(bad=0), Settings(), deaf=0.0, slow=True)
     with listening(world):
         world.boot()
         world.start(world.user_tasks[0], "much to do", ("it works",))

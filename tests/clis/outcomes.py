@@ -49,7 +49,7 @@ class Delivery:
         return [event for event in self.events if event.kind is kind]
 
     @property
-    def fate(self) -> str:
+    def outcome(self) -> str:
         """What became of it, in the words of the table.
 
         An order that nobody confirmed, and that never reached the model before its run was ended, was not delivered,
@@ -67,23 +67,23 @@ class Delivery:
         return "whole" if self.whole == [True] else "unknown"
 
 
-FATES: Final = ("whole", "not delivered", "lost", "doubled", "altered", "demoted", "unknown")
+OUTCOMES: Final = ("whole", "not delivered", "lost", "doubled", "altered", "demoted", "unknown")
 
 
 def row(pin: str, made: Sequence[Delivery]) -> str:
     """Return the line of the table in README.md."""
     died = [each for each in made if each.died]
     took = [each.receipt_at - each.at for each in made if each.receipt_at]
-    fates = [sum(each.fate == fate for each in made) for fate in FATES]
+    outcomes = [sum(each.outcome == outcome for each in made) for outcome in OUTCOMES]
     receipts = sum(each.whole == [True] for each in made)
     parts = [pin, len(made), sum(each.resumed for each in made), sum(each.anew for each in made)]
-    parts += [len(died), receipts, *fates]
+    parts += [len(died), receipts, *outcomes]
     parts += [f"{statistics.median(took):.1f}" if took else "–"]
     return f"| {' | '.join(map(str, parts))} |"
 
 
 HEADING: Final = (
     "| CLI | orders | to be resumed | begun anew | launcher killed | receipts | "
-    + " | ".join(("arrived whole", *FATES[1:]))
+    + " | ".join(("arrived whole", *OUTCOMES[1:]))
     + " | s to the receipt |"
 )
