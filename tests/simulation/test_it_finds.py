@@ -86,17 +86,17 @@ from orchestrator.ports.boxes import Sighting
 from orchestrator.ports.workspaces import Tree
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_boxes, fake_host, fake_workspaces, memory_files
-from orchestrator.testing.simulation.box_faults import BoxRates
-from orchestrator.testing.simulation.fault_schedule import BUSY
-from orchestrator.testing.simulation.faults import CALM, HOUR, NEVER, Chances, Rates
-from orchestrator.testing.simulation.invariants import Broken
-from orchestrator.testing.simulation.run import live
-from orchestrator.testing.simulation.service import LITTLE
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.sweep import sweep, told
-from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine.box_faults import BoxRates
+from tests.simulation.engine.fault_schedule import BUSY
+from tests.simulation.engine.faults import CALM, HOUR, NEVER, Chances, Rates
+from tests.simulation.engine.invariants import Broken
+from tests.simulation.engine.run import simulate_world
+from tests.simulation.engine.service import LITTLE
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.sweep import run_small_task, sweep
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 
 def forgets_lines(patch):
@@ -437,12 +437,12 @@ ENDS = {"complete", "partial", "failed", "stopped"}
 
 def a_rough_life(worlds):
     """Let worlds live for half a day each, until one fails, and return what came of them."""
-    return [live(f"f{number}", 0.5, climate=ROUGH) for number in range(worlds)]
+    return [simulate_world(f"f{number}", 0.5, schedule=ROUGH) for number in range(worlds)]
 
 
 def a_rough_life_that_merges_early(_worlds):
     """Let a world live that shows a false merge three times sooner than the first one does."""
-    return [live("f2", 0.5, climate=ROUGH)]
+    return [simulate_world("f2", 0.5, schedule=ROUGH)]
 
 
 ON_BOXES = replace(
@@ -454,56 +454,64 @@ ON_BOXES = replace(
 """Links are cut all the time."""
 
 
-def on_boxes(fate):
+def on_boxes(scenario):
     """Three tasks with agents on two boxes; two share a repository there, and one has its architect elsewhere."""
     user_tasks = (
         UserTask("alpha", architect=True, box="near", architects_box="far", brings=True),
-        UserTask("beta", box="near", brings=True, tells=True),
+        UserTask("beta", box="near", brings=True, hooks=True),
         UserTask("gamma", architect=True, box="far"),
     )
-    return World(fate, user_tasks, Manners(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
+    return World(scenario, user_tasks, Behaviour(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
 
 
 def a_life_on_boxes(worlds):
     """Let worlds whose agents live on boxes live for some hours each, until one fails; return what came of them."""
-    return [live(f"g{number}", 0.4, climate=ON_BOXES, world_of=on_boxes) for number in range(worlds)]
+    return [
+        simulate_world(f"g{number}", 0.4, schedule=ON_BOXES, world_of=on_boxes) for number in range(worlds)
+    ]
 
 
-def of_programs(fate):
+def of_programs(scenario):
     """Two tasks whose agents are programs that tell of themselves; much goes wrong with their models."""
-    user_tasks = (UserTask("alpha", tells=True), UserTask("beta", tells=True))
-    return World(fate, user_tasks, Manners(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
+    user_tasks = (UserTask("alpha", hooks=True), UserTask("beta", hooks=True))
+    return World(scenario, user_tasks, Behaviour(bad=0.4, odd=0.3, longest=60.0, subtasks=1), deaf=0.1)
 
 
 def a_life_of_programs(worlds):
     """Let worlds of such programs live for a day each, with few faults beside, until one fails."""
-    climate = replace(BUSY, rates=Rates(kill=2, full=0, eio=0))
-    return [live(f"p{number}", 1.0, climate=climate, world_of=of_programs) for number in range(worlds)]
+    schedule = replace(BUSY, rates=Rates(kill=2, full=0, eio=0))
+    return [
+        simulate_world(f"p{number}", 1.0, schedule=schedule, world_of=of_programs) for number in range(worlds)
+    ]
 
 
-def soon_shelved(fate):
+def soon_shelved(scenario):
     """Three tasks that are shelved whenever nothing came for a minute."""
     settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
     settings = replace(settings, limits=replace(settings.limits, check_in_interval=60))
-    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", tells=True))
-    return World(fate, user_tasks, Manners(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5)
+    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", hooks=True))
+    return World(
+        scenario, user_tasks, Behaviour(bad=0.1, odd=0.2, longest=60.0, subtasks=1), settings, deaf=0.5
+    )
 
 
 def a_life_on_the_shelf(worlds):
     """Let worlds whose tasks are soon shelved, and wanted again, live for half a day each, until one fails."""
-    return [live(f"s{number}", 0.5, climate=ROUGH, world_of=soon_shelved) for number in range(worlds)]
+    return [
+        simulate_world(f"s{number}", 0.5, schedule=ROUGH, world_of=soon_shelved) for number in range(worlds)
+    ]
 
 
-def limited(fate):
+def limited(scenario):
     """Three tasks whose agents all use one service."""
-    user_tasks = tuple(UserTask(name, tells=True) for name in ("alpha", "beta", "gamma"))
-    return World(fate, user_tasks, Manners(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
+    user_tasks = tuple(UserTask(name, hooks=True) for name in ("alpha", "beta", "gamma"))
+    return World(scenario, user_tasks, Behaviour(bad=0, rejects=0, odd=0, longest=180.0, subtasks=3))
 
 
 def a_limited_life(worlds, world_of=limited):
     """Let worlds in which nothing goes wrong but usage limits and clocks that are off live for a day each."""
     calm = replace(BUSY, rates=CALM, chances=NEVER, habits=Habits(latest=HOUR, restless=0, eager=1))
-    return [live(f"u{number}", 1.0, climate=calm, world_of=world_of) for number in range(worlds)]
+    return [simulate_world(f"u{number}", 1.0, schedule=calm, world_of=world_of) for number in range(worlds)]
 
 
 LITTERED = replace(
@@ -512,17 +520,23 @@ LITTERED = replace(
 """Trees are taken away all the time, and launchers die."""
 
 
-def left_to_write(fate):
+def left_to_write(scenario):
     """Two tasks whose agents fail often, and leave behind what goes on writing."""
-    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True, tells=True))
+    user_tasks = (UserTask("alpha"), UserTask("beta", checks=True, hooks=True))
     return World(
-        fate, user_tasks, Manners(bad=0.4, rejects=0.3, leaves=0.7, longest=60.0, subtasks=2), deaf=0.3
+        scenario,
+        user_tasks,
+        Behaviour(bad=0.4, rejects=0.3, leftovers=0.7, longest=60.0, subtasks=2),
+        deaf=0.3,
     )
 
 
 def a_life_among_leftovers(worlds):
     """Let worlds in which nothing is left as it was live for half a day each, until one fails."""
-    return [live(f"l{number}", 0.5, climate=LITTERED, world_of=left_to_write) for number in range(worlds)]
+    return [
+        simulate_world(f"l{number}", 0.5, schedule=LITTERED, world_of=left_to_write)
+        for number in range(worlds)
+    ]
 
 
 def a_kill_ahead_of_every_change(changes):
@@ -532,7 +546,7 @@ def a_kill_ahead_of_every_change(changes):
 
 def a_kill_around_the_first_nudge(changes):
     """The same, with agents that report only when something was typed to them, and from the typing on."""
-    _, faults = told(nudged=True)
+    _, faults = run_small_task(nudged=True)
     first = faults.firsts["type"]
     sweep(range(first, first + changes), nudged=True)
 
@@ -630,7 +644,7 @@ def test_it_finds_nothing_in_the_life_of_programs_of_a_daemon_that_is_whole():
 def test_it_finds_nothing_on_the_shelf_of_a_daemon_that_is_whole():
     for outcome in a_life_on_the_shelf(2):
         assert set(outcome.tasks.values()) <= ENDS
-        assert outcome.counts["tasks shelved"] > len(outcome.tasks)
+        assert outcome.counts["tasks passivated"] > len(outcome.tasks)
 
 
 def test_it_finds_nothing_among_leftovers_in_a_daemon_that_is_whole():
@@ -651,12 +665,12 @@ def test_a_limit_costs_two_minutes_in_a_life_of_three_tasks():
     """Of each step that was refused: from the lift of the limit to its next request, by the true time."""
     worlds = []
 
-    def kept(fate):
-        worlds.append(limited(fate))
+    def kept(scenario):
+        worlds.append(limited(scenario))
         return worlds[-1]
 
     outcomes = a_limited_life(8, kept)
     assert all(set(outcome.tasks.values()) <= ENDS for outcome in outcomes)
-    dead = [each for world in worlds for each in world.service.dead]
+    dead = [each for world in worlds for each in world.service.delays]
     assert len(dead) > 5
     assert max(dead) <= LITTLE

@@ -12,7 +12,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
 from orchestrator.model.usage_limit import Reset
-from orchestrator.testing.simulation.laws import broken_laws
+from tests.simulation.engine.laws import broken_laws
 from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")

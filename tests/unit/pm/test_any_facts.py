@@ -52,7 +52,7 @@ from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.readiness import may_be_ordered
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.testing.simulation.evidence import Evidence
+from tests.simulation.engine.evidence import Evidence
 from tests.unit.pm.deciding import decided
 
 AGENTS = {

@@ -102,3 +102,19 @@ def test_runs_of_one_attempt_are_one_try_also_after_a_restart() -> None:
     runs = [replace(FIRST, step="dev:a"), replace(NEXT, step="dev:a")]
     runs.append(replace(OTHER, step="dev:a", attempt=4))
     assert through(*runs).tries("dev:a") == Runs(runs).tries("dev:a") == 2
+
+
+def test_check_ahead_of_work_is_a_try_and_no_work() -> None:
+    """The check before any change has a run of its own, ahead of the agent's."""
+    check = replace(FIRST, step="dev:a", purpose=Purpose.CHECK, order="")
+    work = replace(NEXT, step="dev:a")
+    for runs in (through(check), Runs([check])):
+        assert (runs.tries("dev:a"), runs.last_at_work_on("dev:a")) == (1, None)
+    for runs in (through(check, work), Runs([check, work])):
+        assert (runs.tries("dev:a"), runs.last_at_work_on("dev:a")) == (1, work)
+
+
+def test_runs_of_one_step_are_summed_up_in_one_entry() -> None:
+    runs = through(*(replace(FIRST, id=f"r-{number}", attempt=number) for number in range(1, 50)))
+    assert len(runs._by_step) == 1
+    assert runs.tries("explore-1") == 49
