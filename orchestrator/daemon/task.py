@@ -279,10 +279,10 @@ class Task:
             return
         at, nonce, reports = self.context.clock.now(), self.context.nonce(), layout.task_reports(self.home)
         asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
-        if why := trouble(files, folder, closely=closely or asked):
+        if why := trouble(files, folder, state.links, closely=closely or asked):
             self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
             return
-        mended = put_right(files, folder, reports, state.seen)
+        mended = put_right(files, folder, reports, state.seen, state.links)
         if mended or asked:
             self.feed(FolderBack(at, nonce, mended))
 
@@ -293,10 +293,10 @@ class Task:
             return
         if text.strip().lower() == CONTINUE:
             state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
-            make_again(files, folder, layout.task_reports(self.home), state.seen)
+            make_again(files, folder, layout.task_reports(self.home), state.seen, state.links)
             for run in state.live_runs:
                 if (agent := state.agents.get(run.agent)) is not None:
-                    make_run_folders(files, folder, agent, run)
+                    make_run_folders(files, folder, agent, run, state.links)
 
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""

@@ -30,7 +30,8 @@ class TaskStarted:
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
     `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
-    `utc_offset` is by how many seconds local time is ahead of UTC.
+    `utc_offset` is by how many seconds local time is ahead of UTC. `links` are the folders in the task's own that were
+    links at a first start, each with where it leads.
     """
 
     at: float
@@ -47,6 +48,7 @@ class TaskStarted:
     chosen: tuple[str, ...] = ()
     confirmed: str = ""
     utc_offset: int = 0
+    links: dict[str, str] | None = None
     kind: Literal["task_started"] = "task_started"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -55,6 +56,19 @@ from orchestrator.ports.workspaces import Tree, TreeLost
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
+
+LASTING_TROUBLE: Final = frozenset(
+    {
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOTDIR,
+        errno.EPERM,
+    }
+)
+"""System errors that meet each try at a launch until somebody changes what lies on the disk."""
 
 SECOND_LOOK: Final = 0.1
 """Seconds after which a run that was asked to end is looked at again: one look serves many runs, and finds processes
@@ -306,6 +320,7 @@ class Dispatcher:
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
                 lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                lasts = lasts or getattr(error, "errno", None) in LASTING_TROUBLE
                 again, reason = not lasts, str(error)
                 lost = isinstance(error, TreeLost)
             except Exception as error:

@@ -104,7 +104,15 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
 def _begin(draft: Draft, fact: TaskStarted) -> None:
     draft.change(
         TaskBegun(
-            fact.task, fact.name, fact.project, fact.brief, fact.agents, fact.base, fact.at, fact.history
+            fact.task,
+            fact.name,
+            fact.project,
+            fact.brief,
+            fact.agents,
+            fact.base,
+            fact.at,
+            fact.history,
+            fact.links,
         )
     )
     if fact.utc_offset:

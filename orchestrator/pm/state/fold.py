@@ -159,6 +159,7 @@ def _begun(change: c.TaskBegun) -> PMState:
         started_at=change.at,
         worked=Worked(since=change.at),
         seen=PersistentMap(change.seen),
+        links=change.links,
     )
 
 

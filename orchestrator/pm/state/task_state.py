@@ -33,7 +33,8 @@ class PMState:
     whose outcome is not yet known.
     `raised` are the limits that the user has changed for this task (None: no such limit), `warned` those that it has
     approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
-    `utc_offset` seconds.
+    `utc_offset` seconds. `links` are the folders in the task's own that were links when it began, each with where it
+    leads; None if that was not recorded.
     """
 
     id: str = ""
@@ -65,6 +66,7 @@ class PMState:
     warned: tuple[Measure, ...] = ()
     edited: tuple[ConfigChange, ...] = ()
     utc_offset: int = 0
+    links: dict[str, str] | None = None
 
     @property
     def branch(self) -> str:
