@@ -70,7 +70,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
     world.until(lambda: world.believed("dev:greet") == "unreachable")
     for said in (world.task("status", "t1").out, world.task("hosts").out, world.task("why", "t1").out):
         flat = " ".join(said.split())
-        assert "rsync is not there" in flat
+        assert "rsync is missing" in flat
         assert re.search(r"since .*\b\d\d:\d\d\b", flat), flat
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
     assert question["kind"] == "box"
@@ -92,7 +92,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
     ("file", "text", "cause"),
     [
         (".bash_profile", "exit 3\n", "did not send the environment of a login"),
-        (".bashrc", "rsync() { return 127; }\n", "rsync is not there"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync is missing"),
         (".bashrc", "echo Welcome\n", "must print nothing"),
     ],
     ids=["login", "rsync", "banner"],
