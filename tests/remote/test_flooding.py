@@ -103,7 +103,7 @@ def test_connection_whose_sessions_are_not_given_back_is_made_anew(
 
 def test_young_connection_is_left_to_people_who_look_in(box: Box, link: Link) -> None:
     link.run(["true"])
-    master = link._master
+    master = link._connection._master
     link._crowded_since = -links.LEAKED
     assert master is not None
     link._replace_leaking(master)

@@ -39,6 +39,7 @@ PROBE: Final = 2.0
 _LOOK: Final = 0.005  # seconds between two looks for the control socket
 _SAID: Final = 16_384  # bytes of an answer of ssh's own process
 _LAST_WORDS: Final = 1.0  # seconds for them, should something else hold its standard error open
+_KILLED: Final = 2.0  # seconds in which a killed process must end
 _SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
 
 _ALWAYS: Final = {
@@ -206,7 +207,9 @@ class Master:
             with suppress(ProcessLookupError):
                 # Its jumps are children of it.
                 os.killpg(self._child.pid, signal.SIGKILL)
-        self._child.wait()
+        with suppress(subprocess.TimeoutExpired):
+            # A process in an uninterruptible call outlives its kill; it is reaped later.
+            self._child.wait(_KILLED)
         said = self._words.said(_LAST_WORDS).decode(errors="replace")
         self._words.close()
         self._place.socket.unlink(missing_ok=True)
