@@ -16,12 +16,8 @@ from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
 LONG = 90.0
 """Seconds: what fails is tried again after pauses that grow."""
 
-NO_RSYNC = """\
-if [ -e ~/no-rsync ]; then
-    rsync() { echo 'rsync: command not found' >&2; return 127; }
-fi
-"""
-"""What a plain command reads on a box from which rsync can be taken away by a file."""
+NO_RSYNC = "echo 'rsync: command not found' >&2; return 127"
+FLOODS = 'yes complaint >&2 & command rsync "$@"; wait'
 
 QUICK = {
     f"limits__{name}": bound
@@ -44,12 +40,12 @@ def world(boxes: Boxes, settings: dict[str, str]) -> Iterator[World]:
 
 
 @pytest.fixture
-def alpha(boxes: Boxes, world: World) -> Box:
-    """A box whose rsync goes away when `no-rsync` lies in its home."""
+def alpha(boxes: Boxes, world: World, rsync: str) -> Box:
+    """A box whose rsync is another one while `hindered` lies in its home."""
     if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
         pytest.skip("the login shell is not bash")
     box = furnished(boxes, world, "alpha")
-    (box.home / ".bashrc").write_text(NO_RSYNC)
+    (box.home / ".bashrc").write_text(f"if [ -e ~/hindered ]; then rsync() {{ {rsync}; }}; fi\n")
     return box
 
 
@@ -59,22 +55,32 @@ def failing(world: World) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("settings", [QUICK], ids=["quick"])
-def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) -> None:
+@pytest.mark.parametrize(
+    ("rsync", "why", "remedy"),
+    [
+        (NO_RSYNC, "rsync is missing", "install it there"),
+        (FLOODS, "bytes of error messages", "rsync wrote more than"),
+    ],
+    ids=["no rsync", "floods"],
+)
+def test_agent_is_not_silent_while_no_pull_succeeds(
+    world: World, alpha: Box, why: str, remedy: str
+) -> None:
     """It hands in and exits, and for long nobody here can know that."""
     world.begin({"dev:greet": [{"hold": "d", **COMMIT}]}, config=[cwd(alpha), "bring: branch"])
     world.until_works("dev:greet")
-    gone = alpha.home / "no-rsync"
+    gone = alpha.home / "hindered"
     gone.touch()
     world.go("d")
     world.until(lambda: failing(world))
     world.until(lambda: world.believed("dev:greet") == "unreachable")
     for said in (world.task("status", "t1").out, world.task("hosts").out, world.task("why", "t1").out):
         flat = " ".join(said.split())
-        assert "rsync is missing" in flat
+        assert why in flat
         assert re.search(r"since .*\b\d\d:\d\d\b", flat), flat
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
     assert question["kind"] == "box"
-    assert "install it there" in question["text"]
+    assert remedy in question["text"]
     assert not world.story().facts("looked"), "nobody looks for signs of work that cannot come"
     gone.unlink()
     logins = alpha.logins()

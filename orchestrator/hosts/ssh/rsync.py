@@ -94,7 +94,7 @@ def rsync(
     except Late as problem:
         raise Cut(f"{link.address}: {problem}", stands=link.state().way is Way.REACHABLE) from None
     except TooMuch as problem:
-        if not cut_short and budget is None:
+        if problem.is_err or (not cut_short and budget is None):
             raise Unavailable(f"{link.address}: rsync {problem}") from None
         return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
     said = ended.err.decode(errors="backslashreplace").strip()
