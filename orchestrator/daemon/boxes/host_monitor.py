@@ -28,7 +28,7 @@ from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import State, Way, is_lost
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
 from orchestrator.ports.host import Standing
@@ -131,6 +131,11 @@ class HostMonitor:
     def belief(self) -> Belief | None:
         """Return the believed state of the box, or None before the first try."""
         return self._contact.belief
+
+    @property
+    def state(self) -> State:
+        """Return whether the box can be used, for `task hosts`."""
+        return self._contact.state
 
     @property
     def floods(self) -> bool:
@@ -247,7 +252,7 @@ class HostMonitor:
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
-        self._heed(fit)
+        self._heed([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
         seen = self._look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
@@ -255,7 +260,9 @@ class HostMonitor:
         self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
         gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         more = False
-        for remote_task in _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
+        control = _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
+        # What hangs comes last.
+        for remote_task in sorted(control, key=lambda each: bool(self.troubles.of(each.task))):
             control_pulled = self._bringing.pull_control(remote_task, gone) if remote_task in fit else None
             whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
             if control_pulled is not None and whole:
@@ -346,7 +353,7 @@ class HostMonitor:
         self._unheed()
         self._bringing.want_nothing()
         self._due = now + self._contact.failed(error)
-        if not isinstance(error, Unreachable | NotLetIn):
+        if not is_lost(error):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
 
     def _publish_belief(self) -> None:

@@ -180,6 +180,19 @@ class Link:
                 raise self._ended_early(problem.said, name, master) from None
             self._connection.works()
 
+    def cut_off(self, why: str, said: bytes = b"") -> Unreachable:
+        """Return the error for a program of `shell` that ended early, or did not end in time.
+
+        `said` is what it, and its ssh, wrote on standard error.
+        """
+        master = self._connection.look().master
+        if master is None:
+            return Cut(f"{self.address}: {why}")
+        if _NO_CHANNEL in said:
+            return self._crowded(master)
+        self._doubt(master)
+        return Cut(f"{self.address}: {why}", stands=master.stands())
+
     def again(self) -> None:
         """Let the next command try to connect at once: somebody fixed something, or the network came back.
 
@@ -219,10 +232,15 @@ class Link:
                 self._used -= 1
                 self._free.notify()
 
-    def _narrow(self) -> None:
-        """Assume that the box grants only as many sessions as are in use, without the one that it refused."""
+    def _crowded(self, master: Master) -> Unreachable:
+        """Return the error for a session that was refused.
+
+        From now on it is assumed that the box grants only as many as are in use, without that one.
+        """
         with self._free:
             self._room = max(1, min(self._room, self._used - 1))
+        self._replace_leaking(master)
+        return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
 
     def _connected(self, until: float) -> Master:
         if not self._connecting.acquire(timeout=max(0.0, until - time.monotonic())):
@@ -257,8 +275,8 @@ class Link:
         return master
 
     def _doubt(self, master: Master) -> None:
-        """Give up a connection whose own process hangs; a command that merely runs long is left alone."""
-        if not master.answers(self._environ):
+        """Give up a connection that ended, or whose own process hangs; one command that failed costs it nothing."""
+        if self._connection.look().master is master and not master.answers(self._environ):
             self._connection.lose(master, "the connection's own process does not answer")
             self._close_given_up()
 
@@ -291,11 +309,8 @@ class Link:
     def _ended_early(self, words_printed: bytes, name: str, master: Master) -> Unreachable:
         """Return the error for an ssh that ended before its command, with these words."""
         if words_printed.startswith(_NO_CHANNEL):
-            self._narrow()
-            self._replace_leaking(master)
-            return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
-        if not master.stands():
-            self.state()
+            return self._crowded(master)
+        self._doubt(master)
         words = words_printed[-200:].decode(errors="replace").strip()
         return Cut(
             f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
