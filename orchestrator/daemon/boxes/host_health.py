@@ -88,8 +88,9 @@ class HostHealth:
             self.link.again()
 
     def call_again(self) -> bool:
-        """Call the box again at once if it is lost; return whether it is."""
-        if self.belief is None or self.belief.reachable:
+        """Call the box again at once if it is lost, or grants too few sessions; return whether it is so."""
+        crowded, self._crowded_until = self.is_crowded, 0.0
+        if not crowded and (self.belief is None or self.belief.reachable):
             return False
         self.failures = 0
         self.link.again()

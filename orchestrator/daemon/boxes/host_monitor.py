@@ -8,6 +8,7 @@ schedule. Bulk files come last, task by task, and control files take precedence 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import threading
 import time
@@ -181,9 +182,9 @@ class HostMonitor:
         self._inbox.put(None)
 
     def call_again(self) -> None:
-        """Retry a lost box, and failed transfers from one that answers."""
+        """Retry a lost box; of one that answers failed transfers, and the standing channel if there is none."""
         self._called_again = True
-        if self._contact.call_again() or self.troubles:
+        if self._contact.call_again() or self.troubles or (self._deaf and self.remote_tasks):
             self.hurry()
 
     def close(self) -> None:
@@ -248,6 +249,7 @@ class HostMonitor:
         self._idle, began = 0, self.steady()
         if self._called_again:
             self._called_again = False
+            self._heeded_at = -math.inf
             self._bringing.call_again()
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
@@ -378,7 +380,8 @@ class HostMonitor:
     @property
     def _deaf(self) -> bool:
         """Return whether no channel reports changes on the box."""
-        return self._heeded is None or self._heeded[1].ended
+        heeded = self._heeded  # another thread may end it
+        return heeded is None or heeded[1].ended
 
     def _unheed(self) -> None:
         if self._heeded is not None:

@@ -89,7 +89,7 @@ class Link:
         # Held while a connection is made or closed, which takes seconds.
         self._connecting = threading.Lock()
         self._connection = Connection(address)
-        self._over = False
+        self._over = self._renew = False
         self._lacks = set[str]()
         self._made_at = 0.0
         self._crowded_since: float | None = None
@@ -196,9 +196,11 @@ class Link:
     def again(self) -> None:
         """Let the next command try to connect at once: somebody fixed something, or the network came back.
 
-        It returns at once. The failure of a try that is under way does not postpone the next one.
+        It returns at once. The failure of a try that is under way does not postpone the next one. A connection to which
+        the box grants too few sessions is made anew when nothing uses it: its limit stays as long as it stands.
         """
         self._connection.again()
+        self._renew = self._room < self._channels
 
     def patience(self) -> float:
         """Return the seconds until a command would try to connect: 0 if it would now."""
@@ -247,6 +249,9 @@ class Link:
             raise Unreachable(f"{self.address} is being connected to, and does not answer")
         try:
             found = self._connection.look()
+            if self._renew and found.master is not None and self._used == 1:  # by this command
+                self._connection.give_up(found.master)
+                found = self._connection.look()
             self._connection.close_given_up()
             if found.master is not None:
                 return found.master
@@ -269,7 +274,7 @@ class Link:
                 raise NotLetIn(_sentence(self.address, state), state) from None
             raise Unreachable(_sentence(self.address, state)) from None
         self._connection.made(master)
-        self._room = self._channels
+        self._room, self._renew = self._channels, False
         self._lacks = set()
         self._made_at, self._crowded_since = time.monotonic(), None
         return master

@@ -582,7 +582,7 @@ def test_task_that_hangs_is_not_listened_to(bench: Bench) -> None:
     assert heeded[0] == {("t-2", "/repo")}
 
 
-def test_question_to_a_box_that_hangs_is_the_trouble_of_its_tasks(bench: Bench) -> None:
+def test_question_that_hangs_is_the_trouble_of_the_tasks_there(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.link.stands = True
@@ -596,7 +596,7 @@ def test_question_to_a_box_that_hangs_is_the_trouble_of_its_tasks(bench: Bench) 
     assert bench.monitor.belief.reachable
 
 
-def test_box_without_a_session_to_spare_is_not_shown_as_reachable(bench: Bench) -> None:
+def test_box_without_a_session_is_not_shown_as_reachable(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.link.stands = True
@@ -608,3 +608,14 @@ def test_box_without_a_session_to_spare_is_not_shown_as_reachable(bench: Bench) 
     bench.lost = None
     bench.round()
     assert bench.monitor.state.way is Way.REACHABLE
+
+
+def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.channels[0].broken.set()
+    wait_until(lambda: bench.monitor._deaf)
+    bench.round()
+    assert len(bench.channels) == 1
+    bench.monitor.call_again()
+    wait_until(lambda: len(bench.channels) == 2)
