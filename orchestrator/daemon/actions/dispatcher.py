@@ -28,7 +28,7 @@ from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -348,8 +348,7 @@ class Dispatcher:
         is a connection is no reason to wait: it is counted.
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
-        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
-        return no_way or self.context.adapters.files.entry(launched) is not None
+        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Read or change what git has.
