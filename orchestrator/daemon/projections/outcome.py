@@ -18,6 +18,8 @@ from orchestrator.pm.state.results import Counts, baseline_of, counts, last_chec
 from orchestrator.pm.state.usage_limits import parked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
     from orchestrator.pm.state.task_state import PMState
@@ -27,6 +29,7 @@ LONGEST: Final = 240
 """How many characters of a foreign text one of the lines shows."""
 
 NAMED: Final = 5
+_AT_WORK: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
 _ENDED: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 STATES: Final = {
     TaskState.RUNNING: "at work",
@@ -207,26 +210,41 @@ def _cost(state: PMState) -> str:
 
 
 def _next(state: PMState, look: BranchLook | None, called: str) -> str:
+    if (asked := state.open_questions) and state.state in _AT_WORK:
+        return _answer(asked, called)
     name, project = quote(state.name), quote(state.project)
     match state.state:
-        case TaskState.WAITING:
-            question = state.open_questions[0]
-            return f"`task answer {called} {question.id} {first_answer(question)}`"
-        case TaskState.RUNNING if parked(state):
+        case TaskState.RUNNING | TaskState.WAITING if parked(state):
             return "nothing has to be done; it is tried again by itself"
-        case TaskState.RUNNING:
+        case TaskState.RUNNING | TaskState.WAITING if not state.live_runs:
+            return "nothing has to be done; it goes on by itself"
+        case TaskState.RUNNING | TaskState.WAITING:
             return f"nothing has to be done; `task attach {called}` shows the agents"
         case TaskState.COMPLETE:
-            return _take_over(state, look, called)
+            further = _take_over(state, look, called)
         case TaskState.STOPPED | TaskState.FAILED:
-            return f"`task start {name} --project {project}` goes on"
+            further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
-            take = _take_over(state, look, called, anyway=" --anyway")
-            again = f"`task start {name} --project {project}`"
-            if not_done(state):
-                return f"{again} tries again what was set aside; {take}"
-            # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
-            return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
+            further = _after_part(state, look, called, f"`task start {name} --project {project}`")
+    return f"{_answer(asked, called)}; {further}" if asked else further
+
+
+def _answer(asked: Sequence[Question], called: str) -> str:
+    """Return the command that answers the oldest open question, and how to see the others."""
+    first, *others = asked
+    more = f"; `task questions {called}` shows {len(others)} more" if others else ""
+    return f"`task answer {called} {first.id} {first_answer(first)}`{more}"
+
+
+def _after_part(state: PMState, look: BranchLook | None, called: str, start: str) -> str:
+    """Return what can be done about a task that is complete in part: `start` is the command that starts it again."""
+    take = _take_over(state, look, called, anyway=" --anyway")
+    if state.steps.unsettled:
+        return f"{start} goes on; {take}"
+    if not_done(state):
+        return f"{start} tries again what was set aside; {take}"
+    # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
+    return f"change what task.md asks for, then {start} plans what is still to be done; {take}"
 
 
 def first_answer(question: Question) -> str:

@@ -7,7 +7,10 @@ from dataclasses import replace
 from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
+from orchestrator.model.event import Event, EventKind
+from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
@@ -174,3 +177,39 @@ def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
         outcome_of(finished().state, BranchLook(1.0)).next
         == "`task diff demo` says how to get the branch back"
     )
+
+
+def test_next_is_the_answer_while_others_work() -> None:
+    """A question was open beside other work, and `next` said that nothing has to be done."""
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key for the API")
+    assert (story.task(), story.works_on()) == (TaskState.RUNNING, {"dev:b"})
+    assert story.question().id in outcome_of(story.state, None).next
+
+
+def test_next_is_the_answer_to_a_permission_request() -> None:
+    """A run waited for permission: the task was at work, and nothing had to be done."""
+    story = Story().planned("a")
+    story.comes_alive("dev:a")
+    asks = Event(EventKind.ASKED, tool_request=ToolRequest("Bash", Act.RUN, command="make all"))
+    story.tells("dev:a", asks, waits=True, judgement=Judgement(Ruling.ASK, "no rule covers it", 600.0))
+    assert story.task() is TaskState.RUNNING
+    assert "`task answer" in outcome_of(story.state, None).next
+
+
+def test_next_counts_the_other_open_questions() -> None:
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    for step in ("dev:a", "dev:b"):
+        story.does(step, ReportStatus.BLOCKED, blockers=f"no key for {step}")
+    told = outcome_of(story.state, None).next
+    assert "q1" in told
+    assert "shows 1 more" in told
+
+
+def test_next_names_no_agents_where_none_works() -> None:
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    story.ends("explore", Exit(code=1))
+    assert (story.task(), story.works_on()) == (TaskState.RUNNING, set())
+    assert "attach" not in outcome_of(story.state, None).next
