@@ -134,8 +134,8 @@ class PMView:
     `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
-    waits for. `called` is the word by which commands reach the task, where its name is not enough. `notices` are the
-    last ones, stamped.
+    waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
+    stamped.
     """
 
     task: str
@@ -159,7 +159,7 @@ class PMView:
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0
     limited: Limited | None = None
-    called: str = ""
+    id: str = ""
     notices: tuple[str, ...] = ()
 
 
@@ -439,7 +439,7 @@ def _troubled(view: PMView) -> Iterable[str]:
         for said, times in Counter(map(shown, each.feedback)).items():
             yield f"  - {said}" + (f" (said {times} times)" if times > 1 else "")
         if each.failed:
-            where = f" (`task logs {shown(view.called or view.task)} {shown(each.run)}`)" if each.run else ""
+            where = f" (`task logs {shown(view.id or view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"
             yield from _block(each.lines)
 

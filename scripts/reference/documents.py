@@ -136,7 +136,7 @@ class Outcome(TypedDict):
     cost: str
     """What it cost."""
     next: str
-    """What to type next."""
+    """What to type next; commands name the task by its id."""
     branch_seen: Moment | None
     """When the branch was looked at that `work` describes."""
 

@@ -77,10 +77,10 @@ class Outcome:
         )
 
 
-def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Outcome:
+def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
     """Return the result of a task so far. `look` is the last look at its branch, None if there was none yet.
 
-    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
+    Commands name the task by its id: pages stay as they are when another project gets a task of the same name.
     """
     counted = counts(state)
     return Outcome(
@@ -89,7 +89,7 @@ def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Out
         work=_work(state, look),
         not_done=_not_done(state),
         cost=_cost(state),
-        next=_next(state, look, called or state.name),
+        next=_next(state, look),
         branch_seen=None if look is None or look.fault else look.at,
     )
 
@@ -209,9 +209,9 @@ def _cost(state: PMState) -> str:
     return ", ".join(amounts)
 
 
-def _next(state: PMState, look: BranchLook | None, called: str) -> str:
+def _next(state: PMState, look: BranchLook | None) -> str:
     if (asked := state.open_questions) and state.state in _AT_WORK:
-        return _answer(asked, called)
+        return _answer(state.id, asked)
     name, project = quote(state.name), quote(state.project)
     match state.state:
         case TaskState.RUNNING | TaskState.WAITING if parked(state):
@@ -219,26 +219,26 @@ def _next(state: PMState, look: BranchLook | None, called: str) -> str:
         case TaskState.RUNNING | TaskState.WAITING if not state.live_runs:
             return "nothing has to be done; it goes on by itself"
         case TaskState.RUNNING | TaskState.WAITING:
-            return f"nothing has to be done; `task attach {called}` shows the agents"
+            return f"nothing has to be done; `task attach {state.id}` shows the agents"
         case TaskState.COMPLETE:
-            further = _take_over(state, look, called)
+            further = _take_over(state, look)
         case TaskState.STOPPED | TaskState.FAILED:
             further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
-            further = _after_part(state, look, called, f"`task start {name} --project {project}`")
-    return f"{_answer(asked, called)}; {further}" if asked else further
+            further = _after_part(state, look, f"`task start {name} --project {project}`")
+    return f"{_answer(state.id, asked)}; {further}" if asked else further
 
 
-def _answer(asked: Sequence[Question], called: str) -> str:
+def _answer(task: str, asked: Sequence[Question]) -> str:
     """Return the command that answers the oldest open question, and how to see the others."""
     first, *others = asked
-    more = f"; `task questions {called}` shows {len(others)} more" if others else ""
-    return f"`task answer {called} {first.id} {first_answer(first)}`{more}"
+    more = f"; `task questions {task}` shows {len(others)} more" if others else ""
+    return f"`task answer {task} {first.id} {first_answer(first)}`{more}"
 
 
-def _after_part(state: PMState, look: BranchLook | None, called: str, start: str) -> str:
+def _after_part(state: PMState, look: BranchLook | None, start: str) -> str:
     """Return what can be done about a task that is complete in part: `start` is the command that starts it again."""
-    take = _take_over(state, look, called, anyway=" --anyway")
+    take = _take_over(state, look, anyway=" --anyway")
     if state.steps.unsettled:
         return f"{start} goes on; {take}"
     if not_done(state):
@@ -255,7 +255,7 @@ def first_answer(question: Question) -> str:
     return first if first.isascii() and first.replace("-", "").isalnum() else "1"
 
 
-def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:
+def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str:
     """Return how to take the work over, if some of it is on a branch that is not merged yet.
 
     `anyway` is the option that `task merge` needs for work that is not complete; empty if it needs none.
@@ -263,12 +263,12 @@ def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str
     if state.base and (look is None or look.fault):
         return "what there is to merge is shown once the branch has been looked at"
     if state.base and look is not None and look.seen is None:
-        return f"`task diff {called}` says how to get the branch back"
+        return f"`task diff {state.id}` says how to get the branch back"
     if look is None or look.seen is None or not look.seen.files:
         return "there is nothing to merge"
     if look.seen.merged:
         return "it is merged already"
-    return f"`task diff {called}` shows what is done, `task merge {called}{anyway}` takes it over"
+    return f"`task diff {state.id}` shows what is done, `task merge {state.id}{anyway}` takes it over"
 
 
 def _count(number: int, what: str) -> str:

@@ -49,15 +49,12 @@ TROUBLES: Final = 30
 """How many steps that had trouble are listed: the last ones of the plan."""
 
 
-def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None, called: str = "") -> PMView:
-    """Return what the PM knows of a task that its folder does not show. `look` is the last look at its branch.
-
-    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
-    """
+def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None) -> PMView:
+    """Return what the PM knows of a task that its folder does not show. `look` is the last look at its branch."""
     seen = look.seen if look is not None else None
     return PMView(
         task=state.name,
-        called=called or state.name,
+        id=state.id,
         phase=state.phase,
         state=state.state,
         last_checkin=last_checkin or None,
@@ -73,7 +70,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         questions=tuple(
             OpenQuestion(
                 question.text,
-                f"task answer {called or state.name} {question.id} {first_answer(question)}",
+                f"task answer {state.id} {question.id} {first_answer(question)}",
                 question.options,
                 question.default,
                 question.deadline,
@@ -81,7 +78,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
             for question in state.open_questions
         ),
         criteria=state.criteria,
-        outcome=outcome_of(state, look, called).lines(),
+        outcome=outcome_of(state, look).lines(),
         looked_at=look.at if look is not None else None,
         commits=tuple(Commit(each.commit[:10], each.subject, each.at) for each in seen.commits)
         if seen

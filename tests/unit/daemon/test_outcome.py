@@ -37,13 +37,7 @@ def test_a_complete_task() -> None:
     assert "the PM has run no check" in told.work
     assert told.branch_seen == LOOK.at
     assert told.not_done == "nothing"
-    assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
-
-
-def test_commands_call_a_task_as_it_is_reached() -> None:
-    state = finished().state
-    told = outcome_of(state, LOOK, called=state.id).next
-    assert told == f"`task diff {state.id}` shows what is done, `task merge {state.id}` takes it over"
+    assert told.next == "`task diff demo-1` shows what is done, `task merge demo-1` takes it over"
 
 
 def test_a_partial_task_says_what_is_missing() -> None:
@@ -59,7 +53,7 @@ def test_a_partial_task_says_what_is_missing() -> None:
     )
     assert "Do a (rejected 1 times, last: it leaks)" in told.not_done
     assert "`task start demo --project /project` tries again" in told.next
-    assert "`task merge demo --anyway` takes it over" in told.next
+    assert "`task merge demo-1 --anyway` takes it over" in told.next
 
 
 def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
@@ -117,8 +111,7 @@ def test_a_question_says_what_to_type() -> None:
     story.starts()
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
-    assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"
-    assert outcome_of(story.state, None, called="demo-0a").next == "`task answer demo-0a q1 retry`"
+    assert outcome_of(story.state, None).next == "`task answer demo-1 q1 retry`"
 
 
 def test_what_is_missing_of_a_partial_task_is_not_called_nothing() -> None:
@@ -175,7 +168,7 @@ def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
     """`nothing is there to be merged` was said of commits that one command brings back."""
     assert (
         outcome_of(finished().state, BranchLook(1.0)).next
-        == "`task diff demo` says how to get the branch back"
+        == "`task diff demo-1` says how to get the branch back"
     )
 
 
