@@ -192,12 +192,19 @@ def _ended(step: Step) -> str:
 def _not_done(state: PMState) -> str:
     reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
     if state.state in _ENDED:
+        reasons += [f"{_short(title, 100)} (not finished)" for title in _unfinished(state)[:NAMED]]
         reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
     elif not reasons:
         return "nothing was given up so far"
     if not reasons and state.state is not TaskState.COMPLETE:
         return _short(state.why) or "nothing was given up so far"
     return "; ".join(reasons) or "nothing"
+
+
+def _unfinished(state: PMState) -> list[str]:
+    """Return the title of each subtask or step that an abandoned task has left."""
+    left = state.steps.among(state.steps.unsettled & ~state.steps.consultations)
+    return list({step.subtask or step.judges or step.id: step.title for step in left}.values())
 
 
 def _cost(state: PMState) -> str:

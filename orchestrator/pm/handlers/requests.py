@@ -229,9 +229,12 @@ def _note_config(draft: Draft, config: Config) -> None:
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     """Add a step on the user's request, outside the plan."""
     draft.change(RequestAcknowledged(fact.request))
-    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
+    settled = draft.state.steps.first(draft.state.steps.unsettled) is None  # an abandoned task has steps left
+    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL} and settled
     if not over and draft.state.state not in ACTIVE:
-        draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
+        draft.reply = (
+            f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
+        )
         draft.refused = True
         return
     if over:

@@ -65,11 +65,16 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
 
 def delivered(state: PMState) -> bool:
-    """Return whether any requested part is done: a subtask passed, or a criterion is met."""
+    """Return whether any requested part is done: a subtask or order passed with its judges, or a criterion is met."""
+    steps = state.steps
     done = any(
-        step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
+        step.subtask and step.judges and not steps.of_subtask(step.subtask) & steps.unsettled
+        for step in steps.among(steps.passed)
     )
-    loose = any(Gate.COMMIT in step.gates and step.state is StepState.PASSED for step in state.steps.values())
+    loose = any(
+        Gate.COMMIT in step.gates and not steps.judges_of(step.id) & steps.unsettled
+        for step in steps.among(steps.passed)
+    )
     return done or loose or any(mark.met and mark.evidence for mark in state.criteria)
 
 

@@ -206,3 +206,16 @@ def test_next_names_no_agents_where_none_works() -> None:
     story.ends("explore", Exit(code=1))
     assert (story.task(), story.works_on()) == (TaskState.RUNNING, set())
     assert "attach" not in outcome_of(story.state, None).next
+
+
+def test_abandoned_part_says_what_is_left_and_how_to_go_on() -> None:
+    """Its steps are not set aside: a start goes on with them."""
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story.finishes("a")
+    story.does("dev:b", ReportStatus.BLOCKED, blockers="no key for the API")
+    story.answers("q1", "abandon")
+    told = outcome_of(story.state, LOOK)
+    assert story.task() is TaskState.PARTIAL
+    assert "Do b (not finished)" in told.not_done
+    assert "tries again" not in told.next
+    assert "task start demo --project /project" in told.next

@@ -109,6 +109,7 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     assert name not in story.replies
     story.passes(2)
     assert story.replies[name].say is Say.DENY
+    assert story.replies[name].reason.startswith("Nobody answered")
     assert not story.state.open_questions
     assert story.state.questions["q1"].by == "permissions.wait"
     assert not any("task.md" in notice for notice in story.state.notices)
