@@ -135,7 +135,7 @@ class PMView:
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
-    stamped.
+    stamped; `more_notices` came before them.
     """
 
     task: str
@@ -161,6 +161,7 @@ class PMView:
     limited: Limited | None = None
     id: str = ""
     notices: tuple[str, ...] = ()
+    more_notices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +447,9 @@ def _troubled(view: PMView) -> Iterable[str]:
 
 def _notices(view: PMView) -> Iterable[str]:
     """Yield what was noticed, each with its moment: the page is read on another day than it was written."""
+    if view.more_notices > 0:
+        every = view.more_notices + len(view.notices)
+        yield f"- {view.more_notices} earlier ones (`task why {view.id or view.task} noticed -n {every}`), then:"
     for notice in view.notices:
         at, said = parted(notice)
         yield f"- {'' if at is None else f'{local_time(at)}: '}{shown(said, TEXT_LENGTH)}"

@@ -411,6 +411,8 @@ class Status(TypedDict):
     """When this was written."""
     notices: list[str]
     """The last things that a person should know."""
+    noticed: int
+    """How many such things there were; `task why NAME noticed -n N` shows the last N of them."""
     daemon: Daemon
     """How the daemon stands."""
 

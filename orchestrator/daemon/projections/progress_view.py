@@ -96,7 +96,8 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
         limited=_limited(state),
-        notices=state.notices[-NOTICES_SHOWN:],
+        notices=(shown := state.notices[-NOTICES_SHOWN:]),
+        more_notices=max(state.noticed, len(state.notices)) - len(shown),
     )
 
 
