@@ -104,7 +104,7 @@ def open_work(draft: Draft, step: str) -> None:
         step=step,
         target=run.instance,
         at=float(second),
-        instructions=instructions_for(here),
+        instructions=instructions_for(draft.state, here),
         context=context_for(draft.state, here, draft.limits, skills),
         skills=skills,
         criteria=criteria_for(draft.state, here),

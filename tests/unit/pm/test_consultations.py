@@ -106,6 +106,18 @@ def test_the_digest_tells_what_landed_since_and_stays_short() -> None:
     assert len(digest.splitlines()) <= 40
 
 
+def test_digest_counts_attempts_as_status_does() -> None:
+    """A step that was opened again for a question was at attempt 2, though nobody had begun it."""
+    story = planned("a")
+    run = story.comes_alive("pm:3")
+    story.decides(A.ASK, "dev:a", instructions="Which one?", options=("left",))
+    story.ends(run=run)
+    story.answers(story.question().id, "left")
+    assert story.step("dev:a").attempt == 2
+    digest = story.order_of("pm:4").context
+    assert "- dev:a for dev: Do a" in digest.splitlines()
+
+
 def test_no_news_and_no_consultation() -> None:
     story = led()
     story.starts()

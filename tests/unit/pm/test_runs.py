@@ -102,3 +102,15 @@ def test_runs_of_one_attempt_are_one_try_also_after_a_restart() -> None:
     runs = [replace(FIRST, step="dev:a"), replace(NEXT, step="dev:a")]
     runs.append(replace(OTHER, step="dev:a", attempt=4))
     assert through(*runs).tries("dev:a") == Runs(runs).tries("dev:a") == 2
+
+
+def test_orders_count_attempts_as_status_does() -> None:
+    """After a question an order said "attempt 5" of what status showed as the fourth try."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a", "it leaks")
+    story.answers("q1", "retry")
+    tries = story.state.runs.tries("dev:a")
+    assert tries < story.step("dev:a").attempt
+    assert f"This is attempt {tries}." in story.order_of("dev:a").instructions
