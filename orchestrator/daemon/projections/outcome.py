@@ -14,7 +14,16 @@ from orchestrator.formats.amounts import cost_said, span_said, tokens_said
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
-from orchestrator.pm.state.results import Counts, baseline_of, counts, last_check, not_done, unmet_criteria
+from orchestrator.pm.state.results import (
+    Counts,
+    baseline_of,
+    checked_work,
+    counts,
+    last_check,
+    not_done,
+    rebased_since,
+    unmet_criteria,
+)
 from orchestrator.pm.state.usage_limits import parked
 
 if TYPE_CHECKING:
@@ -168,18 +177,24 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
         ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
         only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
         return "the PM has run no check on it" + (f", only {only}" if only else "")
-    results = [f"check before: {_ended(before)}"] if before is not None else []
+    results = []
+    if before is not None:
+        old = f", on {before.check_commit[:10]}" if rebased_since(state, before) else ""
+        results.append(f"check before: {_ended(before)}{old}")
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""
-        judged = state.steps.get(after.judges) if after.judges else None
-        commit = judged.commit if judged is not None else ""
-        stale = (
-            f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
-        )
-        results.append(f"check after: {_ended(after)}{stale}")
+        results.append(f"check after: {_ended(after)}{_stale(state, after, tip)}")
     else:
         results.append("check after: none on accepted work so far")
     return ", ".join(results)
+
+
+def _stale(state: PMState, after: Step, tip: str) -> str:
+    """Return on which commit a check ran, if that is not the tip of the branch."""
+    commit = after.check_commit or checked_work(state, after)
+    if rebased_since(state, after):
+        return f", on {commit[:10]} and not on what came after it: the work was rebased since"
+    return f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
 
 
 def _ended(step: Step) -> str:

@@ -11,7 +11,7 @@ from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done
+from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done, rebased_since
 from orchestrator.pm.state.usage_limits import parked, shown_reset
 from orchestrator.scribe.progress import (
     AgentUsage,
@@ -114,7 +114,11 @@ def _checks(state: PMState) -> tuple[Check, ...]:
     """Return how the check ended before anything was changed, and on the work that passed last."""
     found = (("before any change", baseline_of(state)), ("after", last_check(state)))
     return tuple(
-        Check(f"{when} ({step.id})", step.check_exit, step.check_lines)
+        Check(
+            f"{when} ({step.id}){', before the rebase' if rebased_since(state, step) else ''}",
+            step.check_exit,
+            step.check_lines,
+        )
         for when, step in found
         if step is not None and step.check_exit is not None
     )

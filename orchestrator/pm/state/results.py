@@ -123,6 +123,18 @@ def last_check(state: PMState) -> Step | None:
     return checked
 
 
+def checked_work(state: PMState, step: Step) -> str:
+    """Return the commit that a step's check is about, as it is now: a rebase changes it. Empty if there is none."""
+    if step.only_check:
+        return state.base
+    return state.steps[step.judges].commit if step.judges else ""
+
+
+def rebased_since(state: PMState, step: Step) -> bool:
+    """Return whether a step's check ran before the work was rebased: it says nothing of the work as it is now."""
+    return bool(step.check_commit) and step.check_commit != checked_work(state, step)
+
+
 def _set_aside(state: PMState) -> str:
     given_up = not_done(state)
     if not given_up:

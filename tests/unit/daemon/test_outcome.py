@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.event import Event, EventKind
@@ -15,7 +16,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, Story, plan_of
 
 SEEN = BranchSurvey("c" * 40, 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
 LOOK = BranchLook(1.0, SEEN)
@@ -219,3 +220,47 @@ def test_abandoned_part_says_what_is_left_and_how_to_go_on() -> None:
     assert "Do b (not finished)" in told.not_done
     assert "tries again" not in told.next
     assert "task start demo --project /project" in told.next
+
+
+def checked_and_rebased(refused: str = "") -> Story:
+    """Two subtasks whose checks passed, moved onto another commit; their last test is to be done again."""
+    story = Story(checks=("test",), agents={"test": AgentOverrides(check=("make", "test"))})
+    story.starts()
+    story.ends(run=story.comes_alive("baseline"))
+    story.does("explore")
+    story.does("plan", subtasks=plan_of("a", "b"))
+    for subtask in ("a", "b"):
+        story.commit = f"c-{subtask}-"
+        story.does(f"dev:{subtask}")
+        story.ends(run=story.comes_alive(f"test:{subtask}"))
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=MET)
+    story.rebase_refused = refused
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    return story
+
+
+def test_check_is_said_to_have_run_on_the_commit_it_ran_on() -> None:
+    """After a rebase an earlier test stood with the new commit, on which its check had never run."""
+    story = checked_and_rebased()
+    said = outcome_of(story.state, BranchLook(1.0, replace(SEEN, tip="y" * 40))).work
+    assert "check before: exited 0, on base," in said
+    assert "check after: exited 0, on c-a-1 and not on what came after it: the work was rebased" in said
+    assert " x" not in said
+    assert all("before the rebase" in check.what for check in pm_view(story.state, 1.0).checks)
+
+
+def test_check_that_ran_again_is_of_the_rebased_work() -> None:
+    story = checked_and_rebased()
+    story.starts()
+    story.ends(run=story.comes_alive("test:b"))
+    story.approves("test:b")
+    said = outcome_of(story.state, BranchLook(1.0, replace(SEEN, tip="y"))).work
+    assert said.endswith("check after: exited 0")
+
+
+def test_rebase_that_failed_leaves_the_checks_as_they_were() -> None:
+    story = checked_and_rebased(refused="conflicts")
+    said = outcome_of(story.state, LOOK).work
+    assert said.endswith("check after: exited 0, on c-a-1 and not on what came after it")
