@@ -249,11 +249,18 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
 
 
-def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
-    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids."""
+def add_loose_steps(
+    draft: Draft, agent: Agent, instructions: str, *, unplanned: bool = False
+) -> tuple[str, ...]:
+    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids.
+
+    `unplanned`: the PM agent gave that order.
+    """
     number = _free_number(draft.state, agent.name)
     steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
-    draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
+    added = [replace(step, since=draft.at) for step in steps]
+    added[0] = replace(added[0], unplanned=unplanned)
+    draft.change(*(StepAdded(step) for step in added))
     wait_for(draft, [steps[-1].id])
     return tuple(step.id for step in steps)
 
