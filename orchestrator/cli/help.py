@@ -77,7 +77,7 @@ task hosts --json
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when everything was last fetched from there
-               failing[]: task what since why             what cannot be fetched though it answers
+               failing[]: task task_id what since why     what cannot be fetched though it answers
                missing: how many runs ended there whose files are not all here
                floods: it reports more file changes than the daemon reads
                pool, cap: the pool of the settings, and most runs at once, or null; runs beyond it wait

@@ -536,6 +536,8 @@ class FailingTask(Failing):
     """Files of one task that cannot be brought from a box."""
 
     task: str
+    """Name of the task."""
+    task_id: str
     """Id of the task."""
 
 

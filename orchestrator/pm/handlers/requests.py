@@ -86,7 +86,7 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
     if late := [each for each in changes if each.needs_stop]:
         draft.reply = (
             f"{fact.name} runs, and {keys_of(late)} in its task.md can take effect only after a stop: "
-            f"`task stop {fact.name}`, then start it again"
+            f"`task stop {draft.state.id}`, then start it again"
         )
         draft.refused = True
         return
