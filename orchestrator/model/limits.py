@@ -114,6 +114,9 @@ class Limits:
     max_pm_failures: int = 3
     """After how many fruitless turns in a row of the PM agent the built-in rules go on alone."""
 
+    max_unplanned_orders: int = 12
+    """How many orders outside the plan the PM agent may give before a person is asked to allow as many more."""
+
     retry_pause: float = 1.0
     """First pause before a crashed or lost run is repeated. It grows fourfold up to `max_retry_pause`."""
 

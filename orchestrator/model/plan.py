@@ -85,9 +85,11 @@ class Step:
 
     `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
     which its work was seen to lie. `cause` is why its last run or check failed.
-    `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
+    `check_lines` are the last lines that its check printed, however that ended, `check_commit` is the commit on which
+    it ran, as far as the PM knows one. `only_check`: the step is its check,
     and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
-    when it judged the whole, all commits of the branch together were seen to change nothing.
+    when it judged the whole, all commits of the branch together were seen to change nothing. `unplanned`: the PM agent
+    ordered it outside the plan.
     """
 
     id: str
@@ -133,6 +135,8 @@ class Step:
     only_check: bool = False
     replaced: bool = False
     empty: bool = False
+    check_commit: str = ""
+    unplanned: bool = False
 
     @property
     def settled(self) -> bool:

@@ -36,8 +36,8 @@ class TaskState(StrEnum):
     WAITING = "waiting"  # nothing can go on before a question is answered
     STOPPED = "stopped"  # the user stopped it; `task start` resumes it
     COMPLETE = "complete"  # every step passed and every success criterion is met, with evidence
-    PARTIAL = "partial"  # it ended, and not all that was asked for is done: see `pm.results`
-    FAILED = "failed"  # it ended and nothing of what was asked for was delivered, or the user abandoned it
+    PARTIAL = "partial"  # it ended or was abandoned, and some of what was asked for is done: see `pm.results`
+    FAILED = "failed"  # it ended or was abandoned, and nothing of what was asked for was delivered
 
 
 class WorkspaceKind(StrEnum):

@@ -26,7 +26,7 @@ class Assignment:
     """Id of the step of the plan."""
 
     attempt: int
-    """Which attempt of the step this is, from 1."""
+    """Which attempt of the step this is, from 1. Attempts that nobody began do not count."""
 
     order: Path
     """File that holds the order."""

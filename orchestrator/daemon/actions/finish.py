@@ -40,7 +40,7 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
 
     """
     step, tree = state.steps[action.step], _tree(state, action.step, where)
-    about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
+    about = f"Subtask {step.subtask or step.id}, attempt {state.runs.tries(step.id)}."
     place, left = location_of(state.brief.config, step.agent), ""
     try:
         if place is not None and place.host:

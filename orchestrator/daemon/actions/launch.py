@@ -268,7 +268,7 @@ def _assignment(
         task=state.name,
         instance=run.instance,
         step=step.id,
-        attempt=step.attempt,
+        attempt=state.runs.tries(step.id),
         order=layout.run_order(layout.run_home(seen.home, run.id)),
         reply_to=run.order,
         task_dir=seen.task,

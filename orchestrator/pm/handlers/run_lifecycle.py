@@ -27,6 +27,7 @@ from orchestrator.pm.policies.retries import (
     went_in_circles,
 )
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
+from orchestrator.pm.state.results import checked_work
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
 
@@ -157,7 +158,7 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
         if Gate.CHECK not in draft.step(run.step).gates and how.code:
             draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
         open_work(draft, run.step)
@@ -168,10 +169,14 @@ def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -
     if how.code is None:
         draft.notice(f"{run.step} has no result: its check {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
         if how.code:
             draft.notice(f"the check exited {how.code} before anything was changed")
     draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
+
+
+def _checked(draft: Draft, run: Run) -> str:
+    return checked_work(draft.state, draft.step(run.step))
 
 
 def _stopped(draft: Draft, run: Run) -> bool:

@@ -31,7 +31,7 @@ from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checkin
 from orchestrator.pm.policies.reopen import set_aside
 from orchestrator.pm.policies.retries import block, plan_more, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
-from orchestrator.pm.state.results import accepted_work
+from orchestrator.pm.state.results import accepted_work, rebased_since
 from orchestrator.pm.state.step_changes import BranchJudged
 
 if TYPE_CHECKING:
@@ -196,14 +196,21 @@ def _checks(state: PMState) -> frozenset[str]:
 def _of_check(state: PMState, reference: Reference) -> Resolution:
     """Return the result of a check that is named by its step or its run."""
     name = reference.target
-    if (step := state.steps.get(name)) is not None and step.check_exit is not None:
-        return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
-    run = state.runs.get(name)
-    if run is None:
+    step, run = state.steps.get(name), state.runs.get(name)
+    if step is not None and step.check_exit is not None:
+        passed, detail = not step.check_exit, f"exited {step.check_exit}"
+    elif run is None:
         return Resolution(reference.text, exists=False, detail="is no check of this task")
-    if run.purpose is not Purpose.CHECK or run.exit is None:
+    elif run.purpose is not Purpose.CHECK or run.exit is None:
         return Resolution(reference.text, exists=False, detail="is a run of an agent and no check")
-    return Resolution(reference.text, run.exit.clean, str(run.exit))
+    else:
+        step = state.steps[run.step]
+        passed, detail = run.exit.clean, str(run.exit)
+        if run.attempt != step.attempt:
+            passed, detail = False, f"{detail}, in an earlier attempt"
+    if rebased_since(state, step):
+        passed, detail = False, f"{detail}, before the work was rebased"
+    return Resolution(reference.text, passed, detail)
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
-from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, ask
+from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, WITHDRAWN, ask
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.repeated_questions import times_asked
@@ -179,9 +179,9 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
     here = draft.step(step)
     asked = [f"  blocked: {first_line(each)}" for each in here.blockers]
     answers = [
-        f"  {question.id} was answered: {first_line(question.answer)}"
+        f"  {question.id} was answered by {question.by or USER}: {first_line(question.answer)}"
         for question in draft.state.questions.values()
-        if question.step == step and not question.open
+        if question.step == step and not question.open and question.answer != WITHDRAWN
     ]
     text = f"{here.agent} reports the same blocker for the {times}th time on '{here.title}':"
     history = "\n".join([text, *asked, *answers])
@@ -254,7 +254,9 @@ def since_answer(draft: Draft, step: str) -> str:
         each for each in draft.state.questions.values() if each.step == step and each.by in {USER, POLICY}
     ]
     last = max(given, key=lambda each: each.answered_at or 0.0, default=None)
-    return f" since {last.id} was answered" if last is not None else ""
+    if last is None:
+        return ""
+    return f" since {last.id} was answered" + ("" if last.by == USER else f" by {last.by}")
 
 
 def _with_last_line(step: Step, how: str) -> str:

@@ -65,11 +65,16 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
 
 def delivered(state: PMState) -> bool:
-    """Return whether any requested part is done: a subtask passed, or a criterion is met."""
+    """Return whether any requested part is done: a subtask or order passed with its judges, or a criterion is met."""
+    steps = state.steps
     done = any(
-        step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
+        step.subtask and step.judges and not steps.of_subtask(step.subtask) & steps.unsettled
+        for step in steps.among(steps.passed)
     )
-    loose = any(Gate.COMMIT in step.gates and step.state is StepState.PASSED for step in state.steps.values())
+    loose = any(
+        Gate.COMMIT in step.gates and not steps.judges_of(step.id) & steps.unsettled
+        for step in steps.among(steps.passed)
+    )
     return done or loose or any(mark.met and mark.evidence for mark in state.criteria)
 
 
@@ -116,6 +121,18 @@ def last_check(state: PMState) -> Step | None:
         if step.check_exit is not None and step.judges:
             checked = step
     return checked
+
+
+def checked_work(state: PMState, step: Step) -> str:
+    """Return the commit that a step's check is about, as it is now: a rebase changes it. Empty if there is none."""
+    if step.only_check:
+        return state.base
+    return state.steps[step.judges].commit if step.judges else ""
+
+
+def rebased_since(state: PMState, step: Step) -> bool:
+    """Return whether a step's check ran before the work was rebased: it says nothing of the work as it is now."""
+    return bool(step.check_commit) and step.check_commit != checked_work(state, step)
 
 
 def _set_aside(state: PMState) -> str:

@@ -135,11 +135,15 @@ class StepReported:
 
 @dataclass(frozen=True, slots=True)
 class StepChecked:
-    """The check that the daemon ran for a step ended with `exit`, and printed these lines last."""
+    """The check that the daemon ran for a step ended with `exit`, and printed these lines last.
+
+    It ran on `commit`; empty if it ran on no commit of the task.
+    """
 
     step: str
     exit: int
     lines: tuple[str, ...] = ()
+    commit: str = ""
     kind: Literal["step_checked"] = "step_checked"
 
 
@@ -258,7 +262,9 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(was, check_exit=change.exit, check_lines=change.lines)
+            return replace(
+                was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit
+            )
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
@@ -316,6 +322,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         approved=False,
         check_exit=None,
         check_lines=(),
+        check_commit="",
         commit="",
         last_commit=was.commit or was.last_commit,
         report="",

@@ -217,6 +217,8 @@ def _consultations(state: PMState) -> Iterator[str]:
     asks = [step.id for step in state.steps.values() if Gate.DECISION in step.gates and not step.settled]
     if asks != ([consultation.step] if consultation.step else []):
         yield f"the open consultation is '{consultation.step}', and unsettled are {asks}"
+    asked = Counter(each.text for each in state.open_questions if each.kind is QuestionKind.PM)
+    yield from (f"the PM agent asks {times} times: {text}" for text, times in asked.items() if times > 1)
     for name in consultation.ordered:
         if state.steps[name].state is not StepState.PENDING:
             yield f"{name} is ordered to start, and is {state.steps[name].state}"
@@ -236,5 +238,8 @@ def _task(state: PMState, limits: Limits) -> Iterator[str]:
     moves = bool(state.live_runs or state.outbox) or wake_at(state, limits) is not None
     if not moves and not state.open_questions:
         yield "stuck: nothing moves, and no question is open"
+    if state.open_questions and not (moves or state.steps.unsettled):
+        idle = [each.id for each in state.open_questions if each.kind is QuestionKind.PM]
+        yield from (f"every step is settled, and {each} of the PM agent is open" for each in idle)
     if not moves and state.state is not TaskState.WAITING:
         yield "nothing moves, and the task does not say that it waits"

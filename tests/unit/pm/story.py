@@ -160,7 +160,7 @@ class Story:
     def records(self, step: str, activity: Activity) -> bool:
         """The program of a step's run has recorded so much by now; return whether the daemon takes note of it."""
         run = self.run_of(step)
-        news = tells_more(self.limits, run, activity, self.at)
+        news = tells_more(self.step(step).tally, self.limits, run, activity, self.at)
         if news:
             self.feed(f.ActivitySeen(self.at, self.nonce(), run.id, activity))
         return news

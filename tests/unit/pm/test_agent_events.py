@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
@@ -109,6 +110,7 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     assert name not in story.replies
     story.passes(2)
     assert story.replies[name].say is Say.DENY
+    assert story.replies[name].reason.startswith("Nobody answered")
     assert not story.state.open_questions
     assert story.state.questions["q1"].by == "permissions.wait"
     assert not any("task.md" in notice for notice in story.state.notices)
@@ -288,6 +290,33 @@ def test_an_overload_grows_its_pauses(story):
         story.passes(2)
         story.comes_alive("dev:a")
     assert not story.state.open_questions
+
+
+def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
+    """The service of dev:a is overloaded so often, each time after a call whose result was new so long after the start."""
+    for number in range(1, times + 1):
+        story.at += 60
+        began = story.run_of("dev:a").opened_at
+        story.records("dev:a", Activity(Stage.MODEL, number, story.at, novel_at=began + novel))
+        story.tells("dev:a", failed(Failure.OVERLOAD))
+        story.ends("dev:a", Exit(signal=15))
+        story.passes(story.limits.max_overload_pause)
+        if "dev:a" not in story.works_on():
+            return
+        story.comes_alive("dev:a")
+
+
+def test_failures_with_work_between_are_not_in_a_row(story):
+    """"Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
+    fails_and_goes_on(story, 30, story.limits.max_overloads + 1)
+    assert not story.state.open_questions
+    assert story.step("dev:a").tally.overloads == 1
+
+
+def test_failures_without_work_between_are_in_a_row(story):
+    """What a resumed conversation did before its run began is no work of that run."""
+    fails_and_goes_on(story, -30, story.limits.max_overloads + 1)
+    assert story.question().kind is QuestionKind.ACCOUNT
 
 
 @pytest.mark.parametrize("failure", [Failure.LOGIN, Failure.CREDIT])

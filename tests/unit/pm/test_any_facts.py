@@ -79,6 +79,7 @@ small_limits = st.builds(
     max_replans=st.integers(0, 2),
     max_concurrent_runs=st.integers(1, 4),
     max_subtasks=st.integers(3, 10),
+    max_unplanned_orders=counts,
 )
 budgets = st.sampled_from([Budget(), Budget(), Budget(tokens=5000), Budget(cost=2.0), Budget(time=7200.0)])
 usages = st.builds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,3 +165,26 @@ def test_all_that_is_done_again_is_named() -> None:
     story = complete("a")
     reply = story.rebases(**{"c-a-1": "x"}).reply
     assert reply.endswith("is done again: test:a, review:a, accept")
+
+
+@pytest.mark.parametrize(("named", "counts"), [("test:a", False), ("test:b", True), ("old run", False)])
+def test_check_from_before_a_rebase_is_no_evidence(named: str, *, counts: bool) -> None:
+    """The check of an earlier subtask never ran on the work as it is now."""
+    story, runs = Story(checks=("test",)).planned("a", "b"), {}
+    for subtask in ("a", "b"):
+        story.commit = f"c-{subtask}-"
+        story.does(f"dev:{subtask}")
+        runs[subtask] = story.comes_alive(f"test:{subtask}").id
+        story.ends(f"test:{subtask}")
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=MET)
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    story.starts()
+    story.comes_alive("test:b")
+    story.ends("test:b")
+    story.approves("test:b")
+    story.approves("review:b")
+    evidence = f"check {runs['b'] if named == 'old run' else named}"
+    story.does("accept", criteria=tuple(replace(mark, evidence=(evidence,)) for mark in MET))
+    assert (story.task() is TaskState.COMPLETE) is counts

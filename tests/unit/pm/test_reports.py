@@ -244,6 +244,34 @@ def test_an_old_report_that_is_touched_speaks_for_no_other_run() -> None:
     assert story.step("review:two").state is StepState.PASSED
 
 
+def test_a_copy_of_a_report_speaks_for_no_other_step() -> None:
+    """The approval of one subtask, copied under a new name, was taken for that of the next."""
+    story = Story().planned("one", "two")
+    story.does("dev:one")
+    story.approves("test:one")
+    review = story.comes_alive("review:one")
+    approved = Report(COMPLETE, verdict=Verdict.APPROVED)
+    story.feed(f.ReportLanded(story.at, "n1", "review-1.md", "same", "review", approved))
+    story.ends(run=review)
+    story.does("dev:two")
+    story.approves("test:two")
+    review = story.comes_alive("review:two")
+    story.feed(f.ReportLanded(story.at, "n2", "review-2.md", "same", "review", approved))
+    assert story.step("review:two").state is StepState.WORKING
+    assert "a copy of review-1.md" in story.state.notices[-1]
+    named = replace(approved, run=review.id)
+    story.feed(f.ReportLanded(story.at, "n3", "review-3.md", "other", "review", named))
+    assert story.step("review:two").state is StepState.PASSED
+
+
+def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
+    """Its agent was asked for that: a file that spoke for nothing else is no copy of anything."""
+    story = started()
+    story.feed(f.Intruded(story.at, "report.md", "same", "handoffs are named otherwise"))
+    story.feed(f.ReportLanded(story.at, "n1", "explore-1.md", "same", "explore", Report(COMPLETE)))
+    assert story.step("explore").state is StepState.PASSED
+
+
 def test_an_old_report_speaks_for_no_other_attempt() -> None:
     story = Story().planned("a")
     story.does("dev:a")

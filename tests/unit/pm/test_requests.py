@@ -344,7 +344,7 @@ def test_a_config_that_lays_out_the_steps_wants_a_stop_first() -> None:
     confirm = digest(edited.config)
     said = story.starts(brief=edited, confirmed=confirm)
     assert said.refused
-    assert "task stop demo" in said.reply
+    assert "`task stop demo-1`" in said.reply
     story.stops()
     assert not story.starts(brief=edited, confirmed=confirm).refused
 

@@ -118,3 +118,15 @@ def test_runs_of_one_step_are_summed_up_in_one_entry() -> None:
     runs = through(*(replace(FIRST, id=f"r-{number}", attempt=number) for number in range(1, 50)))
     assert len(runs._by_step) == 1
     assert runs.tries("explore-1") == 49
+
+
+def test_orders_count_attempts_as_status_does() -> None:
+    """After a question an order said "attempt 5" of what status showed as the fourth try."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a", "it leaks")
+    story.answers("q1", "retry")
+    tries = story.state.runs.tries("dev:a")
+    assert tries < story.step("dev:a").attempt
+    assert f"This is attempt {tries}." in story.order_of("dev:a").instructions
