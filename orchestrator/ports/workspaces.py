@@ -69,11 +69,15 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where."""
+    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where.
+
+    `is_empty`: the file has no bytes, or no file of the folder has any.
+    """
 
     is_folder: bool
     lines: int
     is_link: bool = False
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +212,11 @@ class Workspaces(Protocol):
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
-        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such."""
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
+        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
+
+        With `beyond`, a commit, only one counts that this does not have already.
+        """
         ...
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:

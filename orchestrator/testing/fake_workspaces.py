@@ -217,13 +217,14 @@ class FakeWorkspaces:
         contents = self.commits[self._at(project, branch)].contents
         name = str(PurePosixPath(path))
         if name in contents:
-            return FileSeen(is_folder=False, lines=len(contents[name].splitlines()))
-        inside = any(each.startswith(f"{name}/") for each in contents)
-        return FileSeen(is_folder=True, lines=0) if inside else None
+            lines = len(contents[name].splitlines())
+            return FileSeen(is_folder=False, lines=lines, is_empty=not contents[name])
+        inside = [text for each, text in contents.items() if each.startswith(f"{name}/")]
+        return FileSeen(is_folder=True, lines=0, is_empty=not any(inside)) if inside else None
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the commit of a branch that a hash names. Raises Refused."""
-        history = self._history(self._at(project, branch))
+        history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:

@@ -195,10 +195,10 @@ class GitWorkspaces:
         return file_on(repository, self._at(repository, branch), path)
 
     @told_apart
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
-        return commit_on(repository, self._at(repository, branch), name)
+        return commit_on(repository, self._at(repository, branch), name, beyond)
 
     @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:

@@ -53,6 +53,7 @@ class InGit:
         return done.stdout.strip()
 
     def put(self, tree: Tree, text: str, name: str) -> None:
+        (tree.path / name).parent.mkdir(parents=True, exist_ok=True)
         (tree.path / name).write_text(text)
 
     def commit_by_hand(self, tree: Tree) -> None:
@@ -778,6 +779,30 @@ def test_a_commit_is_looked_up_on_the_branch(world, tree):
     assert look(world.project, tree.branch, stranger) == ""
     assert look(world.project, tree.branch, "f" * 40) == ""
     assert look(world.project, tree.branch, "-rf") == ""
+
+
+def test_a_commit_that_another_has_is_not_beyond_it(world, tree):
+    """The commit from which a task began is on its branch, and was evidence of what the task did."""
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    look = world.workspaces.commit_on
+    assert look(world.project, tree.branch, tree.base, beyond=tree.base) == ""
+    assert look(world.project, tree.branch, first, beyond=tree.base) == first
+    assert look(world.project, tree.branch, first, beyond=first) == ""
+    assert look(world.project, tree.branch, second, beyond=first) == second
+
+
+def test_what_is_empty_on_a_branch_is_said_to_be(world, tree):
+    world.workspaces.prepare(tree, 1)
+    for name, text in {"void.py": "", "hollow/void.py": "", "full/void.py": "", "full/it.py": "x\n"}.items():
+        world.put(tree, text, name)
+    commit, _ = world.workspaces.commit(tree, "Files")
+    world.workspaces.merge(tree, commit)
+    found = {
+        name: world.workspaces.file_on(world.project, tree.branch, name).is_empty
+        for name in ("void.py", "hollow", "full", "full/it.py")
+    }
+    assert found == {"void.py": True, "hollow": True, "full": False, "full/it.py": False}
 
 
 def test_a_branch_that_is_not_there_has_nothing(world, tree):

@@ -31,7 +31,7 @@ from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checkin
 from orchestrator.pm.policies.reopen import set_aside
 from orchestrator.pm.policies.retries import block, plan_more, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
-from orchestrator.pm.state.results import accepted_work
+from orchestrator.pm.state.results import accepted_work, counts_as_check
 from orchestrator.pm.state.step_changes import BranchJudged
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 NAMED: Final = 10
 FORM: Final = (
     "Name files on the task's branch, or in the folder of an agent's own `cwd:` (`path` or `path:line`), files in "
-    "`artifacts/`, commits, or checks that the PM ran (`check test:ID`)"
+    "`artifacts/`, commits of this task, or checks that the PM ran on accepted work (`check test:ID`). A handoff is no "
+    "evidence, nor is an empty file"
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
 _UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
@@ -195,15 +196,20 @@ def _checks(state: PMState) -> frozenset[str]:
 
 def _of_check(state: PMState, reference: Reference) -> Resolution:
     """Return the result of a check that is named by its step or its run."""
-    name = reference.target
-    if (step := state.steps.get(name)) is not None and step.check_exit is not None:
-        return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
-    run = state.runs.get(name)
-    if run is None:
+    run = state.runs.get(reference.target)
+    step = state.steps.get(reference.target if run is None else run.step)
+    if step is None or (run is None and step.check_exit is None):
         return Resolution(reference.text, exists=False, detail="is no check of this task")
-    if run.purpose is not Purpose.CHECK or run.exit is None:
+    if run is not None and (run.purpose is not Purpose.CHECK or run.exit is None):
         return Resolution(reference.text, exists=False, detail="is a run of an agent and no check")
-    return Resolution(reference.text, run.exit.clean, str(run.exit))
+    if run is not None and run.attempt != step.attempt:
+        detail = f"is of attempt {run.attempt} of {step.id}, which was done again since"
+        return Resolution(reference.text, exists=False, detail=detail)
+    if not counts_as_check(state, step):
+        return Resolution(reference.text, exists=False, detail="is no check of accepted work")
+    if run is not None and run.exit is not None:
+        return Resolution(reference.text, run.exit.clean, str(run.exit))
+    return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.run import Purpose
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
@@ -102,6 +103,31 @@ def accepted_work(state: PMState) -> dict[str, str]:
         if Gate.MERGED in judge.gates and judge.judges and (work := steps[judge.judges]).commit
     ]
     return {step: commit for _, step, commit in sorted(merged)}
+
+
+def counts_as_check(state: PMState, step: Step) -> bool:
+    """Return whether the check of a step tells of the work: it ran on accepted work, or ahead of its acceptance.
+
+    One that ran before anything was changed tells nothing of it; nor does one of a step that was given up.
+    """
+    if step.only_check or step.check_exit is None:
+        return False
+    if Gate.CRITERIA in step.gates:
+        return True
+    if step.state is not StepState.PASSED:
+        return False
+    if step.judges:
+        return state.steps[step.judges].state is StepState.PASSED
+    checked_at = max(
+        (
+            run.opened_at
+            for run in state.runs.values()
+            if run.step == step.id and run.purpose is Purpose.CHECK
+        ),
+        default=0.0,
+    )
+    accepted = state.steps.among(state.steps.passed)
+    return any((each.commit or each.elsewhere) and each.since <= checked_at for each in accepted)
 
 
 def baseline_of(state: PMState) -> Step | None:
