@@ -1,7 +1,6 @@
 """Look up the evidence of success criteria: in the task's folder, and on the task's branch (U11).
 
-Anybody who works in the repository can move that branch. So this also checks whether it still contains the accepted
-work, and whether it changes anything.
+It stands at the accepted work, which is seen to first (`actions.branch`). Whether that changes anything is seen here.
 
 Work of agents in a folder of their own, here or on a box, may stay there. So files that are not on the branch are also
 looked for in those folders, and commits on the boxes.
@@ -53,26 +52,16 @@ def resolve(
     """
     elsewhere = lasting_places(state)
     found = tuple(_resolved(adapters, state, each, where, elsewhere) for each in action.references)
-    lost, empty = _branch(adapters, state, where)
-    return EvidenceResolved(
-        at, action.id, action.step, action.attempt, found, lost=lost, empty=empty and not elsewhere
-    )
+    empty = not elsewhere and _is_empty(adapters, state, where)
+    return EvidenceResolved(at, action.id, action.step, action.attempt, found, empty=empty)
 
 
-def _branch(adapters: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[str, ...], bool]:
-    """Return the steps whose accepted commits are missing from the branch, and whether its commits change nothing."""
-    accepted = accepted_work(state)
-    if not accepted:
-        return (), False
-    workspaces, code, branch = adapters.workspaces, where.code, state.branch
-    seen = workspaces.survey(code, branch, state.base)
-    if seen is None:
-        return tuple(accepted), False
-    try:
-        held = {step: workspaces.commit_on(code, branch, commit) for step, commit in accepted.items()}
-    except Refused:  # it was deleted just now
-        return tuple(accepted), False
-    return tuple(step for step, there in held.items() if not there), bool(seen.count) and not seen.files
+def _is_empty(adapters: Adapters, state: PMState, where: TaskPaths) -> bool:
+    """Return whether the branch has commits, and all of them together change nothing."""
+    if not accepted_work(state):
+        return False
+    seen = adapters.workspaces.survey(where.code, state.branch, state.base)
+    return seen is not None and bool(seen.count) and not seen.files
 
 
 def _resolved(

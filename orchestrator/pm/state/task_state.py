@@ -31,6 +31,8 @@ class PMState:
     What grows with the plan is a `PersistentMap`; dictionaries hold what is open just now, and are copied whole.
     `seen` maps each handled handoff to its hash, `spoke` to the run that it belonged to. `outbox` holds the actions
     whose outcome is not yet known.
+    `tip` is the commit at which the PM left the task's branch last, empty before anything was merged; `tended` how many
+    runs there were when it was last seen to stand there, and `astray` why it could not be put back there.
     `raised` are the limits that the user has changed for this task (None: no such limit), `warned` those that it has
     approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
     `utc_offset` seconds.
@@ -65,6 +67,9 @@ class PMState:
     warned: tuple[Measure, ...] = ()
     edited: tuple[ConfigChange, ...] = ()
     utc_offset: int = 0
+    tip: str = ""
+    tended: int = 0
+    astray: str = ""
 
     @property
     def branch(self) -> str:

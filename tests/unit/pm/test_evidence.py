@@ -15,7 +15,6 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, AgentOverrides, TaskState
-from orchestrator.pm.state.results import accepted_work
 from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
 
@@ -47,7 +46,8 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
     story = at_accept()
     story.works = False
     story.comes_alive("accept")
-    decision = story.reports("accept", criteria=marks(evidence))
+    story.reports("accept", criteria=marks(evidence))
+    decision = story.tends()
     (action,) = (each for each in decision.actions if isinstance(each, ResolveEvidence))
     assert [(each.kind, each.text) for each in action.references] == [(kind, evidence)]
     assert not story.state.criteria
@@ -64,26 +64,11 @@ def resolved(story: Story, **seen: Any) -> None:
     story.works = False
     story.comes_alive("accept")
     story.reports("accept", criteria=marks("artifacts/reviews/seen.md"))
+    story.tends()
     found = (Resolution("artifacts/reviews/seen.md", exists=True),)
     story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found, **seen))
     story.works = True
     story.ends("accept")
-
-
-def test_accepted_work_that_the_branch_lost_is_asked_about() -> None:
-    """An agent, or anybody, deleted the branch or moved it back: COMPLETE was said, and there was no work."""
-    story = at_accept()
-    commit = story.step("dev:a").commit
-    assert accepted_work(story.state) == {"dev:a": commit}
-    resolved(story, lost=("dev:a",))
-    (question,) = story.state.open_questions
-    assert question.step == "accept"
-    assert f"branch --force task/demo {commit}" in question.text
-    assert story.task() is TaskState.WAITING
-    story.answers(question.id, "retry")
-    story.works = True
-    story.does("accept", criteria=MET)
-    assert story.task() is TaskState.COMPLETE
 
 
 def test_commits_that_take_each_other_back_are_no_work() -> None:
@@ -98,7 +83,8 @@ def test_the_branch_is_looked_at_where_only_checks_are_evidence() -> None:
     story = at_accept()
     story.works = False
     story.comes_alive("accept")
-    decision = story.reports("accept", criteria=marks("check test:a"))
+    story.reports("accept", criteria=marks("check test:a"))
+    decision = story.tends()
     assert [each for each in decision.actions if isinstance(each, ResolveEvidence)]
 
 
@@ -255,6 +241,7 @@ def test_evidence_that_cannot_be_looked_up_is_asked_about() -> None:
     story.works = False
     story.comes_alive("accept")
     story.reports("accept", criteria=MET)
+    story.tends()
     story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, reason="git hangs"))
     assert "git hangs" in story.question().text
     assert story.state.criteria == ()
