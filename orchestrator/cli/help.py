@@ -56,8 +56,9 @@ task status NAME --json
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
   edited[]     key was now                                edits of Agent Config that the next start applies
-  branch base code started_at last_checkin updated notices[] noticed
+  branch base tip code started_at last_checkin updated notices[] noticed
                code: the folder whose repository has the branch; base: empty where the task has none
+               tip: the commit at which the PM left the branch; empty before anything was merged
                notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)
   daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 

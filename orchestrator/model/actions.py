@@ -106,6 +106,22 @@ class ResolveEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class TendBranch:
+    """See that the task's branch stands on the last accepted commit, and put it back there. Outcome: `BranchTended`.
+
+    With a `step`, that judges the whole: `marks` and `references` are what its evidence is looked up by afterwards.
+    Without one, everything is settled, and the task is about to end.
+    """
+
+    id: str
+    step: str = ""
+    attempt: int = 0
+    marks: tuple[CriterionMark, ...] = ()
+    references: tuple[Reference, ...] = ()
+    kind: Literal["tend_branch"] = "tend_branch"
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
 
@@ -152,5 +168,16 @@ class Notify:
 
 
 Action: TypeAlias = (
-    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Notify
+    Launch
+    | End
+    | Look
+    | Nudge
+    | Answer
+    | Commit
+    | Inspect
+    | ResolveEvidence
+    | TendBranch
+    | Merge
+    | Rebase
+    | Notify
 )

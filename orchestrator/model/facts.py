@@ -200,8 +200,8 @@ class WorkInspected:
 class EvidenceResolved:
     """What the references in a step's evidence point at was looked up; or it could not be, for `reason`.
 
-    `lost` are the steps whose accepted commits the task's branch does not have. `empty`: it has commits, and all of
-    them together change nothing.
+    `empty`: the branch has commits, and all of them together change nothing. `lost` was written by older versions: the
+    steps whose accepted commits the branch does not have (`BranchTended` now).
     """
 
     at: float
@@ -216,8 +216,31 @@ class EvidenceResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchTended:
+    """The task's branch was found at `tip` (empty: it was gone), and is at `wanted`, the last accepted commit.
+
+    `kept` is the ref that has what else was on it. It could not be looked at or put back, for `reason`. `step` is the
+    one that judges the whole, and waits for this; empty where the task is about to end.
+    """
+
+    at: float
+    nonce: str
+    step: str = ""
+    attempt: int = 0
+    tip: str = ""
+    wanted: str = ""
+    kept: str = ""
+    reason: str = ""
+    kind: Literal["branch_tended"] = "branch_tended"
+
+
+@dataclass(frozen=True, slots=True)
 class WorkMerged:
-    """The task's branch was moved forward to a step's commit; or it could not be, for `reason`."""
+    """The task's branch was moved forward to a step's commit; or it could not be, for `reason`.
+
+    `tip` is the commit at which the branch is now. `astray` is the one at which it was found, if that is not the one at
+    which the PM had left it; `kept` is the ref that has what it had gained.
+    """
 
     at: float
     nonce: str
@@ -225,6 +248,9 @@ class WorkMerged:
     attempt: int
     commit: str = ""
     reason: str = ""
+    tip: str = ""
+    astray: str = ""
+    kept: str = ""
     kind: Literal["work_merged"] = "work_merged"
 
 
@@ -509,6 +535,7 @@ Fact: TypeAlias = (
     | WorkCommitted
     | WorkInspected
     | EvidenceResolved
+    | BranchTended
     | WorkMerged
     | CheckedIn
     | Looked

@@ -36,6 +36,9 @@ class Limits:
     max_replans: int = 2
     """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
 
+    max_repeated_judgements: int = 1
+    """How often a judge judges again because its tree, or the task's branch, was changed while it judged."""
+
     max_blocks: int = 1
     """How often a blocked step is tried again, by another approach, before a person is asked."""
 

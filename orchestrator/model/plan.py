@@ -47,6 +47,7 @@ class Tally:
 
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
     `overloads` are of the model's service, `launches` are those that failed on a box: these are counted in a row.
+    `rejudged` counts how often it judged again, as its tree or the branch was changed while it judged.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     """
 
@@ -63,6 +64,7 @@ class Tally:
     stalls: int = 0
     fresh: int = 0
     launches: int = 0
+    rejudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

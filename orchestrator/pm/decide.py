@@ -22,6 +22,7 @@ from orchestrator.pm.plan.acknowledgements import answer_given
 from orchestrator.pm.plan.advance import advance
 from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.plan.consultations import note_news
+from orchestrator.pm.policies.branch import branch_tended
 from orchestrator.pm.policies.budget import see_budget, usage_seen
 from orchestrator.pm.policies.completion import work_committed, work_inspected, work_merged
 from orchestrator.pm.policies.evidence import evidence_resolved
@@ -87,6 +88,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.WorkCommitted: work_committed,
     f.WorkInspected: work_inspected,
     f.EvidenceResolved: evidence_resolved,
+    f.BranchTended: branch_tended,
     f.WorkMerged: work_merged,
     f.CheckedIn: checked_in,
     f.Looked: looked,

@@ -202,17 +202,20 @@ class Boxes(Protocol):
         """
         ...
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Return what lies at a path, absolute or in the folder `place` there.
 
-        None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere.
+        None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere. So it is
+        with that folder itself, with what is git's own, and with what a task has beneath `task` (`tasks/NAME`), but
+        for its artifacts.
         """
         ...
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return the full hash of a commit that HEAD of a repository there has, by a full or shortened one.
 
-        Empty if it has no such commit.
+        Empty if it has no such commit, or if that was there before a task began: `base`, the commit from which that
+        began, has it; or, where that is not known there, it is older than `since` (seconds since the epoch).
         """
         ...
 
@@ -288,11 +291,11 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Raise Unavailable."""
         raise _nowhere(box)
 

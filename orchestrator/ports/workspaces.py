@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
@@ -69,11 +70,15 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where."""
+    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where.
+
+    `is_empty`: the file has no bytes, or no file of the folder has any.
+    """
 
     is_folder: bool
     lines: int
     is_link: bool = False
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,20 @@ class BranchSurvey:
     added: int
     removed: int
     merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchFound:
+    """Where a task's branch was found (`tip`, empty: there was none), and the accepted commit that it is to be at.
+
+    `wanted` is empty where that cannot be told, or nothing was accepted and there is no branch. If the two differ, the
+    branch was moved back to `wanted`, unless `reason` says why not; `kept` is the ref that has what else was on it.
+    """
+
+    tip: str
+    wanted: str
+    kept: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +227,11 @@ class Workspaces(Protocol):
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
-        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such."""
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
+        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
+
+        With `beyond`, a commit, only one counts that this does not have already.
+        """
         ...
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -228,10 +250,21 @@ class Workspaces(Protocol):
         """
         ...
 
-    def merge(self, tree: Tree, commit: str) -> str:
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch to `commit` if that is a fast-forward; already there is fine.
 
-        Returns an empty string, or the reason why it could not be.
+        `alone`: only if the commit lies directly upon the branch, so that it brings nothing but itself. Returns an
+        empty string, or the reason why it could not be.
+        """
+        ...
+
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit, or on `base` if none was; there already is fine.
+
+        What else was on the branch stays on a ref, `refs/tasks/<branch>/strays/at-<tip>`. One that is gone is made
+        again, if anything was accepted. One on a `known` commit stays there: that is just being merged.
         """
         ...
 

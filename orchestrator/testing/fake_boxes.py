@@ -221,15 +221,17 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
         clone = self._machines[box].clone
         return self._link(box).run("fingerprint", lambda: str(sorted(clone.contents(place).items())))
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
-        """Return what the commit on which the repository there stands has at a path."""
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
+        """Return what the commit on which the repository there stands has at a path. Tasks have nothing in it."""
+        del task
         clone = self._machines[box].clone
         return self._link(box).run("look up", lambda: clone.file_at(place, path))
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return the commit that a hash names, if the repository there stands on it or on one behind it."""
+        del since  # a commit here has no time
         clone = self._machines[box].clone
-        return self._link(box).run("look up", lambda: clone.commit_at(place, name))
+        return self._link(box).run("look up", lambda: clone.commit_at(place, name, base))
 
     def close(self) -> None:
         """Let go of all; what lives there goes on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
+    BranchFound,
     BranchSurvey,
     CommitSeen,
     FileSeen,
@@ -217,13 +218,14 @@ class FakeWorkspaces:
         contents = self.commits[self._at(project, branch)].contents
         name = str(PurePosixPath(path))
         if name in contents:
-            return FileSeen(is_folder=False, lines=len(contents[name].splitlines()))
-        inside = any(each.startswith(f"{name}/") for each in contents)
-        return FileSeen(is_folder=True, lines=0) if inside else None
+            lines = len(contents[name].splitlines())
+            return FileSeen(is_folder=False, lines=lines, is_empty=not contents[name])
+        inside = [text for each, text in contents.items() if each.startswith(f"{name}/")]
+        return FileSeen(is_folder=True, lines=0, is_empty=not any(inside)) if inside else None
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the commit of a branch that a hash names. Raises Refused."""
-        history = self._history(self._at(project, branch))
+        history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -248,7 +250,7 @@ class FakeWorkspaces:
         """Return a word for what lies in the user's own tree; empty if it is in no repository."""
         return "" if project in self._none else str(sorted(self.shared.get(project, {}).items()))
 
-    def merge(self, tree: Tree, commit: str) -> str:
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch forward. Steps: merge."""
         project = self._project(checked_tree(tree).project)
         if not _COMMIT.fullmatch(commit):
@@ -262,11 +264,41 @@ class FakeWorkspaces:
             return ""
         if not self._led_to(tip, commit):
             return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+        if alone and self.commits[commit].parent != tip:
+            return f"{commit[:12]} builds on commits that are no part of {tree.branch}, beyond {tip[:12]}"
         if user := project.looked_at.get(tree.branch):
             return f"{tree.branch} is checked out in {user}: switch to another branch there"
         self._step("merge", tree)
         project.refs[tree.branch] = commit
         return ""
+
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit. Steps: keep, move. Raises Refused."""
+        own = self._project(project)
+        tip = own.refs.get(checked_branch(branch), "")
+        if (not tip and not accepted) or (tip and tip in known):
+            return BranchFound(tip, tip)
+        if gone := [commit for commit in accepted if commit not in self.commits]:
+            return BranchFound(tip, "", reason=f"the repository does not have {', '.join(gone)} any more")
+        all_led = (each for each in accepted if all(self._led_to(other, each) for other in accepted))
+        wanted = next(all_led, "") if accepted else base
+        if not wanted:
+            return BranchFound(tip, "", reason="no commit has all that was accepted")
+        if tip == wanted:
+            return BranchFound(tip, wanted)
+        if user := own.looked_at.get(branch):
+            reason = f"{branch} is checked out in {user}: switch to another branch there"
+            return BranchFound(tip, wanted, reason=reason)
+        tree, kept = Tree(project, project, "strays", branch, base), ""
+        if tip and not self._led_to(tip, wanted):
+            kept = f"{tree.keep_prefix}at-{tip}"
+            self._step("keep", tree)
+            own.refs[kept] = tip
+        self._step("move", tree)
+        own.refs[branch] = wanted
+        return BranchFound(tip, wanted, kept)
 
     def holds(self, tree: Tree, commit: str) -> bool:
         """Tell whether the task's branch has a commit. Raises Refused."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
+    BranchFound,
     BranchSurvey,
     FileSeen,
     KeptWork,
@@ -33,6 +34,7 @@ from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
+from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import base_file, index_file, look_file, name_in, notes_of
 from orchestrator.workspaces.snapshot import Snapshot, lay, take
 from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
@@ -195,10 +197,10 @@ class GitWorkspaces:
         return file_on(repository, self._at(repository, branch), path)
 
     @told_apart
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
-        return commit_on(repository, self._at(repository, branch), name)
+        return commit_on(repository, self._at(repository, branch), name, beyond)
 
     @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -220,7 +222,7 @@ class GitWorkspaces:
         return fingerprint(repository, project, without)
 
     @told_apart
-    def merge(self, tree: Tree, commit: str) -> str:
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
         Checkout.at(repository, tree.path)  # mends what would keep git from listing the trees
@@ -234,12 +236,23 @@ class GitWorkspaces:
                 return ""
             if not repository.is_ancestor(tip, commit):
                 return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+            if alone and repository.parents_of(commit) != [tip]:
+                return f"{commit[:12]} builds on commits that are no part of {tree.branch}, beyond {tip[:12]}"
             if user := repository.user_of(tree.branch):
                 return f"{tree.branch} is checked out in {user}: switch to another branch there"
             with contextlib.suppress(Moved):
                 repository.move(f"refs/heads/{tree.branch}", commit, tip, "a step passed")
                 return ""
         return f"{tree.branch} is being moved by somebody else"
+
+    @told_apart
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit. Raises Refused, Unavailable."""
+        for commit in (base, *accepted, *known):
+            checked_commit(commit)
+        return restored(self._repository(project), checked_branch(branch), base, accepted, known)
 
     @told_apart
     def holds(self, tree: Tree, commit: str) -> bool:

@@ -401,6 +401,8 @@ class Status(TypedDict):
     """Branch of the work, or empty."""
     base: str
     """Commit that the branch began with, or empty."""
+    tip: str
+    """Commit at which the PM left the branch; empty before anything was merged."""
     code: str
     """Folder whose repository has the branch."""
     started_at: Moment | None

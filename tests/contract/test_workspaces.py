@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, TreeLost, Workspaces
+from orchestrator.ports.workspaces import BranchFound, Tree, TreeLost, Workspaces
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -53,6 +53,7 @@ class InGit:
         return done.stdout.strip()
 
     def put(self, tree: Tree, text: str, name: str) -> None:
+        (tree.path / name).parent.mkdir(parents=True, exist_ok=True)
         (tree.path / name).write_text(text)
 
     def commit_by_hand(self, tree: Tree) -> None:
@@ -778,6 +779,100 @@ def test_a_commit_is_looked_up_on_the_branch(world, tree):
     assert look(world.project, tree.branch, stranger) == ""
     assert look(world.project, tree.branch, "f" * 40) == ""
     assert look(world.project, tree.branch, "-rf") == ""
+
+
+def test_a_commit_that_another_has_is_not_beyond_it(world, tree):
+    """The commit from which a task began is on its branch, and was evidence of what the task did."""
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    look = world.workspaces.commit_on
+    assert look(world.project, tree.branch, tree.base, beyond=tree.base) == ""
+    assert look(world.project, tree.branch, first, beyond=tree.base) == first
+    assert look(world.project, tree.branch, first, beyond=first) == ""
+    assert look(world.project, tree.branch, second, beyond=first) == second
+
+
+def test_what_is_empty_on_a_branch_is_said_to_be(world, tree):
+    world.workspaces.prepare(tree, 1)
+    for name, text in {"void.py": "", "hollow/void.py": "", "full/void.py": "", "full/it.py": "x\n"}.items():
+        world.put(tree, text, name)
+    commit, _ = world.workspaces.commit(tree, "Files")
+    world.workspaces.merge(tree, commit)
+    found = {
+        name: world.workspaces.file_on(world.project, tree.branch, name).is_empty
+        for name in ("void.py", "hollow", "full", "full/it.py")
+    }
+    assert found == {"void.py": True, "hollow": True, "full": False, "full/it.py": False}
+
+
+# A branch that others moved --------------------------------------------------------------------------
+
+
+def strayed(world, tree, upon):
+    """Move the task's branch to a commit that no step made; return that."""
+    stray = world.commit_elsewhere(upon, "never reviewed\n", "stray.py")
+    world.workspaces.rebase(world.project, tree.branch, upon, stray)
+    return stray
+
+
+def test_a_branch_with_more_than_was_accepted_is_put_back(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    stray = strayed(world, tree, commit)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,))
+    assert (found.tip, found.wanted, found.reason) == (stray, commit, "")
+    assert world.refs("task/")[tree.branch] == commit
+    assert world.refs("refs/tasks/")[found.kept] == stray
+    again = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,))
+    assert again == BranchFound(commit, commit)
+
+
+def test_a_branch_that_lacks_what_was_accepted_is_put_back(world, tree):
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    world.workspaces.rebase(world.project, tree.branch, second, tree.base)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (second, first))
+    assert found == BranchFound(tree.base, second)
+    assert world.refs("task/")[tree.branch] == second
+
+
+def test_a_branch_of_which_nothing_was_accepted_is_at_its_base(world, tree):
+    missing = world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert missing == BranchFound("", "")
+    world.workspaces.prepare(tree, 1)
+    strayed(world, tree, tree.base)
+    world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert world.refs("task/")[tree.branch] == tree.base
+
+
+def test_a_branch_that_is_just_being_merged_is_left_alone(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    stray = strayed(world, tree, commit)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,), {stray})
+    assert found == BranchFound(stray, stray)
+    assert world.refs("task/")[tree.branch] == stray
+
+
+def test_a_branch_that_cannot_be_put_back_says_why(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    gone = world.workspaces.restore(world.project, tree.branch, tree.base, ("f" * 40,))
+    assert gone.reason
+    stray = strayed(world, tree, commit)
+    world.look_at(tree.branch)
+    assert world.workspaces.restore(world.project, tree.branch, tree.base, (commit,)).reason
+    assert world.refs("task/")[tree.branch] == stray
+
+
+def test_a_commit_upon_a_stray_is_not_merged_alone(world, tree):
+    world.workspaces.prepare(tree, 1)
+    strayed(world, tree, tree.base)
+    two = replace(tree, name="two")
+    world.workspaces.prepare(two, 1)
+    world.put(two, "b\n", "cart.py")
+    upon, _ = world.workspaces.commit(two, "Add cart.py")
+    world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert world.workspaces.merge(two, upon, alone=True)
+    assert world.refs("task/")[tree.branch] == tree.base
+    assert world.workspaces.merge(two, upon) == ""
 
 
 def test_a_branch_that_is_not_there_has_nothing(world, tree):

@@ -42,6 +42,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
@@ -126,14 +127,9 @@ class Dispatcher:
                 self._finish(state, action, lambda at: inspect(adapters, state, action, where, at))
             case ResolveEvidence():
                 self._finish(state, action, lambda at: resolve(adapters, state, action, where, at))
-            case Merge():
-                self._finish(
-                    state, action, lambda at: finish.merge(adapters.workspaces, state, action, where, at)
-                )
-            case Rebase():
-                self._finish(
-                    state, action, lambda at: finish.rebase(adapters.workspaces, state, action, where, at)
-                )
+            case TendBranch() | Merge() | Rebase():
+                workspaces = adapters.workspaces
+                self._finish(state, action, lambda at: finish.moved(workspaces, state, action, where, at))
             case Notify():
                 self._notify(action)
 
@@ -357,7 +353,7 @@ class Dispatcher:
         """
         if action.id in self._at_hand:
             return
-        about = "branch" if isinstance(action, Rebase) else action.step
+        about = "branch" if isinstance(action, finish.OfTheBranch) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:

@@ -151,13 +151,13 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         """Return a fingerprint of the state of a repository on a box. Raises Unavailable."""
         return fingerprint(self._monitor(box).ways.link, place, without)
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Return the file at a path in a folder on a box, if there is one. Raises Unavailable."""
-        return file_at(self._monitor(box).ways.link, place, path)
+        return file_at(self._monitor(box).ways.link, place, path, task)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return a commit's full hash if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
-        return commit_at(self._monitor(box).ways.link, place, name)
+        return commit_at(self._monitor(box).ways.link, place, name, base, since)
 
     def close(self, patience: float) -> list[str]:
         """End all monitors and connections; runs on the boxes go on.

@@ -135,6 +135,7 @@ def _shape(  # noqa: PLR0913 (it is gathered from several sources)
         ],
         "branch": state.branch,
         "base": state.base,
+        "tip": state.tip,
         "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,

@@ -27,6 +27,7 @@ QUIET: Final = frozenset(
         "run_signalled",
         "run_watched",
         "branch_judged",
+        "branch_placed",
         "run_tool_requested",
         "step_approved",
         "step_fed",

@@ -106,6 +106,16 @@ def _resolved(fact: dict[str, Any]) -> str:
     return "; ".join([summary, *missing[:5], *lost[:5], *empty])
 
 
+def _tended(fact: dict[str, Any]) -> str:
+    if fact.get("reason"):
+        return f"the task's branch could not be put back to what was accepted: {fact['reason']}"
+    if fact.get("tip") == fact.get("wanted"):
+        return "the task's branch is where it was left"
+    kept = f"; what else it had is kept as {fact['kept']}" if fact.get("kept") else ""
+    found = f"at {str(fact['tip'])[:10]}" if fact.get("tip") else "gone"
+    return f"the task's branch was found {found}, and is at {str(fact.get('wanted'))[:10]} again{kept}"
+
+
 def _merged(fact: dict[str, Any]) -> str:
     reason = fact.get("reason")
     return f"the work of {fact.get('step')} " + (
@@ -228,5 +238,6 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "folder_back": _back,
     "spawn_asked": _spawned,
     "rebased": _rebased,
+    "branch_tended": _tended,
 }
 """Facts whose sentence needs more than their own fields."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Inspect, Launch, Notify
+from orchestrator.model.actions import End, Inspect, Launch, Notify, TendBranch
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
@@ -186,13 +186,15 @@ def settle(draft: Draft) -> None:
     if state.state not in ACTIVE:
         return
     earliest = state.steps.first(state.steps.unsettled)
-    inspected = any(isinstance(action, Inspect) for action in state.outbox.values())
-    if earliest is None and not (state.live_runs or inspected):
+    looked_at = any(isinstance(action, Inspect | TendBranch) for action in state.outbox.values())
+    if earliest is None and not (state.live_runs or looked_at):
         _withdraw_idle_questions(draft)
         state = draft.state
         if not state.open_questions:
-            _finish(draft)
-            return
+            if not state.base or state.tended == len(state.runs):
+                _finish(draft)
+                return
+            draft.act(TendBranch(draft.new_id("a")))
     waiting = bool(state.open_questions) and not _anything_moves(draft)
     wanted = TaskState.WAITING if waiting else TaskState.RUNNING
     if state.state is not wanted:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.plan import Gate, StepState
+from orchestrator.pm.policies.causes import strayed
 from orchestrator.pm.policies.gates import held_by
 from orchestrator.pm.policies.gates.kind import awaited
 from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
+from orchestrator.pm.state.changes import BranchPlaced
 from orchestrator.pm.state.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
 
 if TYPE_CHECKING:
@@ -141,6 +143,11 @@ def _uncommitted(left: str) -> str:
 def work_merged(draft: Draft, fact: WorkMerged) -> None:
     """Handle the outcome of a merge: the branch moved forward, or the work is done again from where it is now."""
     asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
+    if asked and fact.astray:
+        left = draft.state.tip or draft.state.base
+        draft.notice(strayed(draft.state.branch, fact.astray, left, fact.kept))
+    if asked and fact.tip:
+        draft.change(BranchPlaced(fact.tip))
     if not (asked and awaited(draft, fact.step, fact.attempt)):
         return
     if fact.reason:

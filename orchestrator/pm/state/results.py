@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.run import Purpose
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
@@ -61,7 +62,8 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
     It visits every step: call it once the steps of a task are settled.
     """
-    return tuple(filter(None, (_set_aside(state), _unmet(state), _failing(state), _without_work(state))))
+    missing = (_set_aside(state), _unmet(state), _failing(state), _without_work(state), _astray(state))
+    return tuple(filter(None, missing))
 
 
 def delivered(state: PMState) -> bool:
@@ -96,7 +98,7 @@ def unchanged_work(state: PMState) -> list[Step]:
 
 
 def accepted_work(state: PMState) -> dict[str, str]:
-    """Return the commits that must be on the task's branch, by the steps that made them: their judge merged them.
+    """Return the commits that must be on the task's branch, by the steps that made them: merged by their judges.
 
     In the order in which they were merged.
     """
@@ -104,9 +106,34 @@ def accepted_work(state: PMState) -> dict[str, str]:
     merged = [
         (judge.since, work.id, work.commit)
         for judge in steps.among(steps.passed)
-        if Gate.MERGED in judge.gates and judge.judges and (work := steps[judge.judges]).commit
+        if Gate.MERGED in judge.gates and (work := steps[judge.judges] if judge.judges else judge).commit
     ]
     return {step: commit for _, step, commit in sorted(merged)}
+
+
+def counts_as_check(state: PMState, step: Step) -> bool:
+    """Return whether the check of a step tells of the work: it ran on accepted work, or ahead of its acceptance.
+
+    One that ran before anything was changed tells nothing of it; nor does one of a step that was given up.
+    """
+    if step.only_check or step.check_exit is None:
+        return False
+    if Gate.CRITERIA in step.gates:
+        return True
+    if step.state is not StepState.PASSED:
+        return False
+    if step.judges:
+        return state.steps[step.judges].state is StepState.PASSED
+    checked_at = max(
+        (
+            run.opened_at
+            for run in state.runs.values()
+            if run.step == step.id and run.purpose is Purpose.CHECK
+        ),
+        default=0.0,
+    )
+    accepted = state.steps.among(state.steps.passed)
+    return any((each.commit or each.elsewhere) and each.since <= checked_at for each in accepted)
 
 
 def baseline_of(state: PMState) -> Step | None:
@@ -178,6 +205,11 @@ def _without_work(state: PMState) -> str:
         return "nothing that was changed was accepted"
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
+
+
+def _astray(state: PMState) -> str:
+    """Say so if the task's branch does not hold what was accepted, or more than that, and could not be put back."""
+    return f"the branch {state.branch} is not at what was accepted: {state.astray}" if state.astray else ""
 
 
 def _count(number: int, what: str) -> str:

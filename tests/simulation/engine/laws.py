@@ -17,6 +17,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.budget import Measure
 from orchestrator.model.plan import Gate, StepState
@@ -174,6 +175,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("full", tally.contexts, limits.max_context_overflows + 1),
         ("stalled", tally.stalls, limits.max_stalls + 1),
         ("begun afresh", tally.fresh, limits.max_fresh_starts),
+        ("judging again", tally.rejudged, limits.max_repeated_judgements),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
@@ -189,7 +191,7 @@ def _is_worked_on(state: PMState, step: Step) -> bool:
 def _is_checked(state: PMState, step: Step) -> bool:
     return (
         any(
-            isinstance(action, Commit | Inspect | ResolveEvidence | Merge)
+            isinstance(action, Commit | Inspect | ResolveEvidence | TendBranch | Merge)
             and (action.step, action.attempt) == (step.id, step.attempt)
             for action in state.outbox.values()
         )
@@ -204,7 +206,7 @@ def _outbox(state: PMState) -> Iterator[str]:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
                     yield f"run {name} is gone, and its {action.kind} is still to be done"
-            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() | Notify():
+            case Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase() | Notify():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())

@@ -19,6 +19,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
@@ -49,6 +50,8 @@ class Story:
 
     A quiet run that is looked at looks as `sees` says: by default, hung. Evidence exists, but for what `nowhere` names.
     `strewn` are files that steps change which are only to look.
+    The branch is found at `astray` when it is looked at next, what was on it is kept as `branch_kept`, and it cannot be
+    put back for `branch_fault`.
     What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
 
@@ -68,6 +71,9 @@ class Story:
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.rebase_refused = ""
+        self.astray = ""
+        self.branch_kept = ""
+        self.branch_fault = ""
         self.commit_refused = ""
         self.left = ""
         self.commit = "c"
@@ -111,9 +117,12 @@ class Story:
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)
                 self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))
+            case TendBranch():
+                self.tends()
             case Merge(step=step, attempt=attempt, commit=commit):
                 refused = self.merge_refused
-                self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))
+                tip = "" if refused else commit
+                self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused, tip))
             case Look(run=run):
                 reason = "" if self.sees else "tmux is frozen"
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
@@ -128,6 +137,13 @@ class Story:
                 self.feed(f.AnswerGiven(self.at, told))
             case Launch() | End():
                 return
+
+    def tends(self) -> Decision:
+        """The branch is looked at: it is where it was left, or `astray`."""
+        action = next(each for each in self.state.outbox.values() if isinstance(each, TendBranch))
+        tip, self.astray = self.astray or self.state.tip, ""
+        seen = (tip, self.state.tip, self.branch_kept, self.branch_fault)
+        return self.feed(f.BranchTended(self.at, action.id, action.step, action.attempt, *seen))
 
     def nonce(self) -> str:
         """Return a word that was not used before."""
@@ -237,8 +253,9 @@ class Story:
         """The user says `task stop`."""
         return self.feed(f.StopAsked(self.at, self.nonce()))
 
-    def rebases(self, base: str = "today", old: str = "tip", new: str = "anew", **commits: str) -> Decision:
+    def rebases(self, base: str = "today", old: str = "", new: str = "anew", **commits: str) -> Decision:
         """The user says `task rebase`: each commit of the branch became another one."""
+        old = old or self.state.tip or "tip"
         return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:

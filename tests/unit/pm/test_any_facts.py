@@ -23,6 +23,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
@@ -287,14 +288,21 @@ class Mind(RuleBasedStateMachine):
             case ResolveEvidence(id=told, step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, bool(commit)) for each in named)
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, found))
-            case Merge(id=told, step=step, attempt=attempt, commit=made):
-                self.feed(f.WorkMerged(self.at, told, step, attempt, made))
+            case TendBranch() | Merge() | Rebase():
+                self.branch_moved(action, commit)
             case Notify(id=told):
                 self.feed(f.Notified(self.at, told))
-            case Rebase(id=told):
-                self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
                 self.feed(f.AnswerGiven(self.at, told))
+
+    def branch_moved(self, action: TendBranch | Merge | Rebase, found: str) -> None:
+        match action:
+            case TendBranch(id=told, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, told, step, attempt, found, self.state.tip or found))
+            case Merge(id=told, step=step, attempt=attempt, commit=made):
+                self.feed(f.WorkMerged(self.at, told, step, attempt, made, tip=made))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told))
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
@@ -361,6 +369,7 @@ class Mind(RuleBasedStateMachine):
                 | Commit()
                 | Inspect()
                 | ResolveEvidence()
+                | TendBranch()
                 | Merge()
                 | Rebase()
             ) as action if works:
@@ -373,11 +382,13 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
-            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() as action:
+            case (Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase()) as action:
                 self.git_fails(action, data)
 
     def git_fails(
-        self, action: Commit | Inspect | ResolveEvidence | Merge | Rebase, data: st.DataObject
+        self,
+        action: Commit | Inspect | ResolveEvidence | TendBranch | Merge | Rebase,
+        data: st.DataObject,
     ) -> None:
         match action:
             case Commit(id=told, step=step, attempt=attempt):
@@ -389,6 +400,8 @@ class Mind(RuleBasedStateMachine):
             case ResolveEvidence(id=told, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
+            case TendBranch(id=told, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, told, step, attempt, "c1", reason="no git"))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
                 self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
             case Rebase(id=told):

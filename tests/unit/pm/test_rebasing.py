@@ -39,7 +39,7 @@ def test_a_complete_task_is_complete_no_more() -> None:
     decision = story.rebases(**{"c-a-1": "anew"})
     assert story.task() is TaskState.STOPPED
     assert story.state.base == "today"
-    assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("tip", "anew")
+    assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("c-a-1", "anew")
     assert "test:a, review:a, accept" in decision.reply
     assert story.phase() is Phase.TESTING
     assert story.state.criteria == ()
@@ -93,14 +93,14 @@ def test_before_anything_was_made_only_the_base_moves() -> None:
 
 def test_a_branch_that_builds_on_it_already_is_not_tested_again() -> None:
     story = complete()
-    decision = story.rebases(old="tip", new="tip")
+    decision = story.rebases(new=story.state.tip)
     assert (story.task(), story.state.base, rebases(decision)) == (TaskState.COMPLETE, "today", [])
 
 
 def test_a_base_that_has_the_whole_branch_takes_no_commit_away() -> None:
     """The user merged it and stands at its tip: nothing is left of it beyond the base, and it is what was done."""
     story = complete()
-    story.rebases(old="tip", new="tip", **{"c-a-1": ""})
+    story.rebases(new=story.state.tip, **{"c-a-1": ""})
     assert story.step("dev:a").commit == "c-a-1"
     assert story.task() is TaskState.COMPLETE
 

@@ -319,5 +319,6 @@ def test_a_task_is_complete_when_it_was_seen_of_its_last_review() -> None:
     story.ends("accept")
     assert story.task() is TaskState.RUNNING
     story.feed(WorkInspected(story.at, "n", "accept", 1, reason="git hangs"))
+    story.tends()
     assert story.task() is TaskState.COMPLETE
     assert "git hangs" in story.state.notices[-1]
