@@ -47,6 +47,7 @@ class Tally:
 
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
     `overloads` are of the model's service, `launches` are those that failed on a box: these are counted in a row.
+    `overloaded_since` is when the first overload of the row came, in seconds since the epoch; 0 if there is none.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     """
 
@@ -63,6 +64,7 @@ class Tally:
     stalls: int = 0
     fresh: int = 0
     launches: int = 0
+    overloaded_since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
