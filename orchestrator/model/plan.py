@@ -48,6 +48,7 @@ class Tally:
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
     `overloads` are of the model's service, `launches` are those that failed on a box: these are counted in a row.
     `rejudged` counts how often it judged again, as its tree or the branch was changed while it judged.
+    `overloaded_since` is when the first overload of the row came, in seconds since the epoch; 0 if there is none.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     """
 
@@ -65,6 +66,7 @@ class Tally:
     fresh: int = 0
     launches: int = 0
     rejudged: int = 0
+    overloaded_since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@
     at
     after each third of the time: if the answer grew there since, the model is alive [runtimes/screens.py: said_on]. A
     long tool call is no stall; the bounds of inactivity apply to it. A run that stalls again without a single result in
-    between may just be thinking long. It gets more time each time, unless its program shows a count of the answer's
-    tokens on the screen while they arrive.
+    between may just be writing a long call. It gets more time each time if its screen may hide that: some programs show
+    nothing of a call until it is whole. If the screen would show an answer that comes, it gets no more time.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ def awaits_model(run: Run) -> bool:
     return waits and run.purpose is Purpose.WORK and not run.waits_for
 
 
-def patience(tally: Tally, limits: Limits, run: Run) -> float:
-    """Return how many seconds a run may wait for the model."""
-    if run.novel_at > run.since or counts_tokens(run.said):
+def patience(tally: Tally, limits: Limits, run: Run, said: str) -> float:
+    """Return how many seconds a run may wait for the model; `said` is the newest fingerprint of its screen."""
+    if run.novel_at > run.since or shows_answers(said):
         return limits.stall_timeout
     return max(
         limits.stall_timeout,
@@ -146,8 +146,8 @@ def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: flo
     return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
 
 
-def counts_tokens(said: str) -> bool:
-    """Return whether a screen's fingerprint shows that its program counts the tokens of an answer as they arrive."""
+def shows_answers(said: str) -> bool:
+    """Return whether, by a screen's fingerprint, it would show more if an answer came."""
     return "/" in said
 
 

@@ -171,7 +171,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("asked again", tally.asks, limits.max_report_requests),
         ("silent", tally.silences, limits.max_inactive_runs),
         ("planned anew", tally.replans, limits.max_replans),
-        ("overloaded", tally.overloads, limits.max_overloads + 1),
+        ("overloaded", tally.overloads, _most_overloads(limits)),
         ("full", tally.contexts, limits.max_context_overflows + 1),
         ("stalled", tally.stalls, limits.max_stalls + 1),
         ("begun afresh", tally.fresh, limits.max_fresh_starts),
@@ -179,6 +179,11 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
+
+
+def _most_overloads(limits: Limits) -> float:
+    """Return how often a service can be found overloaded until that has lasted for so long that a person is asked."""
+    return limits.max_overloads + 1 + limits.overload_window / max(1.0, limits.overload_pause)
 
 
 def _is_worked_on(state: PMState, step: Step) -> bool:
