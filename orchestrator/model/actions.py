@@ -107,7 +107,7 @@ class ResolveEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
+    """Move the task's branch forward to a step's commit, or put that upon what it has gained. Outcome: `WorkMerged`."""
 
     id: str
     step: str

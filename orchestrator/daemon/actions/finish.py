@@ -5,6 +5,7 @@ If git cannot do it now, they raise, and are retried later: neither is the step'
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, tree_of
@@ -13,7 +14,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.facts import EvidenceResolved, Rebased, WorkCommitted, WorkInspected, WorkMerged
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.workspaces import TreeLost
+from orchestrator.ports.workspaces import AtOdds, TreeLost, Unresolved
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -55,6 +56,12 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
         )
+    except AtOdds as odds:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, odds.commit, conflicts=odds.files, others=odds.others
+        )
+    except Unresolved as error:
+        return WorkCommitted(at, action.id, action.step, action.attempt, "", unresolved=error.files)
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
@@ -93,18 +100,26 @@ def message(title: str, about: str) -> str:
 
 
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPaths, at: float) -> WorkMerged:
-    """Move the task's branch to a step's commit, forward only; the outcome says why not, if it fails.
+    """Move the task's branch forward to a step's commit, or put that upon what the branch has gained meanwhile.
+
+    In the second case the branch is left as it is: what came of it may have to be tested first.
 
     Raises:
         Unavailable: git cannot do it now.
         OSError: the disk cannot do it now.
 
     """
+    tree = _tree(state, action.step, where)
+    outcome = partial(WorkMerged, at, action.id, action.step, action.attempt)
     try:
-        reason = workspaces.merge(_tree(state, action.step, where), action.commit)
+        made = workspaces.put_upon(tree, action.attempt, action.commit)
+        if not made.onto:
+            return outcome(action.commit, workspaces.merge(tree, action.commit))
+    except AtOdds as odds:
+        return outcome(action.commit, conflicts=odds.files, others=odds.others)
     except Refused as error:
-        reason = str(error) or "unknown"
-    return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        return outcome(action.commit, str(error) or "unknown")
+    return outcome(made.commit, onto=made.onto, both=made.both, same=made.same, others=made.others)
 
 
 def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPaths, at: float) -> Rebased:

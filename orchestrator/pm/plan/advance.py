@@ -56,11 +56,8 @@ def _start_what_may(draft: Draft) -> None:
 
 def _start(draft: Draft, among: Marks) -> None:
     most = draft.limits.max_concurrent_runs
-    step = floor_of(draft.state, most).first(draft.at, among=among)
-    while step is not None:
+    while (step := floor_of(draft.state, most).first(draft.at, among)) is not None:
         start(draft, step.id)
-        # A start never makes a step ready that stands before it.
-        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
 
 
 def _drop_hopeless(draft: Draft) -> None:

@@ -111,7 +111,8 @@ class StepLacked:
 class StepReopened:
     """A step begins its next attempt. What earlier attempts produced no longer counts.
 
-    `carries`: the next attempt begins with the work and the conversation of the last one.
+    `carries`: the next attempt begins with the work and the conversation of the last one. `queued`: the step keeps its
+    place in the merge queue. `recheck`: only its check is run again; what its agent reported stands.
     """
 
     step: str
@@ -119,6 +120,8 @@ class StepReopened:
     at: float
     why: str
     carries: bool = False
+    queued: bool = False
+    recheck: bool = False
     kind: Literal["step_reopened"] = "step_reopened"
 
 
@@ -170,6 +173,15 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class StepQueued:
+    """The work that a step judges waits to be merged."""
+
+    step: str
+    at: float
+    kind: Literal["step_queued"] = "step_queued"
+
+
+@dataclass(frozen=True, slots=True)
 class TreeBegun:
     """A run of a step begins clean, in this life of its tree."""
 
@@ -205,6 +217,7 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
+_SETTLED: Final = frozenset({StepState.PASSED, StepState.SET_ASIDE})
 _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
 """The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
 
@@ -223,6 +236,7 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | StepQueued
     | TreeBegun
     | StepInspected
     | BranchJudged
@@ -265,6 +279,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case StepQueued():
+            return replace(was, queued_at=change.at)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
@@ -290,6 +306,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        queued_at=0.0 if change.to in _SETTLED else was.queued_at,
         cause=None if change.to is StepState.PASSED else was.cause,
     )
 
@@ -308,7 +325,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         was,
         state=StepState.PENDING,
         attempt=change.attempt,
-        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        tally=_over_attempts(was.tally),
         since=change.at,
         why=change.why,
         not_before=0.0,
@@ -318,8 +335,8 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         check_lines=(),
         commit="",
         last_commit=was.commit or was.last_commit,
-        report="",
-        artifacts=(),
+        report=was.report if change.recheck else "",
+        artifacts=was.artifacts if change.recheck else (),
         directive=None,
         limit=None,
         limited=False,
@@ -329,4 +346,13 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         elsewhere="",
         replaced=False,
         empty=False,
+        queued_at=was.queued_at if change.queued else 0.0,
+        recheck=change.recheck,
+    )
+
+
+def _over_attempts(tally: Tally) -> Tally:
+    """Return what of a step's tally is counted across its attempts."""
+    return Tally(
+        rejections=tally.rejections, blocks=tally.blocks, replans=tally.replans, conflicts=tally.conflicts
     )

@@ -41,6 +41,7 @@ from tests.unit.pm.deciding import decided
 AT = 1_764_254_100.0
 CRITERIA = ("All tests pass", "The README shows it")
 MET = tuple(CriterionMark(text, met=True, evidence=("artifacts/reviews/seen.md",)) for text in CRITERIA)
+ONE_AT_A_TIME = Limits(max_concurrent_runs=1)
 ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
 
 
@@ -48,6 +49,8 @@ class Story:
     """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no.
 
     A quiet run that is looked at looks as `sees` says: by default, hung. Evidence exists, but for what `nowhere` names.
+    `races` says, once, what becomes of a step's merge where the branch has gained others' work: fields of `WorkMerged`;
+    `odds` the same of its commit, as fields of `WorkCommitted`.
     `strewn` are files that steps change which are only to look.
     What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
@@ -69,6 +72,8 @@ class Story:
         self.merge_refused = ""
         self.rebase_refused = ""
         self.commit_refused = ""
+        self.races: dict[str, dict[str, Any]] = {}
+        self.odds: dict[str, dict[str, Any]] = {}
         self.left = ""
         self.commit = "c"
         self.changed: bool | None = True
@@ -97,11 +102,10 @@ class Story:
                     if self.commit and not (self.commit_refused or self.left)
                     else ""
                 )
-                self.feed(
-                    f.WorkCommitted(
-                        self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
-                    )
+                plain = f.WorkCommitted(
+                    self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
                 )
+                self.feed(replace(plain, **self.odds.pop(step, {})))
             case Inspect(step=step, attempt=attempt):
                 changed = None if self.changed is None else bool(self.changed)
                 files = self.strewn.pop(step, ())
@@ -112,8 +116,8 @@ class Story:
                 found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)
                 self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))
             case Merge(step=step, attempt=attempt, commit=commit):
-                refused = self.merge_refused
-                self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))
+                merged = f.WorkMerged(self.at, self.nonce(), step, attempt, commit, self.merge_refused)
+                self.feed(replace(merged, **self.races.pop(step, {})))
             case Look(run=run):
                 reason = "" if self.sees else "tmux is frozen"
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
@@ -329,6 +333,11 @@ class Story:
     def states(self) -> dict[str, StepState]:
         """Return the state of every step."""
         return {step.id: step.state for step in self.state.steps.values()}
+
+
+def apart(*ids: str) -> tuple[Subtask, ...]:
+    """Return subtasks that are worked on one after the other, since they change the same file."""
+    return tuple(Subtask(each, f"Do {each}", files=("shop.py",)) for each in ids)
 
 
 def plan_of(*subtasks: str | Subtask) -> tuple[Subtask, ...]:
