@@ -131,12 +131,18 @@ def may_be_ordered(state: PMState) -> Marks:
 
 
 def _kept_apart(steps: Steps) -> Marks:
-    """Return the steps that must not begin a subtask now: one that is under way claims the same files."""
-    rivals = 0
-    for subtask in steps.under_way:
-        for step in steps.among(steps.of_subtask(subtask)):
-            rivals |= steps.rivals(step)
-    return rivals & ~_under_way(steps) & ~steps.free
+    """Return the steps that must not begin a subtask now, because another one claims the same files.
+
+    That is one under way; or one that is to be repeated, even if it has to pause first: what it began may lie there.
+    """
+    under_way, rivals = _under_way(steps), 0
+    for step in steps.among(under_way & steps.claiming):
+        rivals |= steps.rivals(step)
+    repeated = (steps.again | steps.pausing) & steps.claiming & steps.pending & steps.ready & ~under_way
+    for step in steps.among(repeated):
+        if not rivals & steps.mark(step.id):
+            rivals |= steps.rivals(step) & ~steps.mark(step.id)
+    return rivals & ~under_way & ~steps.free
 
 
 def _under_way(steps: Steps) -> Marks:

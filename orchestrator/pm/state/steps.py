@@ -38,6 +38,7 @@ _OWN: Final = (
     "replaced",
     "consultations",
     "queued",
+    "claiming",
 )
 _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 
@@ -52,7 +53,7 @@ class Steps(PersistentMap[str, Step]):
     free: it belongs to no subtask, or judges: it need not wait for a subtask's turn.
     again: it begins a subtask (unless it judges) and was opened before.
     given_up: it was set aside, and its goal is not reached in another way; `replaced`: it is.
-    queued: the work that it judges waits to be merged.
+    queued: the work that it judges waits to be merged. claiming: its work may change files that others may not.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -69,6 +70,7 @@ class Steps(PersistentMap[str, Step]):
     replaced: Marks
     consultations: Marks
     queued: Marks
+    claiming: Marks
     ready: Marks
     hopeless: Marks
     under_way: frozenset[str]
@@ -180,7 +182,7 @@ class Steps(PersistentMap[str, Step]):
         copy.resting, copy.pausing, copy.again = self.resting, self.pausing, self.again
         copy.free, copy.ready, copy.hopeless = self.free, self.ready, self.hopeless
         copy.passed, copy.given_up, copy.replaced = self.passed, self.given_up, self.replaced
-        copy.consultations, copy.queued = self.consultations, self.queued
+        copy.consultations, copy.queued, copy.claiming = self.consultations, self.queued, self.claiming
         copy.under_way, copy._groups, copy._lacks = self.under_way, self._groups, self._lacks
         return copy
 
@@ -274,6 +276,7 @@ def _own(step: Step) -> tuple[bool, ...]:
         step.replaced,
         Gate.DECISION in step.gates,
         bool(step.queued_at),
+        bool(step.claims),
     )
 
 

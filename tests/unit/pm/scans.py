@@ -149,13 +149,23 @@ def looked_over(state: PMState) -> set[tuple[WorkspaceKind, str]]:
 
 
 def is_kept_apart(steps: Steps, step: Step) -> bool:
-    """Tell whether a subtask under way claims what another would begin to change."""
+    """Tell whether another subtask claims what a step would begin to change."""
     every = list(steps.values())
     busy = under_way(every)
     if not step.subtask or step.subtask in busy:
         return False
-    held = [parts(claim) for each in every if each.subtask in busy for claim in each.claims]
-    return any(overlap(parts(claim), other) for claim in step.claims for other in held)
+    held = [each for each in every if each.subtask in busy]
+    for each in every:
+        again = each.attempt > 1 or each.not_before
+        waits = each.subtask and not each.judges and each.state is StepState.PENDING and is_ready(steps, each)
+        if again and waits and each.subtask not in busy and not rivals(each, held):
+            held.append(each)
+    return rivals(step, held)
+
+
+def rivals(step: Step, others: list[Step]) -> bool:
+    claims = [parts(claim) for each in others if each.id != step.id for claim in each.claims]
+    return any(overlap(parts(claim), other) for claim in step.claims for other in claims)
 
 
 def parts(claim: str) -> list[str]:
