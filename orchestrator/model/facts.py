@@ -226,7 +226,8 @@ class WorkMerged:
 
     Where the branch had gained the commits `others` (`hash subject`) up to `onto`, it was not moved. Then either the
     work was put upon them as `commit`, which its tree now has: `both` are the files that both sides changed, `same`
-    says that the change itself came out as it was. Or both sides are at odds in the files `conflicts`.
+    says that the change itself came out as it was. Or both sides are at odds in the files `conflicts`. Or nothing was
+    done, as somebody was still in its tree: then there is no `commit`.
     """
 
     at: float

@@ -91,7 +91,8 @@ class Step:
     `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
     and no agent follows it. `recheck`: in this attempt only its check is run, because the work that it judges was put
     upon what the task's branch had gained. `claims` are the paths that its work may change: no two subtasks at work may
-    claim the same (`pm.plan.claims`). `queued_at` is since when its work waits to be merged, 0 if it does not.
+    claim the same (`pm.state.claims`). `queued_at` is since when the work that it judges waits to be merged, 0 if it
+    does not; `behind`: the branch was seen to have gained others' work by then.
     `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
     when it judged the whole, all commits of the branch together were seen to change nothing.
     """
@@ -141,6 +142,7 @@ class Step:
     empty: bool = False
     claims: tuple[str, ...] = ()
     queued_at: float = 0.0
+    behind: bool = False
     recheck: bool = False
 
     @property

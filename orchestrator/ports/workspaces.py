@@ -275,6 +275,13 @@ class Workspaces(Protocol):
         """
         ...
 
+    def gained(self, tree: Tree, commit: str) -> str:
+        """Return the tip of the task's branch if it has gained what a commit does not build on; empty if it has not.
+
+        Raises Refused: there is no such commit.
+        """
+        ...
+
     def put_upon(self, tree: Tree, attempt: int, commit: str) -> Upon:
         """Put a commit of the tree upon what the task's branch has gained; the tree then stands on the new one.
 

@@ -262,6 +262,14 @@ class FakeWorkspaces:
         """Return a word for what lies in the user's own tree; empty if it is in no repository."""
         return "" if project in self._none else str(sorted(self.shared.get(project, {}).items()))
 
+    def gained(self, tree: Tree, commit: str) -> str:
+        """Return the tip of the task's branch if a commit does not build on it. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if commit not in self.commits:
+            raise Refused(f"there is no commit {commit}")
+        tip = self._tip(project, tree)
+        return "" if self._led_to(tip, commit) or self._led_to(commit, tip) else tip
+
     def put_upon(self, tree: Tree, attempt: int, commit: str) -> Upon:
         """Put a commit upon what the branch has gained. Steps: record, keep, move, make or clean. Raises AtOdds."""
         project = self._project(checked_tree(tree).project)

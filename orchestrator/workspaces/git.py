@@ -233,6 +233,16 @@ class GitWorkspaces:
         return fingerprint(repository, project, without)
 
     @told_apart
+    def gained(self, tree: Tree, commit: str) -> str:
+        """Return the tip of the task's branch if a commit does not build on it, and it has not got the commit."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = self._tip(repository, tree)
+        if not repository.commit_of(checked_commit(commit)):
+            raise Refused(f"there is no commit {commit}")
+        apart = not (repository.is_ancestor(tip, commit) or repository.is_ancestor(commit, tip))
+        return tip if apart else ""
+
+    @told_apart
     def put_upon(self, tree: Tree, attempt: int, commit: str) -> Upon:
         """Put a commit of the tree upon what the task's branch has gained. Raises AtOdds, Refused."""
         repository = self._repository(checked_tree(tree).project)

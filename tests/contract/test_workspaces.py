@@ -875,6 +875,7 @@ def both_at_work(world, tree, one: str, two: str) -> tuple[Tree, str]:
 def test_a_commit_is_put_upon_what_the_branch_gained(world, tree):
     other, commit = both_at_work(world, tree, "one.txt", "two.txt")
     tip = world.refs("task/demo")["task/demo"]
+    assert (world.workspaces.gained(other, commit), world.workspaces.gained(tree, tip)) == (tip, "")
     made = world.workspaces.put_upon(other, 1, commit)
     assert (made.onto, made.both, made.same) == (tip, (), True)
     assert [each.partition(" ")[2] for each in made.others] == ["One"]

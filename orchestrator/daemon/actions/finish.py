@@ -112,9 +112,12 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPath
     tree = _tree(state, action.step, where)
     outcome = partial(WorkMerged, at, action.id, action.step, action.attempt)
     try:
-        made = workspaces.put_upon(tree, action.attempt, action.commit)
-        if not made.onto:
+        tip = workspaces.gained(tree, action.commit)
+        if not tip:
             return outcome(action.commit, workspaces.merge(tree, action.commit))
+        if action.forward_only:
+            return outcome(onto=tip)
+        made = workspaces.put_upon(tree, action.attempt, action.commit)
     except AtOdds as odds:
         return outcome(action.commit, conflicts=odds.files, others=odds.others)
     except Refused as error:

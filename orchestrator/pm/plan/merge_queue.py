@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.model.actions import Merge
+from orchestrator.model.actions import Inspect, Merge
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -36,6 +36,15 @@ def is_merging(state: PMState) -> bool:
 def work_judged_by(state: PMState, step: Step) -> Step:
     """Return the step whose work a step has merged: the one that it judges, or itself."""
     return state.steps[step.judges] if step.judges else step
+
+
+def is_quiet(state: PMState, work: Step) -> bool:
+    """Return whether nobody is in the tree of some work any more, and it is known what its judges left there."""
+    steps = state.steps
+    there = steps.of_tree(work.kind, work.workspace)
+    busy = [run.step for run in state.live_runs]
+    busy += [action.step for action in state.outbox.values() if isinstance(action, Inspect)]
+    return not any(there & steps.mark(step) for step in busy)
 
 
 def _concerned(steps: Steps, step: Step) -> Marks:

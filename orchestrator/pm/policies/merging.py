@@ -30,7 +30,7 @@ from orchestrator.pm.policies.gates import GATES, held_by
 from orchestrator.pm.policies.gates.kind import awaited
 from orchestrator.pm.policies.reopen import feed, reopen
 from orchestrator.pm.policies.retries import block
-from orchestrator.pm.state.step_changes import StepCommitted, StepReopened
+from orchestrator.pm.state.step_changes import StepCommitted, StepQueued, StepReopened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,8 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
         block(draft, fact.step, f"the work of {work.id} could not be merged: {fact.reason}")
     elif fact.conflicts:
         conflicted(draft, work.id, at_odds(fact.conflicts, fact.others))
+    elif fact.onto and not fact.commit:
+        draft.change(StepQueued(fact.step, draft.step(fact.step).queued_at, behind=True))
     elif fact.onto:
         draft.change(StepCommitted(work.id, fact.commit))
         _test_again(draft, fact, work)

@@ -174,10 +174,11 @@ class StepCommitted:
 
 @dataclass(frozen=True, slots=True)
 class StepQueued:
-    """The work that a step judges waits to be merged."""
+    """The work that a step judges waits to be merged, since `at`. `behind`: the branch has gained others' work."""
 
     step: str
     at: float
+    behind: bool = False
     kind: Literal["step_queued"] = "step_queued"
 
 
@@ -280,7 +281,7 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepCommitted():
             return replace(was, commit=change.commit)
         case StepQueued():
-            return replace(was, queued_at=change.at)
+            return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
@@ -347,6 +348,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         replaced=False,
         empty=False,
         queued_at=was.queued_at if change.queued else 0.0,
+        behind=False,
         recheck=change.recheck,
     )
 

@@ -217,7 +217,11 @@ def _is_in_turn(state: PMState, step: Step) -> bool:
         if other.queued_at and other.id != step.id and other.queued_at <= step.queued_at and not stands(other)
     ]
     judged = all(state.steps[need].state is StepState.PASSED for need in step.needs)
-    return merging or bool(ahead) or stands(step) or not judged
+    tree = (step.kind, step.workspace)
+    seen = [run.step for run in state.live_runs]
+    seen += [action.step for action in state.outbox.values() if isinstance(action, Inspect)]
+    busy = any((state.steps[each].kind, state.steps[each].workspace) == tree for each in seen)
+    return merging or bool(ahead) or stands(step) or not judged or (step.behind and busy)
 
 
 def _outbox(state: PMState) -> Iterator[str]:

@@ -33,7 +33,7 @@ class Git:
     def commit(self, tree, message, *, attempt=0):
         raise self.error
 
-    def put_upon(self, tree, attempt, commit):
+    def gained(self, tree, commit):
         raise self.error
 
     def merge(self, tree, commit):

@@ -117,7 +117,10 @@ class Story:
                 self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))
             case Merge(step=step, attempt=attempt, commit=commit):
                 merged = f.WorkMerged(self.at, self.nonce(), step, attempt, commit, self.merge_refused)
-                self.feed(replace(merged, **self.races.pop(step, {})))
+                if step in self.races and action.forward_only:
+                    self.feed(replace(merged, commit="", onto="tip"))
+                else:
+                    self.feed(replace(merged, **self.races.pop(step, {})))
             case Look(run=run):
                 reason = "" if self.sees else "tmux is frozen"
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))

@@ -144,7 +144,7 @@ races = st.one_of(
 )
 """What becomes of a merge."""
 
-odds = st.sampled_from(
+odds: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {"reason": "no git"},
         {"left": "me@box:/repo"},

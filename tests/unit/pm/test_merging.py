@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.model.actions import Merge
-from orchestrator.model.handoff import ReportStatus, Subtask
+from orchestrator.model.handoff import ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Exit, Purpose, Run
@@ -118,6 +118,20 @@ def test_work_is_merged_one_after_the_other() -> None:
     (merge,) = [each for each in story.state.outbox.values() if isinstance(each, Merge)]
     story._work(merge)
     assert [story.step(f"review:{each}").state for each in ("a", "b")] == [StepState.PASSED] * 2
+
+
+def test_a_tree_is_changed_only_when_its_judges_have_left() -> None:
+    story = Story(checks=("test",)).planned("a")
+    story.races["review:a"] = RACED
+    story.does("dev:a")
+    checked(story, "test:a")
+    story.approves("test:a")
+    run = story.comes_alive("review:a")
+    story.reports("review:a", verdict=Verdict.APPROVED)
+    assert (story.step("review:a").behind, story.step("dev:a").commit) == (True, "c1")
+    assert not merges(story)
+    story.ends(run=run)
+    assert story.step("dev:a").commit == "upon"
 
 
 def test_a_lost_race_is_no_rejection() -> None:
