@@ -266,6 +266,7 @@ def _assignment(
         run=run.id,
         task=state.name,
         instance=run.instance,
+        agent=run.agent,
         step=step.id,
         attempt=step.attempt,
         order=layout.run_order(layout.run_home(seen.home, run.id)),

@@ -56,7 +56,6 @@ def test_subtasks_that_name_the_same_files_follow_each_other(world: World) -> No
     assert not world.lives_of("dev:two")
     world.go("one")
     world.until_is("complete")
-    assert not world.story().changes("step_queued")[1:] or world.lives_of("dev:two") == 1
     world.check_once()
 
 
@@ -81,8 +80,8 @@ def test_what_breaks_only_together_is_never_on_the_branch(world: World) -> None:
     assert each_holds(world, CHECK) == [True, True]
     assert sorted(world.lives_of(f"dev:{each}") for each in ("one", "two")) == [1, 2]
     tallies = [change["tally"] for change in world.story().changes("step_tallied")]
-    assert [each["conflicts"] for each in tallies if each["conflicts"]] == [1]
-    assert not any(each["rejections"] for each in tallies)
+    assert [each["conflicts"] for each in tallies if "conflicts" in each] == [1]
+    assert not any("rejections" in each for each in tallies)
     world.check_once()
 
 
@@ -102,7 +101,7 @@ def test_a_conflict_is_solved_by_its_developer(world: World) -> None:
     world.until_is("complete")
     assert world.git("show", "task/t1:pkg/same.py") == "one\ntwo"
     assert sorted(world.lives_of(f"dev:{each}") for each in ("one", "two")) == [1, 3]
-    assert world.story().facts("work_committed")[-1]["conflicts"] == []
+    assert "conflicts" not in world.story().facts("work_committed")[-1]
     world.check_once()
 
 
