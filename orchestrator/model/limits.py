@@ -33,6 +33,9 @@ class Limits:
     max_rejections: int = 3
     """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
 
+    max_conflicts: int = 3
+    """How often the work of one step may conflict with what others merged meanwhile, before a person is asked."""
+
     max_replans: int = 2
     """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
 

@@ -56,6 +56,13 @@ class AfterRejections(StrEnum):
     REPLAN = "replan"
 
 
+class Recheck(StrEnum):
+    """When work is tested again that was put upon what others merged meanwhile (`recheck:`)."""
+
+    ALWAYS = "always"  # its check runs again whenever the task's branch has gained anything
+    OVERLAP = "overlap"  # only where both sides changed the same files
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A `cwd:` of task.md: a folder here, or `user@host:/path` on a box."""
@@ -147,6 +154,10 @@ class Config:
 
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
+
+    recheck: Recheck = Recheck.ALWAYS
+    """When a subtask's check runs again after its work was put upon what others merged meanwhile: `always`, or
+    `overlap` for only where both changed the same files."""
 
     unanswered: Unanswered | None = None
     """What counts as the answer to a question that nobody answers, and after which time: `set-aside after 4 h`."""

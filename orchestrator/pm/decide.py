@@ -24,9 +24,10 @@ from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.plan.consultations import note_news
 from orchestrator.pm.policies.branch import branch_tended
 from orchestrator.pm.policies.budget import see_budget, usage_seen
-from orchestrator.pm.policies.completion import work_committed, work_inspected, work_merged
+from orchestrator.pm.policies.completion import work_committed, work_inspected
 from orchestrator.pm.policies.evidence import evidence_resolved
 from orchestrator.pm.policies.inactivity import looked, nudged
+from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import tell_news
 from orchestrator.pm.policies.orphan_processes import run_left
 from orchestrator.pm.policies.stalls import activity_seen
@@ -53,6 +54,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     _RULES[type(fact)](draft, fact)
     note_news(draft, fact)
     see_budget(draft)
+    merge_next(draft)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()

@@ -267,6 +267,7 @@ def _assignment(
         run=run.id,
         task=state.name,
         instance=run.instance,
+        agent=run.agent,
         step=step.id,
         attempt=state.runs.tries(step.id),
         order=layout.run_order(layout.run_home(seen.home, run.id)),

@@ -62,22 +62,23 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
 def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     """Return the run that a report belongs to, or the reason why it belongs to none (design, section 5).
 
-    A report that names a run must come from that run's instance and answer its order. A report that names none belongs
-    to that instance's only run with an open order, unless the file existed before that order was opened, or is a copy
-    of a report that was handed in for something else: touching or copying an old report does not hand it in again.
+    A report that names a run must come from that run's agent and answer its order. A report that names none belongs
+    to that agent's only run with an open order, unless the file existed before that order was opened, or is a copy of a
+    report that was handed in for something else: touching or copying an old report does not hand it in again. A file
+    may be named after the instance (`dev-2`) or its definition (`dev`).
     """
     waiting = [state.runs[order.run] for order in state.orders.values()]
     waiting = [
         run
         for run in waiting
-        if run.instance == fact.instance
+        if fact.instance in {run.instance, run.agent}
         and run.purpose is Purpose.WORK
         and not is_consultation(state.steps[run.step])  # a consultation hands in a decision, no report
     ]
     named = fact.report.run if fact.report else None
     if named:
         run = state.runs.get(named)
-        if run is None or run.instance != fact.instance:
+        if run is None or fact.instance not in {run.instance, run.agent}:
             return f"it names the run {named}, which is no run of {fact.instance}"
         if run not in waiting:
             return f"the order of run {named} is closed already"

@@ -14,6 +14,7 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.causes import note_cause
 from orchestrator.pm.policies.consultation_end import conclude, has_decided
+from orchestrator.pm.policies.merging import rechecked
 from orchestrator.pm.policies.orphan_processes import ended_by_itself
 from orchestrator.pm.policies.retries import (
     ask_again,
@@ -157,6 +158,9 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
         lost(draft, run.step, f"'s check {how}")
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
+    elif draft.step(run.step).recheck:
+        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        rechecked(draft, run.step)
     else:
         draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
         if Gate.CHECK not in draft.step(run.step).gates and how.code:

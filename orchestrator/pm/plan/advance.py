@@ -57,11 +57,8 @@ def _start_what_may(draft: Draft) -> None:
 
 def _start(draft: Draft, among: Marks) -> None:
     most = draft.limits.max_concurrent_runs
-    step = floor_of(draft.state, most).first(draft.at, among=among)
-    while step is not None:
+    while (step := floor_of(draft.state, most).first(draft.at, among)) is not None:
         start(draft, step.id)
-        # A start never makes a step ready that stands before it.
-        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
 
 
 def _drop_hopeless(draft: Draft) -> None:
@@ -210,7 +207,9 @@ def _withdraw_idle_questions(draft: Draft) -> None:
     for question in draft.state.open_questions:
         if question.step and is_consultation(draft.step(question.step)):
             withdraw_question(draft, question)
-            draft.notice(f"{question.id} was withdrawn: every step is settled, and nothing waits for its answer")
+            draft.notice(
+                f"{question.id} was withdrawn: every step is settled, and nothing waits for its answer"
+            )
 
 
 def _finish(draft: Draft) -> None:

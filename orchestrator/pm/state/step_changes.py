@@ -111,7 +111,8 @@ class StepLacked:
 class StepReopened:
     """A step begins its next attempt. What earlier attempts produced no longer counts.
 
-    `carries`: the next attempt begins with the work and the conversation of the last one.
+    `carries`: the next attempt begins with the work and the conversation of the last one. `queued`: the step keeps its
+    place in the merge queue. `recheck`: only its check is run again; what its agent reported stands.
     """
 
     step: str
@@ -119,6 +120,8 @@ class StepReopened:
     at: float
     why: str
     carries: bool = False
+    queued: bool = False
+    recheck: bool = False
     kind: Literal["step_reopened"] = "step_reopened"
 
 
@@ -174,6 +177,16 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class StepQueued:
+    """The work that a step judges waits to be merged, since `at`. `behind`: the branch has gained others' work."""
+
+    step: str
+    at: float
+    behind: bool = False
+    kind: Literal["step_queued"] = "step_queued"
+
+
+@dataclass(frozen=True, slots=True)
 class TreeBegun:
     """A run of a step begins clean, in this life of its tree."""
 
@@ -209,6 +222,7 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
+_SETTLED: Final = frozenset({StepState.PASSED, StepState.SET_ASIDE})
 _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
 """The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
 
@@ -227,6 +241,7 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | StepQueued
     | TreeBegun
     | StepInspected
     | BranchJudged
@@ -262,15 +277,15 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(
-                was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit
-            )
+            return replace(was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit)
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case StepQueued():
+            return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
@@ -296,6 +311,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        queued_at=0.0 if change.to in _SETTLED else was.queued_at,
         cause=None if change.to is StepState.PASSED else was.cause,
     )
 
@@ -314,7 +330,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         was,
         state=StepState.PENDING,
         attempt=change.attempt,
-        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        tally=_over_attempts(was.tally),
         since=change.at,
         why=change.why,
         not_before=0.0,
@@ -325,8 +341,8 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         check_commit="",
         commit="",
         last_commit=was.commit or was.last_commit,
-        report="",
-        artifacts=(),
+        report=was.report if change.recheck else "",
+        artifacts=was.artifacts if change.recheck else (),
         directive=None,
         limit=None,
         limited=False,
@@ -336,4 +352,14 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         elsewhere="",
         replaced=False,
         empty=False,
+        queued_at=was.queued_at if change.queued else 0.0,
+        behind=False,
+        recheck=change.recheck,
+    )
+
+
+def _over_attempts(tally: Tally) -> Tally:
+    """Return what of a step's tally is counted across its attempts."""
+    return Tally(
+        rejections=tally.rejections, blocks=tally.blocks, replans=tally.replans, conflicts=tally.conflicts
     )

@@ -10,10 +10,11 @@ from orchestrator.model.consultation import PMDecision
 from orchestrator.model.handoff import Report, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
+from orchestrator.model.task import Recheck
 from orchestrator.pm.plan.asking import APPROVE
 from orchestrator.pm.state.consultation_changes import DecisionTaken
 from orchestrator.pm.state.draft import Decision
-from orchestrator.pm.state.step_changes import StepMoved, StepReported
+from orchestrator.pm.state.step_changes import StepCommitted, StepMoved, StepReopened, StepReported
 from orchestrator.pm.state.task_state import PMState
 
 Attempt = tuple[str, int]
@@ -21,7 +22,11 @@ Attempt = tuple[str, int]
 
 @dataclass
 class Evidence:
-    """The outcome of each gate, by step and attempt."""
+    """The outcome of each gate, by step and attempt.
+
+    `untested` is what work still lacks, by its step, since it was put upon what others merged: the checks and verdicts
+    of its judges.
+    """
 
     reports: dict[Attempt, Report] = field(default_factory=dict)
     checks: dict[Attempt, int] = field(default_factory=dict)
@@ -32,6 +37,7 @@ class Evidence:
     resolved: dict[Attempt, set[str]] = field(default_factory=dict)
     asked_for: set[Attempt] = field(default_factory=set)
     decided: set[str] = field(default_factory=set)
+    untested: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
 
     def missing_for(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
         """Note a fact, and return what is missing for the steps that pass by this decision."""
@@ -52,28 +58,68 @@ class Evidence:
     def _note(self, was: PMState, fact: f.Fact, decision: Decision) -> None:
         match fact:
             case f.ReportLanded(report=Report() as report):
-                for change in decision.changes:
-                    if isinstance(change, StepReported):
-                        self.reports[change.step, was.steps[change.step].attempt] = report
+                self._note_report(was, report, decision)
             case f.DecisionLanded(decision=PMDecision()):
                 self.decided |= {each.step for each in decision.changes if isinstance(each, DecisionTaken)}
             case f.RunGone(run=run) if run in was.runs and was.runs[run].live and fact.exit.code is not None:
                 step = was.runs[run].step
                 if was.runs[run].purpose == "check":
                     self.checks[step, was.runs[run].attempt] = fact.exit.code
-            case f.WorkCommitted(step=step, attempt=attempt, reason="", left=""):
-                self.committed.add((step, attempt))
-                if fact.commit:
-                    self.commits[step, attempt] = fact.commit
+                    if not fact.exit.code:
+                        self._tested(was, "check", step)
             case f.WorkInspected(step=step, attempt=attempt, reason=""):
                 self.inspected[step, attempt] = fact.changed
             case f.EvidenceResolved(step=step, attempt=attempt, reason=""):
                 exist = {each.reference for each in fact.found if each.exists}
                 self.resolved.setdefault((step, attempt), set()).update(exist)
-            case f.WorkMerged(step=step, attempt=attempt, reason=""):
-                self.merged.add((step, attempt))
+            case f.WorkCommitted() | f.WorkMerged():
+                self._note_work(was, fact, decision)
             case _:
                 return
+
+    def _note_report(self, was: PMState, report: Report, decision: Decision) -> None:
+        for change in decision.changes:
+            if isinstance(change, StepReported):
+                self.reports[change.step, was.steps[change.step].attempt] = report
+                if report.verdict is Verdict.APPROVED:
+                    self._tested(was, "verdict", change.step)
+
+    def _note_work(self, was: PMState, fact: f.WorkCommitted | f.WorkMerged, decision: Decision) -> None:
+        key = (fact.step, fact.attempt)
+        match fact:
+            case f.WorkCommitted(reason="", left="", conflicts=(), unresolved=()):
+                self.committed.add(key)
+                if fact.commit:
+                    self.commits[key] = fact.commit
+            case f.WorkMerged(reason="", conflicts=(), onto=""):
+                self.merged.add(key)
+            case f.WorkMerged(reason="", conflicts=()):
+                self._put_upon(was, fact, decision)
+            case _:
+                return
+
+    def _put_upon(self, was: PMState, fact: f.WorkMerged, decision: Decision) -> None:
+        """Note what must be tested again of work that was put upon what others merged."""
+        if not decision.changes or fact.step not in was.steps:
+            return
+        work = was.steps[was.steps[fact.step].judges or fact.step]
+        if not any(isinstance(each, StepCommitted) for each in decision.changes):
+            return
+        self.commits[work.id, work.attempt] = fact.commit
+        judges = [each for each in was.steps.values() if each.judges == work.id and each.needs]
+        checks = [each for each in judges if was.agents[each.agent].check and Gate.CHECK in each.gates]
+        lacks = set[tuple[str, str]]()
+        if fact.both or was.brief.config.recheck is Recheck.ALWAYS:
+            lacks |= {("check", each.id) for each in checks}
+        if not fact.same or (fact.both and not checks):
+            lacks |= {("verdict", each.id) for each in judges}
+        self.untested[work.id] = lacks
+        for change in decision.changes:
+            if isinstance(change, StepReopened) and change.recheck:
+                self.reports[change.step, change.attempt] = self.reports[change.step, change.attempt - 1]
+
+    def _tested(self, was: PMState, what: str, judge: str) -> None:
+        self.untested.get(was.steps[judge].judges, set()).discard((what, judge))
 
     def _lacks(self, state: PMState, step: Step) -> list[str]:  # noqa: C901, PLR0912 (a case per gate)
         key = (step.id, step.attempt)
@@ -133,6 +179,10 @@ class Evidence:
         report = self.reports.get((step.id, action.attempt))
         if Gate.VERDICT in step.gates and (report is None or report.verdict is not Verdict.APPROVED):
             return [f"the work that {step.id} judges is merged without its approval"]
+        if lacks := self.untested.get(step.judges or step.id):
+            return [
+                f"the work that {step.id} judges is merged without {sorted(lacks)} since it was put upon others'"
+            ]
         if action.commit != self._commit(state, step):
             return [f"{action.commit} is merged for {step.id}, which was not committed for it"]
         return []

@@ -176,6 +176,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("stalled", tally.stalls, limits.max_stalls + 1),
         ("begun afresh", tally.fresh, limits.max_fresh_starts),
         ("judging again", tally.rejudged, limits.max_repeated_judgements),
+        ("in conflict", tally.conflicts, limits.max_conflicts + 1),
     ):
         if count > most:
             yield f"{step.id} was {what} {count} times, and {most} is the bound"
@@ -202,7 +203,34 @@ def _is_checked(state: PMState, step: Step) -> bool:
         )
         or any(each.judges == step.id and not each.settled for each in state.steps.values())
         or any(each.step == step.id and each.kind is QuestionKind.APPROVAL for each in state.open_questions)
+        or (bool(step.queued_at) and _is_in_turn(state, step))
     )
+
+
+def _is_in_turn(state: PMState, step: Step) -> bool:
+    """Tell whether a step waits rightly to have work merged: for others ahead of it, or for its own work's judges."""
+
+    def stands(other: Step) -> bool:
+        work = other.judges or other.id
+        chain = [each for each in state.steps.values() if work in {each.id, each.judges}]
+        return any(
+            each.state in {StepState.BLOCKED, StepState.FAILED}
+            or (each.state is StepState.PENDING and each.not_before)
+            for each in chain
+        )
+
+    merging = any(isinstance(action, Merge) for action in state.outbox.values())
+    ahead = [
+        other
+        for other in state.steps.values()
+        if other.queued_at and other.id != step.id and other.queued_at <= step.queued_at and not stands(other)
+    ]
+    judged = all(state.steps[need].state is StepState.PASSED for need in step.needs)
+    tree = (step.kind, step.workspace)
+    seen = [run.step for run in state.live_runs]
+    seen += [action.step for action in state.outbox.values() if isinstance(action, Inspect)]
+    busy = any((state.steps[each].kind, state.steps[each].workspace) == tree for each in seen)
+    return merging or bool(ahead) or stands(step) or not judged or (step.behind and busy)
 
 
 def _outbox(state: PMState) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.model.activity import Activity, Stage
@@ -297,7 +299,7 @@ def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
 
 
 def test_failures_with_work_between_are_not_in_a_row(story):
-    """"Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
+    """ "Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
     fails_and_goes_on(story, 30, story.limits.max_overloads + 1)
     assert not story.state.open_questions
     assert story.step("dev:a").tally.overloads == 1

@@ -271,7 +271,7 @@ def test_a_plan_waits_for_approval_where_task_md_says_so() -> None:
     story.passes(86_400)
     assert story.works_on() == set()
     story.answers(question.id, "Approve")
-    assert story.works_on() == {"dev:a"}
+    assert story.works_on() == {"dev:a", "dev:b"}
 
 
 def test_a_plan_that_is_not_approved_is_made_again_with_what_was_said() -> None:

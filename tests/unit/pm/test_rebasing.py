@@ -11,7 +11,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Rebase
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState, WorkspaceKind
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Decision
@@ -70,7 +70,7 @@ def test_a_test_that_fails_there_goes_back_to_dev() -> None:
 
 
 def test_what_was_stopped_on_the_way_goes_on_there() -> None:
-    story = Story()
+    story = Story(limits=ONE_AT_A_TIME)
     story.planned("a", "b")
     story.commit = "c-a-"
     story.finishes("a")

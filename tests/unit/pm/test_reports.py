@@ -12,7 +12,7 @@ from orchestrator.model.handoff import Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import ONE_AT_A_TIME, Story
 
 COMPLETE = ReportStatus.COMPLETE
 
@@ -100,7 +100,7 @@ def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], t
 
 
 def test_while_a_handoff_is_written_again_no_other_subtask_begins() -> None:
-    story = Story().planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
     run = story.comes_alive("dev:a")
     story.reports("dev:a", missing=("artifacts/lie.md",))
     assert story.works_on() == {"dev:a"}

@@ -220,7 +220,7 @@ def test_abandon_ends_everything_and_withdraws_every_question() -> None:
     story.ends(run=run, how=Exit(signal=15))
     assert story.works_on() == set()
     story.starts()
-    assert story.works_on() == {"dev:b"}  # it was under way
+    assert story.works_on() == {"dev:a", "dev:b"}
 
 
 def test_a_stopped_task_can_be_abandoned() -> None:
