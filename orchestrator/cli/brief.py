@@ -78,7 +78,9 @@ def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
     if path.exists():
         return _read(path)
     if template is None:
-        raise CommandError(Exit.USAGE, f"{path} does not exist yet; to create it: `{_start(folder, project)}`")
+        raise CommandError(
+            Exit.USAGE, f"{path} does not exist yet; to create it: `{_start(folder, project)}`"
+        )
     return read_brief(_from_template(template, project), str(path))
 
 

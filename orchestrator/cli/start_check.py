@@ -40,7 +40,9 @@ def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
     found = list[Finding]()
     if brief.unfilled:
         text = "does not yet say what to do"
-        found.append(Finding("task.md", Severity.MISSING, text, typed("task", "start", name, "--project", project)))
+        found.append(
+            Finding("task.md", Severity.MISSING, text, typed("task", "start", name, "--project", project))
+        )
     case = Case(name, project, brief, settings, os.environ, known)
     found += look(case)
     found += [each for each in findings(examine(project, os.environ, _quiet)) if _concerns(each, case)]

@@ -208,7 +208,9 @@ def _withdraw_idle_questions(draft: Draft) -> None:
     for question in draft.state.open_questions:
         if question.step and is_consultation(draft.step(question.step)):
             withdraw_question(draft, question)
-            draft.notice(f"{question.id} was withdrawn: every step is settled, and nothing waits for its answer")
+            draft.notice(
+                f"{question.id} was withdrawn: every step is settled, and nothing waits for its answer"
+            )
 
 
 def _finish(draft: Draft) -> None:

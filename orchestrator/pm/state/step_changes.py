@@ -262,9 +262,7 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(
-                was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit
-            )
+            return replace(was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit)
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():

@@ -228,7 +228,6 @@ def test_commands_stay_right_when_a_namesake_appears(files, showing):
     assert f"`task start t --project {ended.project}`" in files.read(layout.task_progress(FOLDER)).decode()
 
 
-
 def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clock):
     """After `task rebase`: "1 commit, 2 files changed", of which one was in the new base, until the next check-in."""
     looks = []

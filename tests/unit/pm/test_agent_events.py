@@ -293,7 +293,7 @@ def test_an_overload_grows_its_pauses(story):
 
 
 def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
-    """The service of dev:a is overloaded so often, each time after a call whose result was new so long after the start."""
+    """Let the service of dev:a be overloaded so often, each time after a new result at that time of its run."""
     for number in range(1, times + 1):
         story.at += 60
         began = story.run_of("dev:a").opened_at
@@ -307,7 +307,7 @@ def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
 
 
 def test_failures_with_work_between_are_not_in_a_row(story):
-    """"Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
+    """ "Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
     fails_and_goes_on(story, 30, story.limits.max_overloads + 1)
     assert not story.state.open_questions
     assert story.step("dev:a").tally.overloads == 1
