@@ -510,12 +510,16 @@ class Rebased:
 
 @dataclass(frozen=True, slots=True)
 class Intruded:
-    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
+    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff.
+
+    `others` are further such files that came soon after others, by name and hash.
+    """
 
     at: float
     name: str
     sha256: str
     reason: str
+    others: tuple[tuple[str, str], ...] = ()
     kind: Literal["intruded"] = "intruded"
 
 

@@ -61,9 +61,17 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
 
 
 def _intruded(draft: Draft, fact: f.Intruded) -> None:
-    if draft.state.seen.get(fact.name) != fact.sha256:
-        draft.change(HandoffSeen(fact.name, fact.sha256))
+    files = ((fact.name, fact.sha256), *fact.others)
+    new = [(name, digest) for name, digest in files if draft.state.seen.get(name) != digest]
+    if not new:
+        return
+    draft.change(*(HandoffSeen(name, digest) for name, digest in new))
+    if new[0][0] == fact.name:
         draft.notice(f"{fact.name} was ignored: {fact.reason}")
+        new = new[1:]
+    if new:
+        more = f" and {len(new) - 1} more" if new[1:] else ""
+        draft.notice(f"these files in handoffs/ are no handoffs and were ignored: {new[0][0]}{more}")
 
 
 def _zone_changed(draft: Draft, fact: f.ZoneChanged) -> None:

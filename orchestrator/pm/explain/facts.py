@@ -30,7 +30,6 @@ _SENTENCES: Final = {
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
-    "intruded": "{name} was found and ignored: {reason}",
     "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
 }
@@ -49,6 +48,12 @@ def happened(fact: dict[str, Any]) -> str:
 def _landed(fact: dict[str, Any]) -> str:
     result = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
     return f"{fact.get('name')} landed: {result}"
+
+
+def _intruded(fact: dict[str, Any]) -> str:
+    others = len(fact.get("others") or ())
+    more = f"; so were {others} other files that are no handoffs" if others else ""
+    return f"{fact.get('name')} was found and ignored: {fact.get('reason')}{more}"
 
 
 def _gone(fact: dict[str, Any]) -> str:
@@ -241,6 +246,7 @@ def _exit(how: dict[str, Any]) -> str:
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
+    "intruded": _intruded,
     "run_left": _left,
     "run_gone": _gone,
     "work_committed": _committed,

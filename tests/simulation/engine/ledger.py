@@ -57,12 +57,11 @@ class Ledger:
         if not decision.changes and not decision.actions:
             found.append("it changed nothing and was journaled")
         match fact:
-            case (
-                f.ReportLanded(name=name, sha256=digest)
-                | f.DecisionLanded(name=name, sha256=digest)
-                | f.Intruded(name=name, sha256=digest)
-            ):
+            case f.ReportLanded(name=name, sha256=digest) | f.DecisionLanded(name=name, sha256=digest):
                 found += _again(self.taken, (name, digest), "taken in")
+            case f.Intruded(name=name, sha256=digest, others=others):
+                for each in ((name, digest), *others):
+                    found += _again(self.taken, each, "taken in")
             case f.Answered() | f.TaskStarted() | f.ClockMoved() | f.SpawnAsked() | f.BriefChanged():
                 self._pauses.clear()
             case _:

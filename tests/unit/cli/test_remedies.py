@@ -72,7 +72,12 @@ def test_half_deleted_task_is_named_by_its_id(house: Any, task: Any, another: An
 def test_demo_names_its_own_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     """A second demo made "several projects have a task demo" of each command that the first one named."""
     ran: list[list[str]] = []
-    monkeypatch.setattr(demo, "task", lambda words: ran.append(words) or 0)
+
+    def task(words: list[str]) -> int:
+        ran.append(words)
+        return 0
+
+    monkeypatch.setattr(demo, "task", task)
     monkeypatch.setattr(demo, "_called", lambda: "task")
     project = tmp_path / "a pantry"
     assert demo.main(["--keep", str(project)]) == 0

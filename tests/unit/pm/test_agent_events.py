@@ -285,7 +285,7 @@ def test_a_limit_on_an_old_screen_is_tried_at_once(story):
 
 
 def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
-    """The service of dev:a is overloaded so often, each time after a call with a new result."""
+    """Let the service of dev:a be overloaded so often, each time after a new result at that time of its run."""
     for number in range(1, times + 1):
         story.at += 60
         began = story.run_of("dev:a").opened_at

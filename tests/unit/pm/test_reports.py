@@ -272,6 +272,21 @@ def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
     assert story.step("explore").state is StepState.PASSED
 
 
+def test_foreign_files_that_came_together_are_seen_and_named_once() -> None:
+    story = started()
+    others = (("b.txt", "2"), ("c.txt", "3"))
+    fact = f.Intruded(story.at, "a.txt", "1", "handoffs are named otherwise", others)
+    noticed = story.state.noticed
+    story.feed(fact)
+    assert {name: story.state.seen.get(name) for name in ("a.txt", "b.txt", "c.txt")} == {
+        "a.txt": "1",
+        "b.txt": "2",
+        "c.txt": "3",
+    }
+    assert story.state.noticed == noticed + 2
+    assert story.feed(fact).empty
+
+
 def test_an_old_report_speaks_for_no_other_attempt() -> None:
     story = Story().planned("a")
     story.does("dev:a")
