@@ -15,6 +15,7 @@ from tests.simulation import simulate
 from tests.simulation.engine import fresh_worlds
 from tests.simulation.engine.busy_days import LENGTH, Day, Days
 from tests.simulation.engine.fault_schedule import SCHEDULES
+from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.run import Failed, simulate_world
 from tests.simulation.engine.world import World
 
@@ -153,7 +154,7 @@ def test_other_seed_than_that_of_the_file_is_refused(monkeypatch, tmp_path):
 
 def test_result_has_the_failure_of_its_world(monkeypatch):
     def fails(seed, days):
-        raise Failed(seed, days, "a law", {})
+        raise Failed(seed, days, [Finding(Law.BOUND, "a law")], {})
 
     monkeypatch.setattr(fresh_worlds, "simulate_world", fails)
     result = fresh_worlds.simulate_one("s.1")

@@ -161,9 +161,10 @@ class ProjectionWriter:
         documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
         if documents:
             self._look_at_branch(state, again=news.rescan)
+        shown = self._outcome
         if documents or len(state.steps) <= FEW:  # it visits every step, which is slow for a large plan
             self._outcome = outcome_of(state, self._looked)
-        if news.state is not None or (documents and news.rescan):
+        if news.state is not None or self._outcome != shown or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
             news.state = None
         if documents:

@@ -17,6 +17,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
+from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.shared_state import Dice, Life, SharedState, WrittenReport
 
 MINUTE: Final = 60.0
@@ -205,10 +206,13 @@ class Agent:
         if (tree := self._tree()) is not None and not self._is_without(tree):
             name, text = self._work
             if self.shared.workspaces.contents(tree).get(name) != text:
-                self.shared.lost_work.append(
-                    f"{self.environment['RUN']} at {self.environment['STEP']}: {name}"
-                )
+                self._misses(f"{name} at {self.environment['STEP']}")
         if (clone := self._clone) is not None:
             name, text = self._work
             if clone.contents(self.environment["WORKSPACE"]).get(name) != text:
-                self.shared.lost_work.append(f"{self.environment['RUN']} on {self.shared.box}: {name}")
+                self._misses(f"{name} on {self.shared.box}")
+
+    def _misses(self, work: str) -> None:
+        self.shared.found.append(
+            Finding(Law.WORK_KEPT, f"the work of {self.environment['RUN']} is lost: {work}")
+        )

@@ -14,6 +14,7 @@ from orchestrator.daemon.journal.store import replayed, unsealed
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Files
+from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.ledger import Ledger
 
 
@@ -32,7 +33,7 @@ class Audit:
     ledger: Ledger
     state: PMState = field(default_factory=PMState)
     lines: int = 0
-    broken: list[str] = field(default_factory=list)
+    broken: list[Finding] = field(default_factory=list)
     _read: dict[str, Read] = field(default_factory=dict)
 
     def read(self, files: Files, home: Path) -> Audit:
@@ -43,11 +44,13 @@ class Audit:
             data = unpacked(name, files.read(folder / name, MOST))
             known = self._read.get(_number(name), Read())
             if zlib.crc32(data[: known.size]) != known.crc or len(data) < known.size:
-                self.broken.append(f"{name} no longer holds what was written to it")
+                self.broken.append(
+                    Finding(Law.JOURNAL_KEPT, f"{name} no longer holds what was written to it")
+                )
             elif len(data) > known.size:
                 self.take(name, data[known.size :])
         gone = set(self._read).difference(map(_number, names))
-        self.broken += [f"the segment {number} is gone" for number in sorted(gone)]
+        self.broken += [Finding(Law.JOURNAL_KEPT, f"the segment {number} is gone") for number in sorted(gone)]
         return self
 
     def knows(self, name: str) -> bool:
@@ -68,18 +71,24 @@ class Audit:
 
     def _begin(self, snapshot: dict[str, Any], name: str) -> None:
         if codec.decoded_state(snapshot["snapshot"]) != self.state or snapshot["n"] != self.lines:
-            self.broken.append(f"{name} begins with another state than the lines before it lead to")
+            self.broken.append(
+                Finding(
+                    Law.JOURNAL_KEPT, f"{name} begins with another state than the lines before it lead to"
+                )
+            )
 
     def _line(self, line: dict[str, Any]) -> None:
         self.lines += 1
         if line["n"] != self.lines:
-            self.broken.append(f"line {line['n']} stands where line {self.lines} should")
+            self.broken.append(
+                Finding(Law.JOURNAL_KEPT, f"line {line['n']} stands where line {self.lines} should")
+            )
         fact = codec.decoded_fact(line["fact"])
         changes = codec.decoded_changes(line["changes"])
         actions = codec.decoded_actions(line["actions"])
         was, self.state = self.state, replayed(self.state, changes, actions)
         found = self.ledger.enter(was, fact, Decision(self.state, changes, actions))
-        self.broken += [f"line {self.lines} ({fact.kind}): {each}" for each in found]
+        self.broken += [each.about(f"line {self.lines} ({fact.kind})") for each in found]
 
 
 def _number(name: str) -> str:

@@ -27,6 +27,7 @@ from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.workspaces.leases import Lease
+from tests.simulation.engine.law import Broken, Finding, Law
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.transcripts import HOME
 
@@ -47,10 +48,6 @@ STRIDE: Final = 144
 
 class Killed(BaseException):
     """The daemon was killed here. This is no `Exception`, so that nothing catches it and goes on."""
-
-
-class Spinning(AssertionError):
-    """The loop asks to be woken at once, again and again."""
 
 
 @dataclass(slots=True)
@@ -126,6 +123,7 @@ class Daemon:
     quiet: int = 0
     left_out: int = 0
     checked_in_at: float = 0.0
+    booted_at: float = 0.0
     is_quiet: bool = False
     _in_a_row: int = 0
     _happened: bool = True
@@ -145,6 +143,7 @@ class Daemon:
     def boot(self) -> None:
         """Start from what lies on the disk."""
         self.boots += 1
+        self.booted_at = self.clock.monotonic()
         self._hints = SimpleQueue()
         self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self._boxes = self.boxes_of(self._box_hint) if self.boxes_of else None
@@ -199,7 +198,7 @@ class Daemon:
             wake_at = loop.wake_at()
             if self._hints.empty() and (wake_at is None or wake_at > self.clock.now()):
                 return
-        raise Spinning(f"{TURNS_AT_ONCE} turns at one moment")
+        raise Broken([Finding(Law.NO_SPINNING, f"{TURNS_AT_ONCE} turns at one moment")])
 
     @property
     def idle(self) -> bool:

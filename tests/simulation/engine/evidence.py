@@ -16,6 +16,7 @@ from orchestrator.pm.state.consultation_changes import DecisionTaken
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.step_changes import StepCommitted, StepMoved, StepReopened, StepReported
 from orchestrator.pm.state.task_state import PMState
+from tests.simulation.engine.law import Finding, Law
 
 Attempt = tuple[str, int]
 
@@ -39,10 +40,10 @@ class Evidence:
     decided: set[str] = field(default_factory=set)
     untested: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
 
-    def missing_for(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
+    def missing_for(self, was: PMState, fact: f.Fact, decision: Decision) -> list[Finding]:
         """Note a fact, and return what is missing for the steps that pass by this decision."""
         self._note(was, fact, decision)
-        broken = []
+        broken = list[Finding]()
         for change in decision.changes:
             if (
                 isinstance(change, StepMoved)
@@ -121,16 +122,18 @@ class Evidence:
     def _tested(self, was: PMState, what: str, judge: str) -> None:
         self.untested.get(was.steps[judge].judges, set()).discard((what, judge))
 
-    def _lacks(self, state: PMState, step: Step) -> list[str]:  # noqa: C901, PLR0912 (a case per gate)
+    def _lacks(self, state: PMState, step: Step) -> list[Finding]:  # noqa: C901, PLR0912 (a case per gate)
         key = (step.id, step.attempt)
         if Gate.DECISION in step.gates:
-            return [] if step.id in self.decided else [f"{step.id} passed without a decision"]
+            return (
+                [] if step.id in self.decided else [Finding(Law.GATE, f"{step.id} passed without a decision")]
+            )
         if step.only_check:
             return []
         report = self.reports.get(key)
         if report is None:
-            return [f"{step.id} passed without a report"]
-        broken = []
+            return [Finding(Law.GATE, f"{step.id} passed without a report")]
+        broken = list[Finding]()
         for gate in step.gates:
             holds = True
             match gate:
@@ -164,25 +167,27 @@ class Evidence:
                 case _:
                     holds = False
             if not holds:
-                broken.append(f"{step.id} passed without its gate {gate}")
+                broken.append(Finding(Law.GATE, f"{step.id} passed without its gate {gate}"))
         judges = state.steps.among(state.steps.judges_of(step.id))
         if any(not judge.needs and judge.state is StepState.PENDING for judge in judges):
-            broken.append(f"{step.id} passed, and the review that was asked for is still to come")
+            broken.append(
+                Finding(Law.GATE, f"{step.id} passed, and the review that was asked for is still to come")
+            )
         return broken
 
     def _commit(self, state: PMState, step: Step) -> str:
         doer = state.steps[step.judges] if step.judges else step
         return self.commits.get((doer.id, doer.attempt), "")
 
-    def _unapproved(self, state: PMState, action: Merge) -> list[str]:
+    def _unapproved(self, state: PMState, action: Merge) -> list[Finding]:
         step = state.steps[action.step]
         report = self.reports.get((step.id, action.attempt))
         if Gate.VERDICT in step.gates and (report is None or report.verdict is not Verdict.APPROVED):
-            return [f"the work that {step.id} judges is merged without its approval"]
+            return [Finding(Law.GATE, f"the work that {step.id} judges is merged without its approval")]
         if lacks := self.untested.get(step.judges or step.id):
-            return [
-                f"the work that {step.id} judges is merged without {sorted(lacks)} since it was put upon others'"
-            ]
+            return [Finding(Law.GATE, f"the work that {step.id} judges is merged, and lacks {sorted(lacks)}")]
         if action.commit != self._commit(state, step):
-            return [f"{action.commit} is merged for {step.id}, which was not committed for it"]
+            return [
+                Finding(Law.GATE, f"{action.commit} is merged for {step.id}, which was not committed for it")
+            ]
         return []

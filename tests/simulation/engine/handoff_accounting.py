@@ -9,6 +9,7 @@ from typing import Final
 
 from orchestrator import layout
 from tests.simulation.engine.audit import Audit
+from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.shared_state import WrittenReport
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World
@@ -22,7 +23,7 @@ def _was_decided(audit: Audit, written: WrittenReport) -> bool:
     return written.name.startswith("pm-") and audit.ledger.taken[handoff] > 0
 
 
-def unread_reports(world: World, user_task: UserTask, audit: Audit, runs: list[str]) -> list[str]:
+def unread_reports(world: World, user_task: UserTask, audit: Audit, runs: list[str]) -> list[Finding]:
     """Return the runs with a report that counts and still lies there as written, and that the PM never accepted."""
     lost = []
     for run in runs:
@@ -33,7 +34,7 @@ def unread_reports(world: World, user_task: UserTask, audit: Audit, runs: list[s
                 if written.counts and not _was_decided(audit, written)
             )
             lost += [run for written in left if _is_unchanged(world, user_task, written)][:1]
-    return [f"run {run} wrote a report that was never accepted" for run in lost]
+    return [Finding(Law.REPORT_READ, f"run {run} wrote a report that was never accepted") for run in lost]
 
 
 def _is_unchanged(world: World, user_task: UserTask, written: WrittenReport) -> bool:
@@ -46,7 +47,7 @@ def _is_unchanged(world: World, user_task: UserTask, written: WrittenReport) -> 
     return files.entry(path) is not None and files.read(path) == written.data
 
 
-def ordered_twice(world: World, user_task: UserTask) -> list[str]:
+def ordered_twice(world: World, user_task: UserTask) -> list[Finding]:
     """Return the runs whose order was published twice."""
     files, runs = world.files, Counter[str]()
     for entry in files.entries(user_task.handoffs):
@@ -54,4 +55,6 @@ def ordered_twice(world: World, user_task: UserTask) -> list[str]:
             text = files.read(user_task.handoffs / entry.name).decode()
             if "**Action:**" not in text:  # a PM agent's own
                 runs.update(_RUN.findall(text)[:1])
-    return [f"run {run} has {times} orders" for run, times in runs.items() if times > 1]
+    return [
+        Finding(Law.ONE_ORDER, f"run {run} has {times} orders") for run, times in runs.items() if times > 1
+    ]

@@ -14,6 +14,7 @@ from orchestrator import layout
 from orchestrator.model.event import CAUTION
 from orchestrator.testing.fake_process import FOREVER
 from tests.simulation.engine.agents import EVEN, MINUTE, Agent
+from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.transcripts import Recorder
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ class HookEmitter:
         name = self._emit("PermissionRequest", waits=True, tool_name="Bash", tool_input={"command": command})
         answer = yield from self._waits_for(name)
         if "allow" in answer and command in DENIED:
-            self._agent.shared.lost_work.append(f"{self._agent.process.run} was allowed to run {command}")
+            text = f"{self._agent.process.run} was allowed to run {command}"
+            self._agent.shared.found.append(Finding(Law.PERMITTED, text))
         self._agent.dice.did("gets a permission" if "allow" in answer else "gets no permission")
 
     def _waits_for(self, name: str) -> Generator[float, None, str]:

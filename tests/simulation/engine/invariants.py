@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
@@ -18,6 +19,7 @@ from tests.simulation.engine.audit import Audit
 from tests.simulation.engine.box_leftovers import left_there
 from tests.simulation.engine.branch import Branch
 from tests.simulation.engine.handoff_accounting import ordered_twice, unread_reports
+from tests.simulation.engine.law import Broken, Finding, Law, findings
 from tests.simulation.engine.laws import lasting_laws, overdue
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
@@ -34,11 +36,10 @@ if TYPE_CHECKING:
 LONG: Final = 4 * 86_400.0
 """Seconds after which the user must have heard of a question, whatever clocks, disks and networks did."""
 
+REPLY_WITHIN: Final = 3600.0
+"""Seconds within which a daemon that is up and has no trouble with its disk replies to each request."""
+
 ENDED = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED, TaskState.STOPPED})
-
-
-class Broken(AssertionError):
-    """The simulation found that a law is broken."""
 
 
 KNOWN_BY: Final = 3 * EVERY
@@ -71,7 +72,7 @@ class Invariants:
     world: World
     tasks: list[Watched] = field(default_factory=list)
     _journals: dict[Path, Watched] = field(default_factory=dict)
-    _found: list[str] = field(default_factory=list)
+    _found: list[Finding] = field(default_factory=list)
     _received: int = 0
     _started: int = 0
 
@@ -103,7 +104,7 @@ class Invariants:
         self._note(watched)
         found = [*lasting_laws(audit.state, self.world.settings.limits), *audit.broken]
         found += self._silenced(audit) + self._stalled(audit) + self._declared_gone(watched)
-        self._found += [f"{watched.user_task.id}, line {audit.lines}: {law}" for law in found]
+        self._found += [each.about(f"{watched.user_task.id}, line {audit.lines}") for each in found]
 
     def _note(self, watched: Watched) -> None:
         """Count for the current day what was added to the journal."""
@@ -122,45 +123,40 @@ class Invariants:
             if run is None or not run.live or run.ending is not Ending.NOT:
                 continue
             lived = self.world.clock.monotonic() - process.began
-            self._found.append(f"run {run.id} was ended after {lived:.0f} s, though that was not decided")
+            text = f"run {run.id} was ended after {lived:.0f} s, though that was not decided"
+            self._found.append(Finding(Law.ENDED_BY_DECISION, text))
 
-    def _silenced(self, audit: Audit) -> list[str]:
+    def _silenced(self, audit: Audit) -> list[Finding]:
         """A run that shows progress is not ended for inactivity, however long the machine slept.
 
         A run that never confirmed its order has less time. A run on a box is not ended while nothing can be fetched
         from there, since its silence proves nothing.
         """
         ended, audit.ledger.silenced = audit.ledger.silenced, []
-        now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, []
+        now, limits, found = self.world.clock.monotonic(), self.world.settings.limits, list[str]()
         for run in [audit.state.runs[each] for each in ended if audit.state.runs[each].on_box]:
             since = self.world.boxes[run.host].hindered_since
             if since is not None and now - since > KNOWN_BY:
                 found.append(
-                    f"{run.id} was ended as silent, and nothing came from {run.host} for {now - since:.0f} s"
+                    f"{run.id} was ended as silent, {now - since:.0f} s after {run.host} sent nothing"
                 )
         for run in [audit.state.runs[each] for each in ended if each in self.world.shared.signs]:
             since = now - self.world.shared.signs[run.id]
-            if (
-                since
-                < (
-                    limits.receipt_timeout
-                    if run.receipts and run.delivery is None
-                    else limits.inactivity_timeout
-                )
-                - 1
-            ):
+            unconfirmed = run.receipts and run.delivery is None
+            if since < (limits.receipt_timeout if unconfirmed else limits.inactivity_timeout) - 1:
                 found.append(f"{run.id} was ended as silent after {since:.0f} s")
-        return found
+        return findings(Law.AT_WORK, found)
 
-    def _stalled(self, audit: Audit) -> list[str]:
+    def _stalled(self, audit: Audit) -> list[Finding]:
         """A run whose model answers, however slowly, is not ended as stalled."""
         ended, audit.ledger.stalled = audit.ledger.stalled, []
         now, answered = self.world.clock.monotonic(), self.world.shared.answered
         late = [(run, now - answered[run]) for run in ended if run in answered]
         least = self.world.settings.limits.stall_timeout / LOOKS - 1
-        return [f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least]
+        found = (f"{run} was ended as stalled after {since:.0f} s" for run, since in late if since < least)
+        return findings(Law.ANSWERED, found)
 
-    def _declared_gone(self, watched: Watched) -> list[str]:
+    def _declared_gone(self, watched: Watched) -> list[Finding]:
         """A run is not declared gone before its last report was read (law 5)."""
         gone, watched.audit.ledger.declared_gone = watched.audit.ledger.declared_gone, []
         return unread_reports(self.world, watched.user_task, watched.audit, gone)
@@ -175,29 +171,30 @@ class Invariants:
     def after_turn(self) -> None:
         """Check what is cheap to look at. Raises Broken."""
         world = self.world
-        found = [*self._found, *world.complaints, *world.shared.lost_work]
-        found += [doubled for host in world.hosts for doubled in host.doubled]
+        found = [*self._found, *world.complaints, *world.shared.found]
+        for host in world.hosts:
+            found += findings(Law.ONE_LIFE, host.doubled) + findings(Law.TYPED_ONCE, host.typed_again)
         found += self._notified_once()
         open_ = world.tasks()
         for watched in self.tasks:
             found += watched.branch.moved()
-            found += [f"{watched.user_task.id}: {each}" for each in watched.branch.foreign(watched.audit)]
+            found += [each.about(watched.user_task.id) for each in watched.branch.foreign(watched.audit)]
             if (task := open_.get(watched.user_task.id)) is not None:
                 found += self._of_task(watched, task)
-        found += self._unknown()
+        found += self._unknown() + self._unanswered()
         if found:
-            raise Broken("; ".join(found[:10]))
+            raise Broken(found[:10])
 
-    def _of_task(self, watched: Watched, task: Task) -> list[str]:
+    def _of_task(self, watched: Watched, task: Task) -> list[Finding]:
         state, audit = task.engine.state, watched.audit
         if watched.boot != self.world.daemon.boots:
             self._read_on(watched)
-        found = []
+        found = list[Finding]()
         if state is not watched.known:
             watched.known = state
             found += _forgotten(state, task.engine.lines, audit)
             parked = state.steps.among(state.steps.pausing)
-            found += [wrong for step in parked if (wrong := self.world.service.overslept(step))]
+            found += findings(Law.LIMIT, filter(None, map(self.world.service.overslept, parked)))
             now = self.world.clock.monotonic()
             watched.open = {action: watched.open.get(action, now) for action in state.outbox}
         if self.world.boxes:
@@ -207,7 +204,7 @@ class Invariants:
         if not task.troubled and not task.behind:
             found += watched.pages.differ(state)
         found += self._undone(watched)
-        return [f"{watched.user_task.id}: {each}" for each in found]
+        return [each.about(watched.user_task.id) for each in found]
 
     def _held_up(self, state: PMState) -> list[str]:
         """Return the actions that cannot be carried out now, since the run is on a box that is lost or lacks its disk.
@@ -224,17 +221,19 @@ class Invariants:
                     found.append(name)
         return found
 
-    def _undone(self, watched: Watched) -> list[str]:
+    def _undone(self, watched: Watched) -> list[Finding]:
         """Each action is carried out or given up within the longest time that one may wait for a lease."""
         if not watched.open:
             return []
         most = 2 * self.world.settings.limits.max_run_time
         late = self.world.clock.monotonic() - most
         return [
-            f"action {action} is open for {most} s" for action, since in watched.open.items() if since < late
+            Finding(Law.ACTION_DONE, f"action {action} is open for {most} s")
+            for action, since in watched.open.items()
+            if since < late
         ]
 
-    def _unknown(self) -> list[str]:
+    def _unknown(self) -> list[Finding]:
         """No agent is started whose run no journal has. After a kill, the journal is read once the daemon is back."""
         if self.world.daemon.loop is None:
             return []
@@ -242,19 +241,30 @@ class Invariants:
         new = started if len(self.world.hosts) > 1 else started[self._started :]
         self._started = len(started)
         return [
-            f"{run} was started, and no journal knows of it"
+            Finding(Law.JOURNAL_FIRST, f"{run} was started, and no journal knows of it")
             for run in new
             if not any(run in watched.audit.ledger.opened for watched in self.tasks)
         ]
 
-    def _notified_once(self) -> list[str]:
+    def _unanswered(self) -> list[Finding]:
+        """Each request gets a reply soon, also if no watcher saw it: rescans find it."""
+        world = self.world
+        late = world.clock.monotonic() - REPLY_WITHIN
+        if world.daemon.loop is None or max(world.daemon.booted_at, world.trouble_at) > late:
+            return []
+        waiting = takewhile(lambda request: world.waiting[request] < late, world.waiting)
+        text = f"has no reply after {REPLY_WITHIN:.0f} s"
+        lacking = (f"request {request} {text}" for request in waiting if not world.has_reply(request))
+        return findings(Law.REQUEST_ANSWERED, lacking)
+
+    def _notified_once(self) -> list[Finding]:
         """Each notification is sent once; only a question may be sent again, under the same id (law 4)."""
         received = self.world.phone.received
         if received.total() == self._received:
             return []
         self._received = received.total()
         return [
-            f"{about} was notified {times} times"
+            Finding(Law.NOTIFIED_ONCE, f"{about} was notified {times} times")
             for about, times in received.items()
             if times > 1 and not about.startswith(NotificationRule.QUESTION)
         ]
@@ -265,27 +275,36 @@ class Invariants:
         """Check the whole history. Raises Broken."""
         self.after_turn()
         self.world.take_replies()
-        found = [f"run {process.run} still lives" for process in self.world.living]
+        found = findings(
+            Law.NOTHING_LEFT, (f"run {process.run} still lives" for process in self.world.living)
+        )
         left = [process for host in self.world.hosts for process in host.left]
-        found += [f"what run {process.run} left behind still lives" for process in left]
-        found += [f"request {request} was never answered" for request in sorted(self.world.waiting)]
+        found += findings(
+            Law.NOTHING_LEFT, (f"what run {process.run} left behind still lives" for process in left)
+        )
+        unanswered = (f"request {request} was never answered" for request in sorted(self.world.waiting))
+        found += findings(Law.REQUEST_ANSWERED, unanswered)
         for watched in self.tasks:
-            found += [f"{watched.user_task.id}: {each}" for each in self._history(watched)]
+            found += [each.about(watched.user_task.id) for each in self._history(watched)]
         if found:
-            raise Broken("; ".join(found[:10]))
+            raise Broken(found[:10])
 
-    def _history(self, watched: Watched) -> list[str]:
+    def _history(self, watched: Watched) -> list[Finding]:
         user_task, audit, files = watched.user_task, watched.audit, self.world.files
         self._read_on(watched)
         found = list(audit.broken)
         reopened = Journal(files, layout.task_journal(user_task.home))
         if reopened.state != audit.state:
-            found.append("the journal does not fold to the state that it opens with")
+            found.append(
+                Finding(Law.JOURNAL_KEPT, "the journal does not fold to the state that it opens with")
+            )
         reopened.close()
         if not self._is_known(user_task, audit.state):
-            found.append("the journal does not fold to the state that the daemon has")
+            found.append(
+                Finding(Law.JOURNAL_FIRST, "the journal does not fold to the state that the daemon has")
+            )
         if audit.state.state not in ENDED:
-            found.append(f"it is {audit.state.state} at the end")
+            found.append(Finding(Law.ENDS, f"it is {audit.state.state} at the end"))
         return (
             found
             + unread_reports(self.world, user_task, audit, list(audit.state.runs))
@@ -303,24 +322,23 @@ class Invariants:
         over = state.state in ENDED and not (state.outbox or state.live_runs or state.open_questions)
         return over and loop is not None and user_task.id in loop.shelf
 
-    def _unnotified(self, audit: Audit) -> list[str]:
+    def _unnotified(self, audit: Audit) -> list[Finding]:
         """A question that was open for long has reached the user (H14)."""
         state, received = audit.state, self.world.phone.received
         return [
-            f"{question.id} was open for days, and the user was not notified"
+            Finding(Law.NOTIFIED, f"{question.id} was open for days, and the user was not notified")
             for question in state.questions.values()
             if (question.answered_at or question.asked_at) - question.asked_at > LONG
             and question_news(state.id, question) not in received
         ]
 
 
-def _forgotten(state: PMState, lines: int, audit: Audit) -> list[str]:
+def _forgotten(state: PMState, lines: int, audit: Audit) -> list[Finding]:
     """Return what the daemon knows and its journal does not, or the reverse."""
     if lines < audit.lines:
-        return [f"the daemon forgot: {audit.lines} lines were journaled, and {lines} are known"]
+        return [Finding(Law.JOURNAL_FIRST, f"the daemon knows {lines} lines of {audit.lines} in the journal")]
     differ = [
         each.name for each in fields(state) if getattr(state, each.name) != getattr(audit.state, each.name)
     ]
-    return (
-        [f"the daemon knows another {', '.join(differ)} than its {audit.lines} lines say"] if differ else []
-    )
+    text = f"the daemon knows another {', '.join(differ)} than its {audit.lines} lines say"
+    return [Finding(Law.JOURNAL_FIRST, text)] if differ else []

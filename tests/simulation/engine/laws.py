@@ -29,6 +29,7 @@ from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.policies.budget import budget_of, used
 from orchestrator.pm.state.results import shortfalls
 from orchestrator.pm.state.usage_limits import outlasts
+from tests.simulation.engine.law import Finding, Law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 
-def broken_laws(state: PMState, limits: Limits, at: float) -> list[str]:
+def broken_laws(state: PMState, limits: Limits, at: float) -> list[Finding]:
     """Return every law that a state breaks at the end of a turn; an empty list if it breaks none."""
     return [*lasting_laws(state, limits), *overdue(state, limits, at), *overspent(state, limits, at)]
 
 
-def lasting_laws(state: PMState, limits: Limits) -> list[str]:
+def lasting_laws(state: PMState, limits: Limits) -> list[Finding]:
     """Return every law that a state breaks regardless of the time, also in the middle of a turn."""
     return [
         *_orders(state),
@@ -57,15 +58,15 @@ def lasting_laws(state: PMState, limits: Limits) -> list[str]:
     ]
 
 
-def overdue(state: PMState, limits: Limits, at: float) -> list[str]:
+def overdue(state: PMState, limits: Limits, at: float) -> list[Finding]:
     """Return the law that a state breaks if something in it is still due at the end of a turn."""
     moment = wake_at(state, limits) if state.state in ACTIVE else None
     if moment is None or moment > at:
         return []
-    return [f"a deadline at {moment} has passed without effect"]
+    return [Finding(Law.DEADLINE, f"a deadline at {moment} has passed without effect")]
 
 
-def overspent(state: PMState, limits: Limits, at: float) -> list[str]:
+def overspent(state: PMState, limits: Limits, at: float) -> list[Finding]:
     """Return each run that goes on at the end of a turn although the task has used up its budget."""
     budget = budget_of(state, limits)
     most = {each: limit for each in Measure if (limit := budget.of(each)) is not None}
@@ -74,33 +75,41 @@ def overspent(state: PMState, limits: Limits, at: float) -> list[str]:
     if all(step.settled for step in state.steps.values()):
         return []
     going = [run for run in state.live_runs if run.ending is Ending.NOT and run.reported_at is None]
-    return [f"run {run.id} goes on, and the budget of the task is used up" for run in going]
+    return [
+        Finding(Law.BUDGET, f"run {run.id} goes on, and the budget of the task is used up") for run in going
+    ]
 
 
-def _orders(state: PMState) -> Iterator[str]:
+def _orders(state: PMState) -> Iterator[Finding]:
     runs = Counter(order.run for order in state.orders.values())
-    yield from (f"run {run} has {times} open orders" for run, times in runs.items() if times > 1)
+    yield from (
+        Finding(Law.ONE_ORDER, f"run {run} has {times} open orders")
+        for run, times in runs.items()
+        if times > 1
+    )
     for name, order in state.orders.items():
         run = state.runs.get(order.run)
         if run is None or not run.live or run.order != name or run.purpose is not Purpose.WORK:
-            yield f"order {name} is open, and no live run has it"
+            yield Finding(Law.CONSISTENT, f"order {name} is open, and no live run has it")
     names = Counter(run.order for run in state.runs.values() if run.order)
     yield from (
-        f"the order name {name} was given {times} times" for name, times in names.items() if times > 1
+        Finding(Law.ONE_ORDER, f"the order name {name} was given {times} times")
+        for name, times in names.items()
+        if times > 1
     )
 
 
-def _runs(state: PMState, limits: Limits) -> Iterator[str]:
+def _runs(state: PMState, limits: Limits) -> Iterator[Finding]:
     live = state.live_runs
     if len(live) > limits.max_concurrent_runs:
-        yield f"{len(live)} runs are live at once"
+        yield Finding(Law.BOUND, f"{len(live)} runs are live at once")
     for what, shared in (
         ("step", [run.step for run in live]),
         ("instance", [run.instance for run in live]),
         ("workspace", [(state.steps[run.step].kind, state.steps[run.step].workspace) for run in live]),
     ):
         yield from (
-            f"{times} live runs share the {what} {each}"
+            Finding(Law.ONE_WRITER, f"{times} live runs share the {what} {each}")
             for each, times in Counter(shared).items()
             if times > 1
         )
@@ -108,35 +117,39 @@ def _runs(state: PMState, limits: Limits) -> Iterator[str]:
         step = state.steps[run.step]
         idle = step.attempt != run.attempt or step.state is not StepState.WORKING
         if idle and run.reported_at is None and run.ending is Ending.NOT:
-            yield f"run {run.id} works on {step.id}, which is {step.state}"
+            yield Finding(Law.CONSISTENT, f"run {run.id} works on {step.id}, which is {step.state}")
         asked = {each.run for each in state.open_questions if each.kind is QuestionKind.PERMISSION}
         if run.waits_for and run.id not in asked:
-            yield f"run {run.id} waits for an answer, and no question is open"
+            yield Finding(Law.ASKED, f"run {run.id} waits for an answer, and no question is open")
 
 
-def _steps(state: PMState, limits: Limits) -> Iterator[str]:
+def _steps(state: PMState, limits: Limits) -> Iterator[Finding]:
     asked = {question.step: question for question in state.open_questions}
     for step in state.steps.values():
         yield from _tally(step, limits)
         if step.limit is not None and outlasts(step.limit, limits):
-            yield f"the limit of {step.id} outlasts every window, and no question is open"
+            yield Finding(Law.ASKED, f"the limit of {step.id} outlasts every window, and no question is open")
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
         if stands and step.id not in asked and state.state in ACTIVE:
-            yield f"{step.id} is {step.state}, and no question is open"
+            yield Finding(Law.ASKED, f"{step.id} is {step.state}, and no question is open")
         if step.id in asked and not (stands or _is_asked_about(state, step, asked[step.id])):
-            yield f"a question about {step.id} is open, which is {step.state}"
+            yield Finding(Law.CONSISTENT, f"a question about {step.id} is open, which is {step.state}")
         if step.state is StepState.WORKING and not _is_worked_on(state, step):
-            yield f"{step.id} is working without a run"
+            yield Finding(Law.CONSISTENT, f"{step.id} is working without a run")
         if step.state is StepState.CHECKING and state.state in ACTIVE and not _is_checked(state, step):
-            yield f"{step.id} is checking, and nothing checks it"
+            yield Finding(Law.CONSISTENT, f"{step.id} is checking, and nothing checks it")
 
 
-def _boxes(state: PMState) -> Iterator[str]:
+def _boxes(state: PMState) -> Iterator[Finding]:
     """A lost box has one question, however many runs it has (law 10)."""
     asked = Counter(
         state.runs[each.run].host for each in state.open_questions if each.kind is QuestionKind.BOX
     )
-    yield from (f"{times} questions about {box} are open" for box, times in asked.items() if times > 1)
+    yield from (
+        Finding(Law.ASKED_ONCE, f"{times} questions about {box} are open")
+        for box, times in asked.items()
+        if times > 1
+    )
 
 
 def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
@@ -160,7 +173,7 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
             return False
 
 
-def _tally(step: Step, limits: Limits) -> Iterator[str]:
+def _tally(step: Step, limits: Limits) -> Iterator[Finding]:
     tally = step.tally
     for what, count, most in (
         ("rejected", tally.rejections, limits.max_rejections),
@@ -179,7 +192,7 @@ def _tally(step: Step, limits: Limits) -> Iterator[str]:
         ("in conflict", tally.conflicts, limits.max_conflicts + 1),
     ):
         if count > most:
-            yield f"{step.id} was {what} {count} times, and {most} is the bound"
+            yield Finding(Law.BOUND, f"{step.id} was {what} {count} times, and {most} is the bound")
 
 
 def _most_overloads(limits: Limits) -> float:
@@ -233,48 +246,67 @@ def _is_in_turn(state: PMState, step: Step) -> bool:
     return merging or bool(ahead) or stands(step) or not judged or (step.behind and busy)
 
 
-def _outbox(state: PMState) -> Iterator[str]:
+def _outbox(state: PMState) -> Iterator[Finding]:
     for action in state.outbox.values():
         match action:
             case Launch(run=name) | End(run=name) | Look(run=name) | Nudge(run=name) | Answer(run=name):
                 if not state.runs[name].live:
-                    yield f"run {name} is gone, and its {action.kind} is still to be done"
+                    yield Finding(
+                        Law.CONSISTENT, f"run {name} is gone, and its {action.kind} is still to be done"
+                    )
             case Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase() | Notify():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())
         if ends is not (run.ending is not Ending.NOT):
-            yield f"run {run.id} is {'not ' if not ends else ''}to be ended, and its ending is '{run.ending}'"
+            yield Finding(
+                Law.CONSISTENT,
+                f"run {run.id} is {'not ' if not ends else ''}to be ended, and its ending is '{run.ending}'",
+            )
 
 
-def _consultations(state: PMState) -> Iterator[str]:
+def _consultations(state: PMState) -> Iterator[Finding]:
     consultation = state.consultation
     asks = [step.id for step in state.steps.values() if Gate.DECISION in step.gates and not step.settled]
     if asks != ([consultation.step] if consultation.step else []):
-        yield f"the open consultation is '{consultation.step}', and unsettled are {asks}"
+        yield Finding(
+            Law.CONSISTENT, f"the open consultation is '{consultation.step}', and unsettled are {asks}"
+        )
     asked = Counter(each.text for each in state.open_questions if each.kind is QuestionKind.PM)
-    yield from (f"the PM agent asks {times} times: {text}" for text, times in asked.items() if times > 1)
+    yield from (
+        Finding(Law.ASKED_ONCE, f"the PM agent asks {times} times: {text}")
+        for text, times in asked.items()
+        if times > 1
+    )
     for name in consultation.ordered:
         if state.steps[name].state is not StepState.PENDING:
-            yield f"{name} is ordered to start, and is {state.steps[name].state}"
+            yield Finding(Law.CONSISTENT, f"{name} is ordered to start, and is {state.steps[name].state}")
 
 
-def _task(state: PMState, limits: Limits) -> Iterator[str]:
+def _task(state: PMState, limits: Limits) -> Iterator[Finding]:
     if state.state is TaskState.COMPLETE:
         met = {mark.text for mark in state.criteria if mark.met and mark.evidence}
-        yield from (f"complete, but not met: {text}" for text in state.brief.criteria if text not in met)
         yield from (
-            f"complete, but {step.id} is {step.state}" for step in state.steps.values() if not step.settled
+            Finding(Law.GATE, f"complete, but not met: {text}")
+            for text in state.brief.criteria
+            if text not in met
         )
-        yield from (f"complete, but {run.id} lives" for run in state.live_runs)
-        yield from (f"complete, but {missing}" for missing in shortfalls(state))
+        yield from (
+            Finding(Law.GATE, f"complete, but {step.id} is {step.state}")
+            for step in state.steps.values()
+            if not step.settled
+        )
+        yield from (Finding(Law.CONSISTENT, f"complete, but {run.id} lives") for run in state.live_runs)
+        yield from (Finding(Law.GATE, f"complete, but {missing}") for missing in shortfalls(state))
     if state.state not in ACTIVE:
         return
     moves = bool(state.live_runs or state.outbox) or wake_at(state, limits) is not None
     if not moves and not state.open_questions:
-        yield "stuck: nothing moves, and no question is open"
+        yield Finding(Law.ASKED, "stuck: nothing moves, and no question is open")
     if state.open_questions and not (moves or state.steps.unsettled):
         idle = [each.id for each in state.open_questions if each.kind is QuestionKind.PM]
-        yield from (f"every step is settled, and {each} of the PM agent is open" for each in idle)
+        yield from (
+            Finding(Law.ENDS, f"every step is settled, and {each} of the PM agent is open") for each in idle
+        )
     if not moves and state.state is not TaskState.WAITING:
-        yield "nothing moves, and the task does not say that it waits"
+        yield Finding(Law.CONSISTENT, "nothing moves, and the task does not say that it waits")

@@ -15,6 +15,7 @@ from orchestrator.pm.state import changes as c
 from orchestrator.pm.state.run_changes import RunBelieved, RunEnding, RunOpened, RunReported
 from orchestrator.pm.state.step_changes import StepHurried, StepTallied, TreeBegun
 from tests.simulation.engine.evidence import Evidence
+from tests.simulation.engine.law import Finding, Law
 
 if TYPE_CHECKING:
     from orchestrator.model.limits import Limits
@@ -50,18 +51,18 @@ class Ledger:
     _pauses: dict[str, float] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
 
-    def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[str]:
+    def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[Finding]:
         """Enter a line, and return the laws that it breaks."""
         self.facts[fact.kind] += 1
         found = self.evidence.missing_for(was, fact, decision)
         if not decision.changes and not decision.actions:
-            found.append("it changed nothing and was journaled")
+            found.append(Finding(Law.NO_EMPTY_LINE, "it changed nothing and was journaled"))
         match fact:
             case f.ReportLanded(name=name, sha256=digest) | f.DecisionLanded(name=name, sha256=digest):
-                found += _again(self.taken, (name, digest), "taken in")
+                found += _again(self.taken, (name, digest), "accepted", Law.ACCEPTED_ONCE)
             case f.Intruded(name=name, sha256=digest, others=others):
                 for each in ((name, digest), *others):
-                    found += _again(self.taken, each, "taken in")
+                    found += _again(self.taken, each, "accepted", Law.ACCEPTED_ONCE)
             case f.Answered() | f.TaskStarted() | f.ClockMoved() | f.SpawnAsked() | f.BriefChanged():
                 self._pauses.clear()
             case _:
@@ -77,21 +78,25 @@ class Ledger:
             found += self._entered(was, fact, change) + _asked_already(asked, was, change)
         for action in decision.actions:
             if isinstance(action, Launch):
-                found += _again(self.launched, action.run, "launched")
+                found += _again(self.launched, action.run, "launched", Law.ONE_LIFE)
             if isinstance(action, Answer) and action.name == CAUTION:
-                found += _again(self.cautioned, action.run, "cautioned for repeated calls")
+                found += _again(self.cautioned, action.run, "cautioned", Law.CAUTIONED_ONCE)
             if isinstance(action, Merge):
                 self.merges.add(action.commit)
         return found
 
-    def _entered(self, was: PMState, fact: f.Fact, change: c.Change) -> list[str]:
+    def _entered(self, was: PMState, fact: f.Fact, change: c.Change) -> list[Finding]:
         match change:
             case RunReported(run=run):
-                return _again(self.reported, run, "reported")
+                return _again(self.reported, run, "reported", Law.ACCEPTED_ONCE)
             case RunOpened(run=opened):
                 early = self._pauses.pop(opened.step, 0.0) - fact.at
-                broken = [f"{opened.step} was tried again {early:.1f} s too early"] if early > 0 else []
-                return broken + _again(self.opened, opened.id, "opened")
+                broken = (
+                    [Finding(Law.PAUSE, f"{opened.step} was tried again {early:.1f} s too early")]
+                    if early > 0
+                    else []
+                )
+                return broken + _again(self.opened, opened.id, "opened", Law.ONE_LIFE)
             case RunBelieved(run=run, life=Life.ALIVE):
                 self.alive.add(run)
             case RunBelieved(run=run, life=Life.GONE):
@@ -99,7 +104,7 @@ class Ledger:
                 if was.runs[run].life is Life.UNREACHABLE and not isinstance(
                     fact, f.Answered | f.LaunchFailed
                 ):
-                    return [f"{run} was declared gone while its box is lost"]
+                    return [Finding(Law.NOT_UNREACHABLE, f"{run} was declared gone while its box is lost")]
             case StepTallied(step=step, tally=tally):
                 self._pauses[step] = fact.at + self._pause(was.steps[step].tally, tally)
             case StepHurried(step=step):
@@ -109,9 +114,9 @@ class Ledger:
             case RunEnding(run=run, ending=Ending.STALLED):
                 self.stalled.append(run)
             case c.QuestionAsked(question=question):
-                return _again(self.asked, question.id, "asked")
+                return _again(self.asked, question.id, "asked", Law.ASKED_ONCE)
             case c.QuestionAnswered(question=answered):
-                return _again(self.answered, answered, "answered")
+                return _again(self.answered, answered, "answered", Law.ASKED_ONCE)
             case _:
                 pass
         return []
@@ -123,18 +128,22 @@ class Ledger:
         return min(self.limits.retry_pause * 4 ** (times - 1), self.limits.max_retry_pause) if times else 0.0
 
 
-def _again(counts: Counter[Any], key: object, what: str) -> list[str]:
+def _again(counts: Counter[Any], key: object, what: str, law: Law) -> list[Finding]:
     """Count something that may be done only once."""
     counts[key] += 1
-    return [f"{key} was {what} {counts[key]} times"] if counts[key] > 1 else []
+    return [Finding(law, f"{key} was {what} {counts[key]} times")] if counts[key] > 1 else []
 
 
-def _asked_already(asked: dict[str, str], was: PMState, change: c.Change) -> list[str]:
+def _asked_already(asked: dict[str, str], was: PMState, change: c.Change) -> list[Finding]:
     """A step has at most one open question (law 10)."""
     if isinstance(change, c.QuestionAnswered) and change.question in was.questions:
         asked.pop(was.questions[change.question].step, None)
     if isinstance(change, c.QuestionAsked):
         other = asked.setdefault(change.question.step, change.question.id)
         if other != change.question.id:
-            return [f"{other} about '{change.question.step}' is open, and one more is asked"]
+            return [
+                Finding(
+                    Law.ASKED_ONCE, f"{other} about '{change.question.step}' is open, and one more is asked"
+                )
+            ]
     return []

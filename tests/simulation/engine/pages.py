@@ -14,6 +14,7 @@ from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, pro
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
+from tests.simulation.engine.law import Finding, Law, findings
 from tests.simulation.engine.pm_agents import ASKED
 from tests.simulation.engine.user_task import PROJECT
 
@@ -60,14 +61,15 @@ class Pages:
         folder = self.user_task.folder
         self._paths = (self.user_task.shown, layout.pm_state(folder), layout.task_progress(folder))
 
-    def differ(self, state: PMState) -> list[str]:
+    def differ(self, state: PMState) -> list[Finding]:
         """Return where a file differs from the state, once the workers are idle and the disk takes writes.
 
         What agents write reaches progress.md by the next check-in, which also repairs what they damaged.
         """
         world, found = self.world, list[str]()
+        progress_differs = list[str]()
         if not world.daemon.idle or world.daemon.checked_in_at <= world.trouble_at:
-            return found
+            return []
         shown, own, progress = self._paths
         if self._is_new(shown, state):
             found += self._state_differs(state)
@@ -75,8 +77,8 @@ class Pages:
             if self._is_new(own, state):
                 found += self._own_differs(state)
             if self._is_new(progress, state):
-                found += self._progress_differs(state)
-        return [f"{self.user_task.id}: {each}" for each in found]
+                progress_differs = self._progress_differs(state)
+        return findings(Law.STATE_SHOWN, found) + findings(Law.PROGRESS_SHOWN, progress_differs)
 
     def _is_new(self, page: Path, state: PMState) -> bool:
         """Return whether a file or its state changed since the last check. Times do not count as a change."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.testing.local_zone import local_zone
 from tests.simulation.engine.fault_schedule import ZONE, FaultSchedule, drawn_schedule, drawn_world
 from tests.simulation.engine.faults import DAY, HOUR, Faults
-from tests.simulation.engine.invariants import Broken, Invariants
+from tests.simulation.engine.invariants import Invariants
+from tests.simulation.engine.law import Broken, Finding, Law, found_in
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import GOOD
 from tests.simulation.engine.user import User
@@ -21,14 +22,19 @@ LAST_DAYS: Final = 3.0
 
 
 class Failed(Broken):
-    """A world broke a law on a `day`. `happened` has the events up to then, each with its day."""
+    """A world broke laws on a `day`. `happened` has the events up to then, each with its day."""
 
-    def __init__(self, seed: str, day: float, law: str, happened: dict[str, float]) -> None:
-        super().__init__(seed, day, law, happened)
+    def __init__(self, seed: str, day: float, found: Sequence[Finding], happened: dict[str, float]) -> None:
+        super().__init__(found)
+        self.args = (seed, day, found, happened)  # what another process is sent
         self.seed = seed
         self.day = day
-        self.law = law
         self.happened = happened
+
+    @property
+    def law(self) -> str:
+        """What is wrong, in words."""
+        return super().__str__()
 
     def __str__(self) -> str:
         return f"seed {self.seed}, day {self.day:.4f}: {self.law}"
@@ -82,7 +88,8 @@ def _outcome(world: World, schedule: FaultSchedule, days: float) -> Outcome:
             _run(world, faults, user, invariants, days)
     except AssertionError as error:
         days_old = {name: max(0.0, at - begun) / DAY for name, at in scenario.happened.items()}
-        raise Failed(scenario.seed, (world.clock.monotonic() - begun) / DAY, str(error), days_old) from error
+        day = (world.clock.monotonic() - begun) / DAY
+        raise Failed(scenario.seed, day, found_in(error), days_old) from error
     lasted = (world.clock.monotonic() - begun) / DAY
     ended = {user_task.name: str(world.shown(user_task).get("state")) for user_task in world.user_tasks}
     return Outcome(scenario.seed, schedule.name, lasted, ended, _counts(world, faults, invariants))
@@ -103,7 +110,8 @@ def _run(world: World, faults: Faults, user: User, invariants: Invariants, days:
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)
     if not user.ended():
         states = [world.shown(user_task).get("state") for user_task in world.user_tasks]
-        raise Broken(f"after {LAST_DAYS} days without faults the tasks are {states}")
+        text = f"after {LAST_DAYS} days without faults the tasks are {states}"
+        raise Broken([Finding(Law.ENDS, text)])
     let_agents_exit(world)
     invariants.at_end()
 

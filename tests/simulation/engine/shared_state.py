@@ -16,6 +16,7 @@ from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
+from tests.simulation.engine.law import Finding
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
 
@@ -62,9 +63,9 @@ class SharedState:
     """What agents share.
 
     wrote: called with every path that an agent writes. criteria: the success criteria by task folder. reports: what
-    each run wrote. signs: the monotonic time at which each run last showed progress. answered: the same of its model.
-    did: how often agents did what. vanished: the worktrees that somebody removed. box, clone: where these agents run,
-    if not here.
+    each run wrote. found: what agents found wrong. signs: the monotonic time at which each run last showed progress.
+    answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
+    box, clone: where these agents run, if not here.
     """
 
     files: MemoryFiles
@@ -77,7 +78,7 @@ class SharedState:
     service: Service
     criteria: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     reports: dict[str, list[WrittenReport]] = field(default_factory=dict)
-    lost_work: list[str] = field(default_factory=list)
+    found: list[Finding] = field(default_factory=list)
     signs: dict[str, float] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
     runs: Counter[str] = field(default_factory=Counter)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from tests.simulation.engine.audit import Audit
 from tests.simulation.engine.faults import CALM, DAY, NEVER, Faults
-from tests.simulation.engine.invariants import Broken, Invariants
+from tests.simulation.engine.invariants import Invariants
+from tests.simulation.engine.law import Broken, Finding, Law, found_in
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.run import let_agents_exit
 from tests.simulation.engine.scenario import Scenario
@@ -84,12 +85,11 @@ def sweep(numbers: range, *, power: bool = False, nudged: bool = False) -> int:
     """Run the task with a kill ahead of each of these changes. Return the number of kills. Raises Broken."""
     well, _ = run_small_task(nudged=nudged)
     for number in numbers:
+        about = f"killed ahead of change {number}{' with power' if power else ''}"
         try:
             ending, _ = run_small_task(number, power=power, nudged=nudged)
         except AssertionError as error:
-            raise Broken(
-                f"killed ahead of change {number}{' with power' if power else ''}: {error}"
-            ) from error
+            raise Broken([each.about(about) for each in found_in(error)]) from error
         if ending != well:
-            raise Broken(f"killed ahead of change {number}, it ended as {ending} and not as {well}")
+            raise Broken([Finding(Law.SAME_END, f"{about}, it ended as {ending} and not as {well}")])
     return len(numbers)

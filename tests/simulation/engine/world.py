@@ -29,6 +29,7 @@ from orchestrator.testing.memory_files import MemoryFiles
 from tests.simulation.engine import fault_injection
 from tests.simulation.engine.busy_days import Days
 from tests.simulation.engine.daemon import STATE, Daemon, Killed
+from tests.simulation.engine.law import CRASHES, Finding, Law
 from tests.simulation.engine.notification_sink import NOTIFY, Phone
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
@@ -46,8 +47,9 @@ class World:
     """Everything there is.
 
     deaf: the probability that a watcher loses an event. slow: workers take time. trouble_at: when the disk last
-    refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests without a reply.
-    after_turns: called after each turn of the daemon. on_kill: called when the daemon was killed.
+    refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests whose reply
+    nobody has taken, and when each was made. after_turns: called after each turn of the daemon. on_kill: called when
+    the daemon was killed.
     """
 
     scenario: Scenario
@@ -68,9 +70,9 @@ class World:
     boxes: dict[str, Box] = field(init=False)
     shared_states: list[SharedState] = field(init=False)
     daemon: Daemon = field(init=False)
-    complaints: list[str] = field(default_factory=list)
+    complaints: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    waiting: set[str] = field(default_factory=set)
+    waiting: dict[str, float] = field(default_factory=dict)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
     trouble_at: float = 0.0
@@ -199,7 +201,7 @@ class World:
         request = f"{self._requests:06}"
         content = {"id": request, "verb": verb, "at": self.clock.now(), "arguments": arguments}
         self.counts[f"asked by the user: {verb}"] += 1
-        self.waiting.add(f"{user_task.id}/{request}")
+        self.waiting[f"{user_task.id}/{request}"] = self.clock.monotonic()
         self.save(user_task.requests / f"{request}.json", json.dumps(content).encode())
         self.daemon.needs_rescan = True
         if not self._is_missed():
@@ -242,10 +244,16 @@ class World:
             for entry in self.files.entries(user_task.requests):
                 if entry.name.endswith(".reply.json"):
                     reply = json.loads(self.files.read(user_task.requests / entry.name))
-                    self.waiting.discard(f"{user_task.id}/{entry.name.partition('.')[0]}")
+                    self.waiting.pop(f"{user_task.id}/{entry.name.partition('.')[0]}", None)
                     self.counts["replies: done" if reply["ok"] else "replies: refused"] += 1
                     with self._unseen():
                         self.files.remove(user_task.requests / entry.name)
+
+    def has_reply(self, request: str) -> bool:
+        """Return whether the daemon has answered a request, given as the task's id and its own."""
+        task, _, number = request.partition("/")
+        folder = layout.task_requests(layout.task_home(STATE, task))
+        return self.files.entry(folder / f"{number}.reply.json") is not None
 
     def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""
@@ -307,7 +315,7 @@ class World:
 class Complaints(logging.Handler):
     """Collects unexpected errors from the daemon's log. A full disk, for example, is expected."""
 
-    def __init__(self, found: list[str]) -> None:
+    def __init__(self, found: list[Finding]) -> None:
         super().__init__(logging.ERROR)
         self._found = found
 
@@ -316,7 +324,8 @@ class Complaints(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and not isinstance(error, OSError | OrchestratorError):
             with suppress(Exception):
-                self._found.append(f"{record.getMessage()}: {error!r}")
+                law = Law.NO_CRASH if isinstance(error, CRASHES) else Law.NO_UNEXPECTED_ERROR
+                self._found.append(Finding(law, f"{record.getMessage()}: {error!r}"))
 
 
 @contextmanager

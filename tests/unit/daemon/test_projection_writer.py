@@ -9,10 +9,11 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.core.worker_pool import InlineExecutor
-from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.daemon.projections.projection_writer import RATE, ProjectionWriter
 from orchestrator.daemon.projections.state_files import FEW, Shown, projection
 from orchestrator.model.actions import Rebase
+from orchestrator.model.budget import Worked
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import Phase, TaskState
@@ -179,6 +180,18 @@ def test_those_of_a_large_one_keep_to_a_rate_and_the_last_word_is_written(files,
     assert not showing.behind
     milestones = json.loads(files.read(layout.pm_state(FOLDER)))["milestones"]
     assert sum(each["status"] == "working" for each in milestones) == 600
+
+
+def test_outcome_of_a_large_plan_is_as_new_as_its_documents(files, clock, showing):
+    """It was computed anew with the documents, and reached state.json only with the next change."""
+    state = planned(LARGE)
+    show(showing, state)
+    later = replace(state, worked=Worked(time=7200.0))
+    show(showing, later)
+    clock.advance(LARGE * 1000 / RATE)
+    showing.soon()
+    assert not showing.behind
+    assert told(files)["outcome"]["cost"] == outcome_of(later, None).cost
 
 
 def test_a_question_an_end_and_one_who_waits_for_it_do_not_wait(files, showing):
