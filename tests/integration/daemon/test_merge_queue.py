@@ -124,3 +124,39 @@ def test_an_order_that_a_kill_leaves_is_gone_on_with(world: World) -> None:
     assert world.git("rev-list", "--count", "main..task/t1") == "8"
     world.check_once()
     world.check_nobody_is_left()
+
+
+BREAKS = """
+import pathlib, sys
+numbers = {int(path.stem[1:]) for path in pathlib.Path("pkg").glob("s*.py")}
+pairs = [(n, n + 3) for n in numbers if n % 3 == 0 and n + 3 in numbers]
+sys.exit(any(not pathlib.Path("pkg", f"both-{one}-{other}").exists() for one, other in pairs))
+"""
+"""Of every third subtask, two neighbours break each other, unless a file says that one of them knows the other."""
+
+
+@pytest.mark.parametrize("world", [{"limits__max_concurrent_runs": "8"}], indirect=True, ids=[""])
+@pytest.mark.parametrize("number", [9, pytest.param(50, marks=pytest.mark.thorough)])
+def test_nothing_wrong_gets_through_the_queue(world: World, number: int) -> None:
+    """A third of the subtasks break each other, and only together. Each commit of the branch passes the check."""
+    ids = [f"s{each}" for each in range(number)]
+    turns = subtasks(*ids)
+    for n in range(number):
+        knows = "; ".join(
+            f"test ! -e pkg/s{other}.py || touch pkg/both-{min(n, other)}-{max(n, other)}"
+            for other in (n - 3, n + 3)
+        )
+        work = {"write": {f"pkg/s{n}.py": f"{n}\n"}}
+        turns[f"dev:s{n}"] = [work, *[{**work, "shell": knows}] * 3]
+    (world.project / "check.py").write_text(BREAKS)
+    world.git("add", "--all")
+    world.git("commit", "-q", "-m", "Check")
+    world.begin(turns, config=["test.check: python3 check.py"])
+    world.until(lambda: world.stands() == "complete", within=20.0 * number)
+    assert all(each_holds(world, "python3 check.py"))
+    names = world.git("ls-tree", "--name-only", "task/t1", "pkg/").split()
+    assert {f"pkg/{each}.py" for each in ids} <= set(names)
+    tallies = [change["tally"] for change in world.story().changes("step_tallied")]
+    assert any("conflicts" in each for each in tallies)
+    assert not any("rejections" in each for each in tallies)
+    world.check_once()

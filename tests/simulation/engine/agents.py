@@ -17,6 +17,7 @@ from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subt
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
+from orchestrator.testing.fake_workspaces import MARKER
 from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.shared_state import Dice, Life, SharedState, WrittenReport
 
@@ -25,6 +26,9 @@ EVEN: Final = 0.5
 
 UNNAMED: Final = ".unnamed"
 """Suffix of a file that an agent leaves on a box and that its report does not name."""
+
+COMMON: Final = "common.txt"
+"""The file that all subtasks of some tasks change."""
 
 LATE: Final = "late-"
 """Prefix of the files that a process writes which a run left behind. The id of the run follows."""
@@ -168,6 +172,7 @@ class Agent:
         if (tree := self._tree()) is not None and tree.path not in self.shared.vanished:
             name, text = self._work
             self.shared.workspaces.work(tree, text, name)
+            self._change_what_others_change(tree)
         if (clone := self._clone) is not None:
             name, text = self._work
             clone.commit(
@@ -180,6 +185,17 @@ class Agent:
         if (path := self._user_tree) is not None:
             name, text = self._work  # all tasks share this tree: their files must differ
             self.shared.workspaces.shared.setdefault(path, {})[name] = f"{text}, {self.process.run}"
+
+    def _change_what_others_change(self, tree: Tree) -> None:
+        """Change a file that other subtasks of some tasks change as well, and solve a conflict that is found there."""
+        found = self.shared.workspaces.contents(tree).get(COMMON, "")
+        if self.dice.overlaps or MARKER in found:
+            self.shared.workspaces.work(tree, " and ".join(sorted(self._hands_in(found))), COMMON)
+
+    def _hands_in(self, found: str) -> set[str]:
+        """Return whose work the common file has from now on."""
+        words = {word for word in found.replace("\n", " ").split() if word.startswith("s")}
+        return words | {self._work[0].partition(".")[0]}
 
     def _is_without(self, tree: Tree) -> bool:
         """Return whether the worktree is gone. Then the agent may create a folder in its place, with one file."""

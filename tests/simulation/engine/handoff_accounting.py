@@ -31,7 +31,9 @@ def unread_reports(world: World, user_task: UserTask, audit: Audit, runs: list[s
             left = (
                 written
                 for written in world.shared.reports.get(run, ())
-                if written.counts and not _was_decided(audit, written)
+                if written.counts
+                and not _was_decided(audit, written)
+                and (written.name, sha256(written.data).hexdigest()) not in audit.ledger.ambiguous
             )
             lost += [run for written in left if _is_unchanged(world, user_task, written)][:1]
     return [Finding(Law.REPORT_READ, f"run {run} wrote a report that was never accepted") for run in lost]

@@ -41,6 +41,7 @@ class Ledger:
     launched: Counter[str] = field(default_factory=Counter)
     cautioned: Counter[str] = field(default_factory=Counter)
     taken: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ambiguous: set[tuple[str, str]] = field(default_factory=set)
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     merges: set[str] = field(default_factory=set)
@@ -57,12 +58,8 @@ class Ledger:
         found = self.evidence.missing_for(was, fact, decision)
         if not decision.changes and not decision.actions:
             found.append(Finding(Law.NO_EMPTY_LINE, "it changed nothing and was journaled"))
+        found += self._handoffs(was, fact)
         match fact:
-            case f.ReportLanded(name=name, sha256=digest) | f.DecisionLanded(name=name, sha256=digest):
-                found += _again(self.taken, (name, digest), "accepted", Law.ACCEPTED_ONCE)
-            case f.Intruded(name=name, sha256=digest, others=others):
-                for each in ((name, digest), *others):
-                    found += _again(self.taken, each, "accepted", Law.ACCEPTED_ONCE)
             case f.Answered() | f.TaskStarted() | f.ClockMoved() | f.SpawnAsked() | f.BriefChanged():
                 self._pauses.clear()
             case _:
@@ -84,6 +81,24 @@ class Ledger:
             if isinstance(action, Merge):
                 self.merges.add(action.commit)
         return found
+
+    def _handoffs(self, was: PMState, fact: f.Fact) -> list[Finding]:
+        """Note the handoffs of a fact. Each is accepted once."""
+        match fact:
+            case f.ReportLanded(name=name, sha256=digest):
+                if _is_ambiguous(was, fact):
+                    self.ambiguous.add((name, digest))
+                return _again(self.taken, (name, digest), "accepted", Law.ACCEPTED_ONCE)
+            case f.DecisionLanded(name=name, sha256=digest):
+                return _again(self.taken, (name, digest), "accepted", Law.ACCEPTED_ONCE)
+            case f.Intruded(name=name, sha256=digest, others=others):
+                return [
+                    finding
+                    for each in ((name, digest), *others)
+                    for finding in _again(self.taken, each, "accepted", Law.ACCEPTED_ONCE)
+                ]
+            case _:
+                return []
 
     def _entered(self, was: PMState, fact: f.Fact, change: c.Change) -> list[Finding]:
         match change:
@@ -147,3 +162,10 @@ def _asked_already(asked: dict[str, str], was: PMState, change: c.Change) -> lis
                 )
             ]
     return []
+
+
+def _is_ambiguous(was: PMState, fact: f.ReportLanded) -> bool:
+    """Return whether a report names no run, and several instances of its agent were at work: it counts for none."""
+    named = fact.report.run if fact.report else None
+    waiting = [was.runs[order.run] for order in was.orders.values()]
+    return not named and sum(fact.instance in {run.instance, run.agent} for run in waiting) > 1

@@ -21,6 +21,9 @@ from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
 
 Life = Generator[float, None, int]
+OVERLAPPING: Final = 0.3
+"""The share of tasks whose subtasks change one file in common."""
+
 CHECK: Final = ("check",)
 
 
@@ -112,6 +115,13 @@ class Dice:
         self.random: Random = shared.scenario.random(name)
         self.name = name
         self._shared = shared
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the subtasks of this run's task change one file in common."""
+        event = f"overlap.{self.name.partition('.')[2].partition('/')[0]}"
+        scenario = self._shared.scenario
+        return scenario.random(event).random() < OVERLAPPING and scenario.allows(event)
 
     def deviates(self, chance: float) -> bool:
         """Return whether the run deviates here."""
