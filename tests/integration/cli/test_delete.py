@@ -76,7 +76,7 @@ def test_a_task_at_work_is_not_deleted_before_it_is_stopped(world: World) -> Non
     world.begin({"dev:greet": [{"early": True, "write": {"pkg/half.py": "half\n"}, **HOLD}]})
     world.until_works("dev:greet")
     said = world.task("delete", "t1", "--yes", "--unmerged")
-    assert (said.code, "`task stop t1` first" in said.err) == (1, True)
+    assert (said.code, f"`task stop {world.home('t1').name}`" in said.err) == (1, True)
     assert world.task("stop", "t1").code == 0
     assert world.task("delete", "t1", "--yes", "--unmerged").code == 0
     assert refs(world) == ["refs/heads/main"]
