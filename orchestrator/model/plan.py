@@ -89,7 +89,9 @@ class Step:
     which its work was seen to lie. `cause` is why its last run or check failed.
     `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
     and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
-    when it judged the whole, all commits of the branch together were seen to change nothing.
+    when it judged the whole, all commits of the branch together were seen to change nothing. `uncompared`: its work is
+    said to lie `elsewhere`, and nobody can tell whether anything was changed there. `strewn` are the files that it
+    changed in this attempt though it was only to look, and `strewn_kept` the ref that has them, if they were taken out.
     """
 
     id: str
@@ -135,6 +137,9 @@ class Step:
     only_check: bool = False
     replaced: bool = False
     empty: bool = False
+    uncompared: bool = False
+    strewn: tuple[str, ...] = ()
+    strewn_kept: str = ""
 
     @property
     def settled(self) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 REPORTS_NAMED: Final = 30
 
+FILES_NAMED: Final = 5
+"""How many files a message names that were changed by a step which was only to look."""
+
 
 def instructions_for(step: Step) -> str:
     """Return the step's instructions, followed by feedback on its earlier attempts."""
@@ -64,6 +67,9 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
     """Return what only the PM knows of the work that a step judges: unchanged or given-up parts."""
     lines = []
     judged = state.steps.get(step.judges) if step.judges else None
+    if judged is not None and judged.uncompared:
+        lines.append(_uncompared(judged))
+    lines += _strewn(state, step)
     if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
         lines.append(
             f"Nothing was changed by {judged.id} in this attempt. Its reason: {judged.unchanged}. Judge whether that "
@@ -71,9 +77,42 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
         )
     if Gate.CRITERIA in step.gates:
         lines += [f"Given up: {title} ({why})" for title, why in not_done(state)[:REPORTS_NAMED]]
+        unknown = [each for each in state.steps.among(state.steps.passed) if each.uncompared]
+        lines += [_uncompared(each) for each in unknown[:REPORTS_NAMED]]
         unchanged = unchanged_work(state)[:REPORTS_NAMED]
         lines += [f"Done without a change by {each.id}: {each.unchanged}" for each in unchanged]
     return lines
+
+
+def changed_said(files: Sequence[str], kept: str) -> str:
+    """Return which files a step changed that was only to look, and what became of the changes."""
+    named = ", ".join(f"{name!a}" for name in files[:FILES_NAMED])
+    more = f" and {len(files) - FILES_NAMED} more" if len(files) > FILES_NAMED else ""
+    became = f"taken out, and kept as {kept}" if kept else "left there as it was found"
+    return f"{named}{more}; {became}"
+
+
+def _uncompared(work: Step) -> str:
+    return (
+        f"Nobody could compare {work.elsewhere} with what it was before {work.id}: whether anything was changed there "
+        f"is not known. Judge by the files themselves whether the work is there."
+    )
+
+
+def _strewn(state: PMState, step: Step) -> list[str]:
+    """Return what earlier judges of the same work changed themselves, or for the last review, all that only looked."""
+    if Gate.CRITERIA in step.gates:
+        others = [each for each in state.steps.values() if each.strewn]
+    elif step.judges:
+        others = list(state.steps.among(state.steps.judges_of(step.judges)))
+    else:
+        return []
+    return [
+        f"{each.id} was only to look, and changed {changed_said(each.strewn, each.strewn_kept)}. What it says of the "
+        f"work may rest on that."
+        for each in others[:REPORTS_NAMED]
+        if each.strewn and each.id != step.id
+    ]
 
 
 def criteria_for(state: PMState, step: Step) -> str:

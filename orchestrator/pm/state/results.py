@@ -182,8 +182,10 @@ def _without_work(state: PMState) -> str:
     passed = list(state.steps.among(state.steps.passed))
     if any(step.empty for step in passed):
         return "nothing is changed: the commits of its branch take each other back"
-    if any(step.commit or step.elsewhere for step in passed):
+    if any(step.commit or (step.elsewhere and not step.uncompared) for step in passed):
         return ""
+    if unknown := next((step.elsewhere for step in passed if step.uncompared), ""):
+        return f"it is not known whether anything was changed in {unknown}"
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
         return "nothing that was changed was accepted"
     reasons = [step.unchanged for step in unchanged_work(state)]

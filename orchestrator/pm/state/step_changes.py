@@ -180,11 +180,25 @@ class TreeBegun:
 
 @dataclass(frozen=True, slots=True)
 class StepInspected:
-    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there.
+
+    `uncompared`: nobody can tell whether anything was changed there.
+    """
 
     step: str
     where: str
+    uncompared: bool = False
     kind: Literal["step_inspected"] = "step_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class StepStrewed:
+    """A step changed these files, though it was only to look. If they were taken out, the ref `kept` has them."""
+
+    step: str
+    files: tuple[str, ...]
+    kept: str = ""
+    kind: Literal["step_strewed"] = "step_strewed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +239,7 @@ StepChange: TypeAlias = (
     | StepCommitted
     | TreeBegun
     | StepInspected
+    | StepStrewed
     | BranchJudged
     | StepOrdered
 )
@@ -268,7 +283,9 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
-            return replace(was, elsewhere=change.where)
+            return replace(was, elsewhere=change.where, uncompared=change.uncompared)
+        case StepStrewed():
+            return replace(was, strewn=change.files, strewn_kept=change.kept)
         case BranchJudged():
             return replace(was, empty=change.empty)
         case StepOrdered():
@@ -329,4 +346,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         elsewhere="",
         replaced=False,
         empty=False,
+        uncompared=False,
+        strewn=(),
+        strewn_kept="",
     )
