@@ -87,7 +87,8 @@ class Step:
 
     `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
     which its work was seen to lie. `cause` is why its last run or check failed.
-    `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
+    `check_lines` are the last lines that its check printed, however that ended. `check_as_before`: it failed, and just
+    as the same check had failed before anything was changed. `only_check`: the step is its check,
     and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
     when it judged the whole, all commits of the branch together were seen to change nothing. `uncompared`: its work is
     said to lie `elsewhere`, and nobody can tell whether anything was changed there. `strewn` are the files that it
@@ -134,6 +135,7 @@ class Step:
     elsewhere: str = ""
     cause: Cause | None = None
     check_lines: tuple[str, ...] = ()
+    check_as_before: bool = False
     only_check: bool = False
     replaced: bool = False
     empty: bool = False

@@ -27,6 +27,7 @@ from orchestrator.pm.policies.retries import (
     went_in_circles,
 )
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
+from orchestrator.pm.state.results import fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
 
@@ -157,9 +158,15 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
-        if Gate.CHECK not in draft.step(run.step).gates and how.code:
+        here = draft.step(run.step)
+        as_before = fails_as_before(draft.state, here, how.code, lines)
+        draft.change(StepChecked(run.step, how.code, tuple(lines), as_before))
+        if Gate.CHECK not in here.gates and how.code:
             draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
+        elif as_before:
+            draft.notice(
+                f"the check of {here.judges or here.id} exited {how.code}, just as before any change"
+            )
         open_work(draft, run.step)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.briefing import digest
 from orchestrator.pm.plan.skills import where_they_lie
-from orchestrator.pm.state.results import not_done, unchanged_work
+from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,19 +48,63 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
         if earlier.report:
             lines.append(f"- {need}: handoffs/{earlier.report}")
             lines += [f"  - {artifact}" for artifact in earlier.artifacts]
-    lines += _checked(step)
+    lines += _checked_before(state, step)
+    lines += _checked(state, step)
     lines += _seen_by_judges(state, step)
     if step.directive and step.directive.context:
         lines.append(step.directive.context)
     return "\n".join([*lines, *where_they_lie(state, skills)])
 
 
-def _checked(step: Step) -> list[str]:
-    """Return how the check of this work ended, with the last lines that it printed."""
-    if step.check_exit is None:
+_FAILED_BEFORE: Final[dict[str, str]] = {
+    Gate.SUBTASKS: (
+        "Where the goal or a criterion needs it to pass, plan a first subtask that mends it. Where not, leave it: work "
+        "is not rejected because the check fails just as before, but the task is not complete as long as it fails."
+    ),
+    Gate.COMMIT: (
+        "What failed before is not yours to mend, unless your subtask is about that. Break nothing else: a check that "
+        "fails in another way rejects the work."
+    ),
+    Gate.VERDICT: (
+        "If it still fails in just this way, that alone is no reason to reject the work, unless this was to mend it: "
+        "judge the work by itself."
+    ),
+    Gate.CRITERIA: "A criterion that needs it to pass is not met as long as it fails.",
+}
+"""What a check that failed before any change means to an agent, by the gate of its step."""
+
+
+def _checked_before(state: PMState, step: Step) -> list[str]:
+    """Return how the check ended before anything was changed, and what that means to the agent of a step."""
+    before = baseline_of(state)
+    gates = (Gate.COMMIT,) if Gate.CHANGED in step.gates else step.gates
+    meant = next((_FAILED_BEFORE[gate] for gate in gates if gate in _FAILED_BEFORE), "")
+    if before is None or before.check_exit is None or not meant:
         return []
-    summary = f"The check that the PM ran on this work exited {step.check_exit}."
-    return [summary, *(f"    {line}" for line in step.check_lines)]
+    summary = f"Before anything was changed the check that the PM runs exited {before.check_exit}."
+    if not before.check_exit:
+        return [summary]
+    return [f"{summary} {meant}", *(f"    {line}" for line in before.check_lines)]
+
+
+def _checked(state: PMState, step: Step) -> list[str]:
+    """Return how the check of this work ended, with the last lines that it printed.
+
+    A judge without a check of its own sees the one that failed as before any change, and was not judged by that.
+    """
+    checked = [step] if step.check_exit is not None else []
+    if not checked and step.judges:
+        judges = state.steps.among(state.steps.judges_of(step.judges))
+        checked = [each for each in judges if each.check_as_before]
+    elif not checked and Gate.CRITERIA in step.gates:
+        last = last_check(state)
+        checked = [last] if last is not None and last.check_as_before else []
+    lines = []
+    for each in checked:
+        how = ", just as before anything was changed" if each.check_as_before else ""
+        lines.append(f"The check that the PM ran on this work exited {each.check_exit}{how}.")
+        lines += (f"    {line}" for line in each.check_lines)
+    return lines
 
 
 def _seen_by_judges(state: PMState, step: Step) -> list[str]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.pm.state.task_state import PMState
 
 NAMED: Final = 5
@@ -136,6 +139,23 @@ def baseline_of(state: PMState) -> Step | None:
     return next((step for step in state.steps.values() if step.only_check), None)
 
 
+def fails_as_before(state: PMState, step: Step, exited: int, lines: Sequence[str]) -> bool:
+    """Return whether a check of a step failed just as the same check had failed before anything was changed.
+
+    Once it passed on accepted work, it was mended: whoever makes it fail again has broken it.
+    """
+    before = baseline_of(state)
+    if any(each.check_exit == 0 and each.judges for each in state.steps.among(state.steps.passed)):
+        return False
+    return (
+        before is not None
+        and before.agent == step.agent
+        and bool(exited)
+        and before.check_exit == exited
+        and failed_alike(before.check_lines, lines)
+    )
+
+
 def last_check(state: PMState) -> Step | None:
     """Return the last step of the plan that passed with a check of the work that it judges; None if there is none."""
     checked = None
@@ -162,12 +182,19 @@ def _unmet(state: PMState) -> str:
 
 
 def _failing(state: PMState) -> str:
-    """Name the failed checks that no gate judged; a gate never passes a failed check."""
+    """Name the failed checks that no gate judged. A gate passes a failed check only if it fails as before any change.
+
+    That is a shortfall too, unless a later check of accepted work passed.
+    """
     failing = [
         step
         for step in state.steps.values()
         if step.check_exit and step.state is StepState.PASSED and not step.only_check
     ]
+    last = last_check(state)
+    if last is not None and last.check_as_before:
+        return f"the check fails as before any change: it exited {last.check_exit} before, and after"
+    failing = [step for step in failing if not step.check_as_before]
     if not failing:
         return ""
     named = ", ".join(f"{step.id} (exited {step.check_exit})" for step in failing[:NAMED])

@@ -135,11 +135,15 @@ class StepReported:
 
 @dataclass(frozen=True, slots=True)
 class StepChecked:
-    """The check that the daemon ran for a step ended with `exit`, and printed these lines last."""
+    """The check that the daemon ran for a step ended with `exit`, and printed these lines last.
+
+    `as_before`: it failed just as it had before anything was changed.
+    """
 
     step: str
     exit: int
     lines: tuple[str, ...] = ()
+    as_before: bool = False
     kind: Literal["step_checked"] = "step_checked"
 
 
@@ -273,7 +277,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(was, check_exit=change.exit, check_lines=change.lines)
+            exited, lines = change.exit, change.lines
+            return replace(was, check_exit=exited, check_lines=lines, check_as_before=change.as_before)
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
@@ -333,6 +338,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         approved=False,
         check_exit=None,
         check_lines=(),
+        check_as_before=False,
         commit="",
         last_commit=was.commit or was.last_commit,
         report="",
