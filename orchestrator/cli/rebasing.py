@@ -99,13 +99,14 @@ def _wait(work: Work, tip: str) -> None:
     while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
         work.task.read()
         if str(work.task.view.get("base")) == work.base:
-            notices = work.task.view.get("notices") or ["see `task why`"]
+            notices = work.task.view.get("notices") or [f"see `{typed('task', 'why', called(work.task))}`"]
             raise CommandError(
                 Exit.FAILED, f"the branch was not moved, nothing has changed: {parted(str(notices[-1]))[1]}"
             )
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.DOWN,
-                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see `task status`",
+                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see "
+                f"`{typed('task', 'status', called(work.task))}`",
             )
         time.sleep(_PAUSE)

@@ -123,12 +123,16 @@ class TendBranch:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
+    """Move the task's branch forward to a step's commit, or put that upon what it has gained. Outcome: `WorkMerged`.
+
+    `forward_only`: somebody is still in the tree of the work, in which nothing may be changed then.
+    """
 
     id: str
     step: str
     attempt: int
     commit: str
+    forward_only: bool = False
     kind: Literal["merge"] = "merge"
 
 

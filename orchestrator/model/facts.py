@@ -30,7 +30,8 @@ class TaskStarted:
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
     `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
-    `utc_offset` is by how many seconds local time is ahead of UTC.
+    `utc_offset` is by how many seconds local time is ahead of UTC. `links` are the folders in the task's own that were
+    links at a first start, each with where it leads.
     """
 
     at: float
@@ -47,6 +48,7 @@ class TaskStarted:
     chosen: tuple[str, ...] = ()
     confirmed: str = ""
     utc_offset: int = 0
+    links: dict[str, str] | None = None
     kind: Literal["task_started"] = "task_started"
 
 
@@ -158,6 +160,10 @@ class WorkCommitted:
     `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was; `commit` may be
     that of an earlier attempt then. `lost`: why its worktree is not there any more as it was made; what was found in
     its place is kept as the ref `kept`, empty if there was nothing.
+
+    `conflicts` are the files in which the work is at odds with what the task's branch has gained, by the commits
+    `others` (`hash subject`); `commit` is then on the commit that the work began on. `unresolved` are files in which
+    markers of an earlier conflict were left; nothing was committed.
     """
 
     at: float
@@ -170,6 +176,9 @@ class WorkCommitted:
     left: str = ""
     lost: str = ""
     kept: str = ""
+    conflicts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
     kind: Literal["work_committed"] = "work_committed"
 
 
@@ -238,6 +247,10 @@ class WorkMerged:
 
     `tip` is the commit at which the branch is now. `astray` is the one at which it was found, if that is not the one at
     which the PM had left it; `kept` is the ref that has what it had gained.
+    Where the branch had gained the commits `others` (`hash subject`) up to `onto`, it was not moved. Then either the
+    work was put upon them as `commit`, which its tree now has: `both` are the files that both sides changed, `same`
+    says that the change itself came out as it was. Or both sides are at odds in the files `conflicts`. Or nothing was
+    done, as somebody was still in its tree: then there is no `commit`.
     """
 
     at: float
@@ -249,6 +262,11 @@ class WorkMerged:
     tip: str = ""
     astray: str = ""
     kept: str = ""
+    onto: str = ""
+    both: tuple[str, ...] = ()
+    same: bool = True
+    conflicts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     kind: Literal["work_merged"] = "work_merged"
 
 
@@ -492,12 +510,16 @@ class Rebased:
 
 @dataclass(frozen=True, slots=True)
 class Intruded:
-    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
+    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff.
+
+    `others` are further such files that came soon after others, by name and hash.
+    """
 
     at: float
     name: str
     sha256: str
     reason: str
+    others: tuple[tuple[str, str], ...] = ()
     kind: Literal["intruded"] = "intruded"
 
 

@@ -29,6 +29,45 @@ class TreeLost(Refused):
         super().__init__(f"{reason}; what was found there is kept as {kept}" if kept else reason)
 
 
+class AtOdds(Refused):
+    """Work and the task's branch changed the same lines since the work began.
+
+    `files` are where; `others` the branch's commits of these files, as `hash subject`; `commit` holds the work, on the
+    commit that it began on.
+    """
+
+    def __init__(self, files: Sequence[str], others: Sequence[str], commit: str) -> None:
+        self.files = tuple(files)
+        self.others = tuple(others)
+        self.commit = commit
+        super().__init__(
+            f"the work is at odds with the task's branch in {', '.join(map(ascii, self.files[:10]))}"
+        )
+
+
+class Unresolved(Refused):
+    """Markers of a conflict were left in `files`."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self.files = tuple(files)
+        super().__init__(f"conflict markers are left in {', '.join(map(ascii, self.files[:10]))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Upon:
+    """A step's work on top of what the task's branch has gained up to the commit `onto`; empty: it gained nothing.
+
+    `both` are the files that both sides changed, `others` the commits gained, as `hash subject`. `same`: the change
+    itself, with the lines around it, came out as it was.
+    """
+
+    commit: str
+    onto: str = ""
+    both: tuple[str, ...] = ()
+    same: bool = True
+    others: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """One workspace of a task.
@@ -168,8 +207,8 @@ class Workspaces(Protocol):
         The branch is made from `base` if it is missing. Work found in the tree, and in earlier lives of it, is first
         kept: a commit under `refs/tasks/<branch>/<name>/<attempt>-<n>`. The folders of earlier lives are removed; one
         that cannot be just now is no obstacle. With `work`, a commit of an earlier attempt, what
-        that changed comes to lie in the tree, uncommitted; where it does not fit any more, it is left out. Returns the
-        tree's path.
+        that changed comes to lie in the tree, uncommitted; where the branch changed the same lines meanwhile, conflict
+        markers show both sides. Returns the tree's path.
         """
         ...
 
@@ -208,9 +247,16 @@ class Workspaces(Protocol):
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put all that changed in the tree on its branch as one commit on top of the tip of the task's branch.
 
-        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip. Raises TreeLost if
-        the tree is gone; and if another folder is in its place that lacks files, which nobody may have deleted. What
-        lies there is kept first, as `prepare` does. A commit that was made of the tree before counts all the same.
+        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip. A commit that was
+        made of the tree before counts all the same.
+
+        Raises:
+            AtOdds: the branch gained what does not fit. The tree's own branch then has the work on the commit that it
+                began on.
+            Unresolved: conflict markers are left in it.
+            TreeLost: the tree is gone; or another folder is in its place that lacks files, which nobody may have
+                deleted. What lies there is kept first, as `prepare` does.
+
         """
         ...
 
@@ -255,6 +301,23 @@ class Workspaces(Protocol):
 
         None: one of them is empty, or was given by an earlier version. What was staged or committed and has the same
         content is no difference.
+        """
+        ...
+
+    def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
+        """Return the tip of the task's branch if a commit cannot be merged by moving it forward; empty if it can.
+
+        The branch has gained what the commit does not build on; or, with `alone`, the commit does not lie directly upon
+        it, and would bring more than itself. Raises Refused: there is no such commit, or no branch.
+        """
+        ...
+
+    def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
+        """Put a commit of the tree upon what the task's branch has gained; the tree then stands on the new one.
+
+        With `alone` only what the commit itself changed is taken; otherwise all that its history has and the branch has
+        not. Author, date and message stay. What lay in the tree is kept as by `prepare`. Where `gained` says that there
+        is nothing to do, nothing is done. Raises AtOdds, and Refused: there is no such commit.
         """
         ...
 

@@ -16,17 +16,20 @@ from typing import Final
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
+    AtOdds,
     BranchFound,
     BranchSurvey,
     FileSeen,
     KeptWork,
     Tree,
     TreeLost,
+    Unresolved,
+    Upon,
     checked_branch,
     checked_tree,
 )
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.commit_work import base_of, joined, tree_upon
+from orchestrator.workspaces.commit_work import base_of, joined, left_markers, tree_upon
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import told_apart
 from orchestrator.workspaces.git_process import GitFailed
@@ -39,6 +42,7 @@ from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import base_file, index_file, look_file, name_in, notes_of
 from orchestrator.workspaces.snapshot import Snapshot, lay, take
 from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
+from orchestrator.workspaces.upon import upon
 from orchestrator.workspaces.worktree_registration import is_mutual
 
 _TRIES: Final = 5
@@ -141,7 +145,9 @@ class GitWorkspaces:
         """Put what changed in the tree on its branch: one commit on top of the tip of the task's branch.
 
         Raises:
-            Refused: the work is at odds with what the task's branch gained meanwhile; or the tree has no branch.
+            AtOdds: the work does not fit to what the task's branch gained meanwhile.
+            Unresolved: conflict markers are left in it.
+            Refused: the tree has no branch.
             TreeLost: the tree is gone, or something else is in its place.
 
         """
@@ -159,7 +165,14 @@ class GitWorkspaces:
         if not checkout.linked and (missing := _missing(repository, base, snapshot.tree)):
             kept = keep(checkout, tree, attempt, tip, "")
             return self._committed_before(repository, tree, tip, _replaced(tree, missing), kept)
-        commit = joined(repository, tree, snapshot.tree, tip, message)
+        if left := left_markers(repository, repository.tree_of(base), snapshot.tree):
+            raise Unresolved(left)
+        try:
+            commit = joined(repository, tree, snapshot.tree, tip, message)
+        except AtOdds as odds:
+            self._move_branch(repository, branch, odds.commit, "work at odds with the task's branch")
+            self._settle(checkout, snapshot, odds.commit, branch)
+            raise
         if not commit:
             return "", 0
         self._move_branch(repository, branch, commit, "work of a step")
@@ -232,6 +245,32 @@ class GitWorkspaces:
             return None
         moved = moved_between(self._repository(project), old.head, new.head) if old.head != new.head else {}
         return differing(old, new, moved)
+
+    @told_apart
+    def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
+        """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""
+        repository = self._repository(checked_tree(tree).project)
+        if not repository.commit_of(checked_commit(commit)):
+            raise Refused(f"there is no commit {commit}")
+        tip = self._at(repository, tree.branch)
+        forward = repository.parents_of(commit) == [tip] if alone else repository.is_ancestor(tip, commit)
+        return "" if forward or repository.is_ancestor(commit, tip) else tip
+
+    @told_apart
+    def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
+        """Put a commit of the tree upon what the task's branch has gained. Raises AtOdds, Refused."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = self.gained(tree, commit, alone=alone)
+        if tree.detached or not tip:
+            return Upon(commit)
+        checkout, branch = self._checkout(repository, tree), tree.own_branch
+        made = upon(repository, commit, tip, alone=alone)
+        self._refuse_if_used(repository, tree, branch)
+        keep(checkout, tree, attempt, made.commit, branch)
+        self._move_branch(repository, branch, made.commit, "put upon the task's branch")
+        self._bring(checkout, made.commit, branch)
+        base_file(tree).write_text(tip)
+        return made
 
     @told_apart
     def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
@@ -396,8 +435,7 @@ class GitWorkspaces:
     def _lay(self, checkout: Checkout, tree: Tree, tip: str, work: str) -> None:
         """Let what a commit of an earlier attempt changed lie in a clean tree, uncommitted.
 
-        The task's branch may have moved on since: where both changed the same, the work is left out. It stays on its
-        ref, which the next order names.
+        The task's branch may have moved on since: where both changed the same lines, conflict markers show both sides.
         """
         repository = checkout.repository
         if not repository.commit_of(work):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -12,6 +13,9 @@ from orchestrator.workspaces.repository import Repository
 
 COMMITS_LISTED: Final = 200
 """How many commits of a branch are listed; all of them are counted."""
+
+OTHERS_NAMED: Final = 10
+"""How many commits of the other side of a conflict are named."""
 
 _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _LINK: Final = "120000 "  # the mode of a symbolic link
@@ -72,6 +76,20 @@ def changed_files(repository: Repository, before: str, after: str) -> tuple[str,
     """Return the files in which two trees of git's differ."""
     said = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
     return tuple(said.split("\0")[:-1])
+
+
+def commits_gained(repository: Repository, base: str, tip: str, files: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the commits that a branch has gained, the newest first, as `hash subject`; perhaps of some files only."""
+    said = repository.git.ask(
+        "log",
+        f"--max-count={OTHERS_NAMED}",
+        "--first-parent",
+        "--format=%h %s",
+        f"{base}..{tip}",
+        "--",
+        *files,
+    )
+    return tuple(said.splitlines())
 
 
 def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:

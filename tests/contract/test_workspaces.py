@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import BranchFound, Tree, TreeLost, Workspaces
+from orchestrator.ports.workspaces import AtOdds, BranchFound, Tree, TreeLost, Unresolved, Upon, Workspaces
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -315,9 +315,15 @@ def test_work_at_odds_with_other_work_is_refused_and_left_as_it_is(world, tree):
         world.workspaces.prepare(each, 1)
         world.put(each, each.name, "readme.txt")
     world.workspaces.merge(tree, world.workspaces.commit(tree, "One")[0])
-    with pytest.raises(Refused, match=r"at odds with .* in 'readme.txt'"):
-        world.workspaces.commit(other, "Two")
-    assert world.files(other) == {"readme.txt": "other"}
+    for _ in range(2):
+        with pytest.raises(AtOdds) as odds:
+            world.workspaces.commit(other, "Two")
+        assert odds.value.files == ("readme.txt",)
+        assert [each.partition(" ")[2] for each in odds.value.others] == ["One"]
+        assert world.parent(odds.value.commit) == tree.base
+        assert world.at(odds.value.commit) == {"readme.txt": "other"}
+        assert world.files(other) == {"readme.txt": "other"}
+    assert world.refs(other.own_branch) == {other.own_branch: odds.value.commit}
 
 
 def test_the_same_work_twice_is_no_work(world, tree):
@@ -927,15 +933,78 @@ def test_work_that_was_deleted_stays_deleted(world, tree):
     assert world.parent(commit) == first
 
 
-def test_work_at_odds_with_the_branch_is_left_out(world, tree):
-    """Another subtask changed the same meanwhile: the next attempt begins clean, and the work stays on its ref."""
+def test_next_attempt_is_shown_both_sides_of_a_conflict(world, tree):
+    """Another subtask changed the same meanwhile. Markers that are left are found, and are in no commit."""
     world.workspaces.prepare(tree, 1)
     world.put(tree, "mine\n", "shop.py")
     commit, _ = world.workspaces.commit(tree, "Mine")
-    merged(world, replace(tree, name="two"), "theirs\n", "shop.py")
+    tip = merged(world, replace(tree, name="two"), "theirs\n", "shop.py")
     world.workspaces.prepare(tree, 2, commit)
-    assert world.files(tree)["shop.py"] == "theirs\n"
+    shown = world.files(tree)["shop.py"]
+    assert {"mine", "theirs"} <= set(shown.split())
+    assert shown.startswith("<<<<<<< ")
     assert [kept.ref for kept in world.workspaces.kept(tree)]
+    with pytest.raises(Unresolved) as left:
+        world.workspaces.commit(tree, "Both")
+    assert left.value.files == ("shop.py",)
+    world.put(tree, "theirs\nmine\n", "shop.py")
+    both, files = world.workspaces.commit(tree, "Both")
+    assert (world.parent(both), files) == (tip, 1)
+
+
+# Beside other work ------------------------------------------------------------------------------------
+
+
+def both_at_work(world, tree, one: str, two: str) -> tuple[Tree, str]:
+    """Return a second tree and its commit. Both began at the same commit; the first one's is merged already."""
+    other = replace(tree, name="other")
+    for each, name in ((tree, one), (other, two)):
+        world.workspaces.prepare(each, 1)
+        world.put(each, f"{each.name}\n", name)
+    commit, _ = world.workspaces.commit(other, "Two")
+    first, _ = world.workspaces.commit(tree, "One")
+    assert world.workspaces.merge(tree, first) == ""
+    return other, commit
+
+
+def test_a_commit_is_put_upon_what_the_branch_gained(world, tree):
+    other, commit = both_at_work(world, tree, "one.txt", "two.txt")
+    tip = world.refs("task/demo")["task/demo"]
+    assert (world.workspaces.gained(other, commit), world.workspaces.gained(tree, tip)) == (tip, "")
+    made = world.workspaces.put_upon(other, 1, commit)
+    assert (made.onto, made.both, made.same) == (tip, (), True)
+    assert [each.partition(" ")[2] for each in made.others] == ["One"]
+    assert set(world.at(made.commit)) == set(world.files(other)) == {"one.txt", "readme.txt", "two.txt"}
+    assert world.parent(made.commit) == tip
+    assert world.refs("task/demo")["task/demo"] == tip
+    assert world.workspaces.put_upon(other, 1, made.commit) == Upon(made.commit)
+    assert world.workspaces.merge(other, made.commit) == ""
+
+
+def test_a_commit_that_builds_on_the_branch_stays(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    assert world.workspaces.put_upon(tree, 1, commit) == Upon(commit)
+    assert world.files(tree)["new.txt"] == "new"
+
+
+def test_a_commit_at_odds_with_the_branch_stays(world, tree):
+    other, commit = both_at_work(world, tree, "same.txt", "same.txt")
+    with pytest.raises(AtOdds) as odds:
+        world.workspaces.put_upon(other, 1, commit)
+    assert (odds.value.files, odds.value.commit) == (("same.txt",), commit)
+    assert world.files(other)["same.txt"].strip() == "other"
+
+
+def test_what_a_judge_left_is_not_put_upon_the_branch(world, tree):
+    other, commit = both_at_work(world, tree, "one.txt", "two.txt")
+    world.put(other, "left by a judge\n", "junk.txt")
+    made = world.workspaces.put_upon(other, 1, commit)
+    assert "junk.txt" not in world.files(other)
+    kept = world.refs("refs/tasks/task/demo/other/").values()
+    assert any("junk.txt" in world.at(each) for each in kept)
+    assert world.workspaces.merge(other, made.commit) == ""
 
 
 def test_what_was_kept_is_named_the_newest_first(world, tree):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -56,6 +57,19 @@ from orchestrator.ports.workspaces import Tree, TreeLost
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
+
+LASTING_TROUBLE: Final = frozenset(
+    {
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOTDIR,
+        errno.EPERM,
+    }
+)
+"""System errors that meet each try at a launch until somebody changes what lies on the disk."""
 
 SECOND_LOOK: Final = 0.1
 """Seconds after which a run that was asked to end is looked at again: one look serves many runs, and finds processes
@@ -302,6 +316,7 @@ class Dispatcher:
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
                 lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                lasts = lasts or getattr(error, "errno", None) in LASTING_TROUBLE
                 again, reason = not lasts, str(error)
                 lost = isinstance(error, TreeLost)
             except Exception as error:
@@ -329,8 +344,7 @@ class Dispatcher:
         is a connection is no reason to wait: it is counted.
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
-        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
-        return no_way or self.context.adapters.files.entry(launched) is not None
+        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Read or change what git has.

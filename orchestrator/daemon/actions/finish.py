@@ -22,7 +22,7 @@ from orchestrator.model.facts import (
 )
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.workspaces import TreeLost
+from orchestrator.ports.workspaces import AtOdds, TreeLost, Unresolved
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -52,7 +52,7 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
 
     """
     step, tree = state.steps[action.step], _tree(state, action.step, where)
-    about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
+    about = f"Subtask {step.subtask or step.id}, attempt {state.runs.tries(step.id)}."
     place, left = location_of(state.brief.config, step.agent), ""
     try:
         if place is not None and place.host:
@@ -67,6 +67,12 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
         )
+    except AtOdds as odds:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, odds.commit, conflicts=odds.files, others=odds.others
+        )
+    except Unresolved as error:
+        return WorkCommitted(at, action.id, action.step, action.attempt, "", unresolved=error.files)
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
@@ -118,7 +124,9 @@ def moved(
 
 
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPaths, at: float) -> WorkMerged:
-    """Move the task's branch to a step's commit, forward only; the outcome says why not, if it fails.
+    """Move the task's branch forward to a step's commit, or put that upon what the branch has gained meanwhile.
+
+    In the second case the branch is left as it is: what came of it may have to be tested first.
 
     What somebody else put on the branch is taken off it first, and is not brought by a commit that was made upon it.
 
@@ -128,18 +136,34 @@ def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPath
 
     """
     outcome = WorkMerged(at, action.id, action.step, action.attempt, action.commit)
+    alone = not _is_brought(state, action.step)
     try:
         found = restored_before(workspaces, state, action, where)
-        astray = found.tip if found.tip != found.wanted else ""
+        outcome = replace(outcome, astray=found.tip if found.tip != found.wanted else "", kept=found.kept)
+        if found.reason:
+            return replace(outcome, reason=found.reason)
         tree = _tree(state, action.step, where)
-        held = not found.reason and workspaces.holds(tree, action.commit)
-        reason = found.reason or workspaces.merge(
-            tree, action.commit, alone=not _is_brought(state, action.step)
-        )
+        onto = workspaces.gained(tree, action.commit, alone=alone)
+        if onto and action.forward_only:
+            return replace(outcome, commit="", onto=onto)
+        if onto:
+            made = workspaces.put_upon(tree, action.attempt, action.commit, alone=alone)
+            return replace(
+                outcome,
+                commit=made.commit,
+                onto=made.onto,
+                both=made.both,
+                same=made.same,
+                others=made.others,
+            )
+        held = workspaces.holds(tree, action.commit)
+        reason = workspaces.merge(tree, action.commit, alone=alone)
+    except AtOdds as odds:
+        return replace(outcome, conflicts=odds.files, others=odds.others)
     except Refused as error:
         return replace(outcome, reason=str(error) or "unknown")
     tip = found.wanted if held else action.commit
-    return replace(outcome, reason=reason, tip="" if reason else tip, astray=astray, kept=found.kept)
+    return replace(outcome, reason=reason, tip="" if reason else tip)
 
 
 def _is_brought(state: PMState, step: str) -> bool:

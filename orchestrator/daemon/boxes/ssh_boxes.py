@@ -232,9 +232,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             monitors = dict(self._monitors)
         for box in sorted({*monitors, *(box for pool in self._pools for box in pool.boxes)}):
             monitor, pool = monitors.get(box), pool_of(self._pools, box)
-            state, remote_tasks = (
-                (monitor.ways.link.state(), monitor.remote_tasks) if monitor else (State(), ())
-            )
+            state, remote_tasks = (monitor.state, monitor.remote_tasks) if monitor else (State(), ())
             rows.append(
                 {
                     "address": box,

@@ -141,6 +141,7 @@ def _shape(  # noqa: PLR0913 (it is gathered from several sources)
         "last_checkin": last_checkin or None,
         "updated": at,
         "notices": [_masked(notice) for notice in state.notices[-NOTICES_SHOWN:]],
+        "noticed": max(state.noticed, len(state.notices)),
     }
 
 

@@ -60,6 +60,7 @@ _SENTENCES: Final = {
     "consultation_opened": "the PM agent is asked what to do next ({step})",
     "run_looked": "run {run} {evidence}",
     "run_cautioned": "run {run} repeats itself: {repeated}",
+    "step_queued": "{step}: the work that it judges waits to be merged",
     "run_spent": "the conversation of run {run} is not resumed",
     "run_ending": "run {run} is being ended ({ending})",
 }

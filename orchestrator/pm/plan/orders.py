@@ -23,14 +23,14 @@ FILES_NAMED: Final = 5
 """How many files a message names that were changed by a step which was only to look."""
 
 
-def instructions_for(step: Step) -> str:
-    """Return the step's instructions, followed by feedback on its earlier attempts."""
+def instructions_for(state: PMState, step: Step) -> str:
+    """Return the instructions for a step's run, which is open already, followed by feedback on earlier attempts."""
     text = step.instructions
     if step.directive and step.directive.instructions:
         text = f"{text}\n\nThe PM adds:\n\n{step.directive.instructions}"
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
-        text = f"{text}\n\nThis is attempt {step.attempt}. Feedback on the work so far:\n\n{feedback}"
+        text = f"{text}\n\nThis is attempt {state.runs.tries(step.id)}. Feedback on the work so far:\n\n{feedback}"
     if step.cause is not None:
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
         text = f"{text}\n\nHow the last try ended: it {step.cause.what}."

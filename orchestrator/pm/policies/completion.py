@@ -1,4 +1,4 @@
-"""The last gates of a step: its work is committed, the branch moves forward, the step passes."""
+"""The last gates of a step: its work is committed, and the step passes. `merging` brings it onto the branch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.orders import changed_said
 from orchestrator.pm.plan.work_location import is_judge, only_looks
-from orchestrator.pm.policies.causes import strayed
+from orchestrator.pm.policies.conflicts import at_odds, conflicted, listed
 from orchestrator.pm.policies.gates import held_by
 from orchestrator.pm.policies.gates.kind import awaited, begin_checking
 from orchestrator.pm.policies.judgements import judge_again
 from orchestrator.pm.policies.reopen import feed
 from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
-from orchestrator.pm.state.changes import BranchPlaced
 from orchestrator.pm.state.step_changes import (
     StepApproved,
     StepCommitted,
@@ -26,7 +25,7 @@ from orchestrator.pm.state.step_changes import (
 )
 
 if TYPE_CHECKING:
-    from orchestrator.model.facts import WorkCommitted, WorkInspected, WorkMerged
+    from orchestrator.model.facts import WorkCommitted, WorkInspected
     from orchestrator.model.plan import Step
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
@@ -109,6 +108,13 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
         return
+    if fact.unresolved:
+        _resolve_first(draft, fact)
+        return
+    if fact.conflicts:
+        draft.change(StepCommitted(fact.step, fact.commit))
+        conflicted(draft, fact.step, at_odds(fact.conflicts, fact.others))
+        return
     if fact.left:
         reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
         return
@@ -117,6 +123,13 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         go_through(draft, fact.step)
     else:
         _unchanged(draft, fact.step, Gate.COMMIT)
+
+
+def _resolve_first(draft: Draft, fact: WorkCommitted) -> None:
+    """Have an agent remove the conflict markers that it left; counts as rejected if it repeatedly does not."""
+    why = f"conflict markers are left in {listed(fact.unresolved)}: decide what is to stand there, and remove them"
+    if not written_again(draft, fact.step, why):
+        reject(draft, fact.step, why, by=THE_PM)
 
 
 def work_inspected(draft: Draft, fact: WorkInspected) -> None:
@@ -207,19 +220,3 @@ def _uncommitted(left: str) -> str:
         f"nothing new was committed, and work lies uncommitted in {left}: commit what is yours, and leave alone what "
         f"is another's. If nothing was to be changed, say so by an empty commit."
     )
-
-
-def work_merged(draft: Draft, fact: WorkMerged) -> None:
-    """Handle the outcome of a merge: the branch moved forward, or the work is done again from where it is now."""
-    asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
-    if asked and fact.astray:
-        left = draft.state.tip or draft.state.base
-        draft.notice(strayed(draft.state.branch, fact.astray, left, fact.kept))
-    if asked and fact.tip:
-        draft.change(BranchPlaced(fact.tip))
-    if not (asked and awaited(draft, fact.step, fact.attempt)):
-        return
-    if fact.reason:
-        reject(draft, fact.step, f"it could not be merged: {fact.reason}", by=THE_PM)
-    else:
-        go_through(draft, fact.step, past=Gate.MERGED)

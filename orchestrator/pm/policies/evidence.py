@@ -30,7 +30,7 @@ from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checkin
 from orchestrator.pm.policies.reopen import set_aside
 from orchestrator.pm.policies.retries import block, plan_more, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
-from orchestrator.pm.state.results import accepted_work, counts_as_check
+from orchestrator.pm.state.results import accepted_work, counts_as_check, rebased_since
 from orchestrator.pm.state.step_changes import BranchJudged
 
 if TYPE_CHECKING:
@@ -204,6 +204,8 @@ def _of_check(state: PMState, reference: Reference) -> Resolution:
         return Resolution(reference.text, exists=False, detail=detail)
     if not counts_as_check(state, step):
         return Resolution(reference.text, exists=False, detail="is no check of accepted work")
+    if rebased_since(state, step):
+        return Resolution(reference.text, exists=False, detail="ran before the work was rebased")
     if run is not None and run.exit is not None:
         return Resolution(reference.text, run.exit.clean, str(run.exit))
     return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")

@@ -24,7 +24,11 @@ from orchestrator.pm.state.step_changes import StepAdded, StepChange
 
 @dataclass(frozen=True, slots=True)
 class TaskBegun:
-    """The task exists. `seen` are the handoffs that existed before it: its history."""
+    """The task exists. `seen` are the handoffs that existed before it: its history.
+
+    `links` are the folders in the task's own that were links then, each with where it leads. It is None in journals of
+    versions that did not record it.
+    """
 
     id: str
     name: str
@@ -34,6 +38,7 @@ class TaskBegun:
     base: str
     at: float
     seen: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] | None = None
     kind: Literal["task_begun"] = "task_begun"
 
 

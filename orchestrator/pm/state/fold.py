@@ -112,7 +112,8 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
         case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():
-            return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
+            noticed = max(state.noticed, len(state.notices)) + 1
+            return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:], noticed=noticed)
         case c.ActionClosed():
             return replace(state, outbox=_without(state.outbox, change.action))
 
@@ -159,6 +160,7 @@ def _begun(change: c.TaskBegun) -> PMState:
         started_at=change.at,
         worked=Worked(since=change.at),
         seen=PersistentMap(change.seen),
+        links=change.links,
     )
 
 

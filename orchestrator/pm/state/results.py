@@ -70,11 +70,16 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
 
 def delivered(state: PMState) -> bool:
-    """Return whether any requested part is done: a subtask passed, or a criterion is met."""
+    """Return whether any requested part is done: a subtask or order passed with its judges, or a criterion is met."""
+    steps = state.steps
     done = any(
-        step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
+        step.subtask and step.judges and not steps.of_subtask(step.subtask) & steps.unsettled
+        for step in steps.among(steps.passed)
     )
-    loose = any(Gate.COMMIT in step.gates and step.state is StepState.PASSED for step in state.steps.values())
+    loose = any(
+        Gate.COMMIT in step.gates and not steps.judges_of(step.id) & steps.unsettled
+        for step in steps.among(steps.passed)
+    )
     return done or loose or any(mark.met and mark.evidence for mark in state.criteria)
 
 
@@ -140,29 +145,54 @@ def baseline_of(state: PMState) -> Step | None:
 
 
 def fails_as_before(state: PMState, step: Step, exited: int, lines: Sequence[str]) -> bool:
-    """Return whether a check of a step failed just as the same check had failed before anything was changed.
-
-    Once it passed on accepted work, it was mended: whoever makes it fail again has broken it.
-    """
+    """Return whether a check of a step failed just as the same check had failed before anything was changed."""
     before = baseline_of(state)
-    if any(each.check_exit == 0 and each.judges for each in state.steps.among(state.steps.passed)):
-        return False
     return (
         before is not None
         and before.agent == step.agent
         and bool(exited)
         and before.check_exit == exited
         and failed_alike(before.check_lines, lines)
+        and not _builds_on_mended(state, step)
     )
 
 
+def _builds_on_mended(state: PMState, step: Step) -> bool:
+    """Return whether a check ran on work that builds on accepted work with which it passed: then this work broke it."""
+    passed = [each for each in _checked_in_order(state) if each.check_exit == 0]
+    work = state.runs.last_at_work_on(step.judges) if step.judges and not step.recheck else None
+    return any(work is None or _accepted_at(state, each) <= work.opened_at for each in passed)
+
+
 def last_check(state: PMState) -> Step | None:
-    """Return the last step of the plan that passed with a check of the work that it judges; None if there is none."""
-    checked = None
-    for step in state.steps.among(state.steps.passed):
-        if step.check_exit is not None and step.judges:
-            checked = step
-    return checked
+    """Return the step that passed with a check of the work accepted last; None if there is none."""
+    return next(reversed(_checked_in_order(state)), None)
+
+
+def _checked_in_order(state: PMState) -> list[Step]:
+    """Return the steps that passed with a check of the work that they judge, in the order in which that was accepted."""
+    passed = state.steps.among(state.steps.passed)
+    checked = [step for step in passed if step.check_exit is not None and step.judges]
+    return sorted(checked, key=lambda step: _accepted_at(state, step))
+
+
+def _accepted_at(state: PMState, judge: Step) -> float:
+    """Return when work was accepted, by one of its judges: as the one passed that has it merged, or else the last."""
+    judges = list(state.steps.among(state.steps.judges_of(judge.judges) & state.steps.passed))
+    merging = [each for each in judges if Gate.MERGED in each.gates]
+    return max((each.since for each in merging or judges), default=judge.since)
+
+
+def checked_work(state: PMState, step: Step) -> str:
+    """Return the commit that a step's check is about, as it is now: a rebase changes it. Empty if there is none."""
+    if step.only_check:
+        return state.base
+    return state.steps[step.judges].commit if step.judges else ""
+
+
+def rebased_since(state: PMState, step: Step) -> bool:
+    """Return whether a step's check ran before the work was rebased: it says nothing of the work as it is now."""
+    return bool(step.check_commit) and step.check_commit != checked_work(state, step)
 
 
 def _set_aside(state: PMState) -> str:

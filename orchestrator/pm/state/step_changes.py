@@ -111,7 +111,8 @@ class StepLacked:
 class StepReopened:
     """A step begins its next attempt. What earlier attempts produced no longer counts.
 
-    `carries`: the next attempt begins with the work and the conversation of the last one.
+    `carries`: the next attempt begins with the work and the conversation of the last one. `queued`: the step keeps its
+    place in the merge queue. `recheck`: only its check is run again; what its agent reported stands.
     """
 
     step: str
@@ -119,6 +120,8 @@ class StepReopened:
     at: float
     why: str
     carries: bool = False
+    queued: bool = False
+    recheck: bool = False
     kind: Literal["step_reopened"] = "step_reopened"
 
 
@@ -137,12 +140,14 @@ class StepReported:
 class StepChecked:
     """The check that the daemon ran for a step ended with `exit`, and printed these lines last.
 
-    `as_before`: it failed just as it had before anything was changed.
+    It ran on `commit`; empty if it ran on no commit of the task. `as_before`: it failed just as it had before anything
+    was changed.
     """
 
     step: str
     exit: int
     lines: tuple[str, ...] = ()
+    commit: str = ""
     as_before: bool = False
     kind: Literal["step_checked"] = "step_checked"
 
@@ -171,6 +176,16 @@ class StepCommitted:
     step: str
     commit: str
     kind: Literal["step_committed"] = "step_committed"
+
+
+@dataclass(frozen=True, slots=True)
+class StepQueued:
+    """The work that a step judges waits to be merged, since `at`. `behind`: the branch has gained others' work."""
+
+    step: str
+    at: float
+    behind: bool = False
+    kind: Literal["step_queued"] = "step_queued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +238,7 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
+_SETTLED: Final = frozenset({StepState.PASSED, StepState.SET_ASIDE})
 _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
 """The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
 
@@ -241,6 +257,7 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | StepQueued
     | TreeBegun
     | StepInspected
     | StepStrewed
@@ -277,14 +294,21 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            exited, lines = change.exit, change.lines
-            return replace(was, check_exit=exited, check_lines=lines, check_as_before=change.as_before)
+            return replace(
+                was,
+                check_exit=change.exit,
+                check_lines=change.lines,
+                check_commit=change.commit,
+                check_as_before=change.as_before,
+            )
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case StepQueued():
+            return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
@@ -312,6 +336,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        queued_at=0.0 if change.to in _SETTLED else was.queued_at,
         cause=None if change.to is StepState.PASSED else was.cause,
     )
 
@@ -330,7 +355,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         was,
         state=StepState.PENDING,
         attempt=change.attempt,
-        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        tally=_over_attempts(was.tally),
         since=change.at,
         why=change.why,
         not_before=0.0,
@@ -339,10 +364,11 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         check_exit=None,
         check_lines=(),
         check_as_before=False,
+        check_commit="",
         commit="",
         last_commit=was.commit or was.last_commit,
-        report="",
-        artifacts=(),
+        report=was.report if change.recheck else "",
+        artifacts=was.artifacts if change.recheck else (),
         directive=None,
         limit=None,
         limited=False,
@@ -355,4 +381,14 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         uncompared=False,
         strewn=(),
         strewn_kept="",
+        queued_at=was.queued_at if change.queued else 0.0,
+        behind=False,
+        recheck=change.recheck,
+    )
+
+
+def _over_attempts(tally: Tally) -> Tally:
+    """Return what of a step's tally is counted across its attempts."""
+    return Tally(
+        rejections=tally.rejections, blocks=tally.blocks, replans=tally.replans, conflicts=tally.conflicts
     )

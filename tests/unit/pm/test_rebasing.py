@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Rebase
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState, WorkspaceKind
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Decision
@@ -69,7 +70,7 @@ def test_a_test_that_fails_there_goes_back_to_dev() -> None:
 
 
 def test_what_was_stopped_on_the_way_goes_on_there() -> None:
-    story = Story()
+    story = Story(limits=ONE_AT_A_TIME)
     story.planned("a", "b")
     story.commit = "c-a-"
     story.finishes("a")
@@ -164,3 +165,26 @@ def test_all_that_is_done_again_is_named() -> None:
     story = complete("a")
     reply = story.rebases(**{"c-a-1": "x"}).reply
     assert reply.endswith("is done again: test:a, review:a, accept")
+
+
+@pytest.mark.parametrize(("named", "counts"), [("test:a", False), ("test:b", True), ("old run", False)])
+def test_check_from_before_a_rebase_is_no_evidence(named: str, *, counts: bool) -> None:
+    """The check of an earlier subtask never ran on the work as it is now."""
+    story, runs = Story(checks=("test",)).planned("a", "b"), {}
+    for subtask in ("a", "b"):
+        story.commit = f"c-{subtask}-"
+        story.does(f"dev:{subtask}")
+        runs[subtask] = story.comes_alive(f"test:{subtask}").id
+        story.ends(f"test:{subtask}")
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=MET)
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    story.starts()
+    story.comes_alive("test:b")
+    story.ends("test:b")
+    story.approves("test:b")
+    story.approves("review:b")
+    evidence = f"check {runs['b'] if named == 'old run' else named}"
+    story.does("accept", criteria=tuple(replace(mark, evidence=(evidence,)) for mark in MET))
+    assert (story.task() is TaskState.COMPLETE) is counts

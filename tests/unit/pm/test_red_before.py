@@ -129,6 +129,49 @@ def test_who_breaks_again_what_was_mended_is_rejected() -> None:
     assert suite.story.works_on() == {"dev:b"}
 
 
+def test_who_began_before_it_was_mended_broke_nothing() -> None:
+    """Subtasks are worked on at the same time: what one mends does not lie in the tree of the other yet."""
+    suite = Suite("mend", "b")
+    suite.story.does("dev:b")
+    suite.accepted("mend", None)
+    suite.checked("test:b", STILL_RED)
+    suite.story.approves("test:b")
+    assert suite.story.step("dev:b").attempt == 1
+    assert "review:b" in suite.story.works_on()
+
+
+def put_upon(suite: Suite, lines: tuple[str, ...] | None) -> None:
+    """The review of b passes when a is merged, so that b is put upon that, and its check is run again."""
+    story = suite.story
+    story.does("dev:a")
+    story.does("dev:b")
+    suite.checked("test:a", lines)
+    suite.checked("test:b", STILL_RED)
+    for judge in ("test:a", "review:a", "test:b"):
+        story.approves(judge)
+    story.works = False
+    story.approves("review:b")
+    look = next(iter(story.state.outbox.values()))
+    story.feed(f.WorkInspected(story.at, look.id, "review:b", 1, changed=False))
+    story.feed(f.WorkMerged(story.at, "n", "review:b", 1, "upon", onto="c1", same=True))
+    story.works = True
+
+
+def test_what_is_tested_again_may_fail_just_as_before() -> None:
+    suite = Suite("a", "b")
+    put_upon(suite, STILL_RED)
+    suite.checked("test:b", STILL_RED)
+    assert suite.story.step("review:b").state is StepState.PASSED
+    assert suite.story.step("dev:b").tally.conflicts == 0
+
+
+def test_what_is_put_upon_what_was_mended_must_pass() -> None:
+    suite = Suite("a", "b")
+    put_upon(suite, None)
+    suite.checked("test:b", STILL_RED)
+    assert suite.story.step("dev:b").tally.conflicts == 1
+
+
 def test_a_check_that_never_passed_is_no_evidence() -> None:
     suite = Suite("a")
     suite.accepted("a", STILL_RED)

@@ -17,7 +17,7 @@ from orchestrator.model.task import AfterRejections, Location, TaskState, Worksp
 from orchestrator.pm.plan.work_location import life_of
 from orchestrator.pm.state.fold import fold
 from orchestrator.pm.state.step_changes import StepAdded
-from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def life(story: Story, step: str) -> int:
 
 
 def test_a_subtask_begins_in_the_first_life_of_its_tree() -> None:
-    story = Story(workspace=WorkspaceKind.WORKTREE).planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME, workspace=WorkspaceKind.WORKTREE).planned("a", "b")
     assert (life(story, "dev:a"), life(story, "dev:b")) == (1, 0)
     story.does("dev:a")
     assert (life(story, "test:a"), life(story, "review:a")) == (1, 1), "its judges work where it worked"
