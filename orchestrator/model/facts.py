@@ -186,9 +186,9 @@ class WorkCommitted:
 class WorkInspected:
     """Whether a step changed anything in the tree `where`, which is not its own to change.
 
-    `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
-    now, for `reason`. Of a step that was only to look, `files` are those that it changed in the task's tree, which lies
-    as before, and `kept` the ref that has them.
+    `changed` is None where that cannot be seen, as in a folder of too many files; or it could not be asked now, for
+    `reason`. Of a step that was only to look, `files` are those that were changed meanwhile. In a tree of the task they
+    lie as before, and `kept` is the ref that has them; elsewhere they lie as they were found.
     """
 
     at: float

@@ -93,13 +93,16 @@ class Step:
     `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
     which its work was seen to lie. `cause` is why its last run or check failed.
     `check_lines` are the last lines that its check printed, however that ended, `check_commit` is the commit on which
-    it ran, as far as the PM knows one. `only_check`: the step is its check, and no agent follows it. `recheck`: in this
+    it ran, as far as the PM knows one. `check_as_before`: it failed, and just as the same check had failed before
+    anything was changed. `only_check`: the step is its check, and no agent follows it. `recheck`: in this
     attempt only its check is run, because the work that it judges was put upon what the task's branch had gained.
     `claims` are the paths that its work may change: no two subtasks at work may claim the same (`pm.state.claims`).
     `queued_at` is since when the work that it judges waits to be merged, 0 if it does not; `behind`: the branch was
     seen to have gained others' work by then. `replaced`: it was set aside because the plan reaches its goal in another
     way. `empty`: when it judged the whole, all commits of the branch together were seen to change nothing. `unplanned`:
-    the PM agent ordered it outside the plan.
+    the PM agent ordered it outside the plan. `uncompared`: its work is said to lie `elsewhere`, and nobody can tell
+    whether anything was changed there. `strewn` are the files that it changed in this attempt though it was only to
+    look, and `strewn_kept` the ref that has them, if they were taken out.
     """
 
     id: str
@@ -142,9 +145,13 @@ class Step:
     elsewhere: str = ""
     cause: Cause | None = None
     check_lines: tuple[str, ...] = ()
+    check_as_before: bool = False
     only_check: bool = False
     replaced: bool = False
     empty: bool = False
+    uncompared: bool = False
+    strewn: tuple[str, ...] = ()
+    strewn_kept: str = ""
     check_commit: str = ""
     unplanned: bool = False
     claims: tuple[str, ...] = ()

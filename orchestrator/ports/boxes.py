@@ -196,10 +196,11 @@ class Boxes(Protocol):
         ...
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
-        """Return a word for how a repository there stands, another one once anything is changed in it.
+        """Return how a tree there stands, as `Workspaces.fingerprint` does; `without` is a path in it."""
+        ...
 
-        As `Workspaces.fingerprint`; `without` is a path in it. Empty: it is in no repository.
-        """
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a tree there differs, as `Workspaces.differing` does."""
         ...
 
     def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
@@ -288,6 +289,10 @@ class NoBoxes:
         raise _nowhere(box)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
         """Raise Unavailable."""
         raise _nowhere(box)
 

@@ -289,10 +289,18 @@ class Workspaces(Protocol):
         ...
 
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for how a user's own tree stands, another one once anything is changed in it.
+        """Return how a user's own tree stands, by the content of its files (`formats.tree_listing`).
 
-        What git ignores does not count, nor does what lies in the folder `without`. Empty: it is in no git repository,
-        so that nobody can tell.
+        What git ignores does not count, nor does litter, nor what lies in the folder `without`. In no git repository
+        each file counts. Empty: it has too many files, so that nobody can tell.
+        """
+        ...
+
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a user's own tree differs between two answers of `fingerprint`.
+
+        None: one of them is empty, or was given by an earlier version. What was staged or committed and has the same
+        content is no difference.
         """
         ...
 

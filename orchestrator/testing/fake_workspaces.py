@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
+from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
     AtOdds,
@@ -261,8 +262,13 @@ class FakeWorkspaces:
         return [KeptWork(ref, 0.0) for ref in reversed(refs) if ref.startswith(tree.keep_prefix)]
 
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for what lies in the user's own tree; empty if it is in no repository."""
-        return "" if project in self._none else str(sorted(self.shared.get(project, {}).items()))
+        """Return what lies in the user's own tree."""
+        return str(TreeListing(files=self.shared.get(project, {})))
+
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which the user's own tree differs."""
+        old, new = read_listing(before), read_listing(now)
+        return None if old is None or new is None else differing(old, new, {})
 
     def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
     AtOdds,
@@ -29,7 +30,7 @@ from orchestrator.ports.workspaces import (
 )
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of, joined, left_markers, tree_upon
-from orchestrator.workspaces.fingerprint import fingerprint
+from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import told_apart
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, survey
@@ -227,12 +228,23 @@ class GitWorkspaces:
 
     @told_apart
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for how a user's own tree stands; empty if it is in no git repository. Raises Unavailable."""
+        """Return how a user's own tree stands; empty if nobody can tell. Raises Unavailable."""
         try:
             repository = self._repository(project)
         except Refused:
-            return ""
-        return fingerprint(repository, project, without)
+            found = walked(project, without)
+        else:
+            found = listed(repository, project, without)
+        return "" if found is None else str(found)
+
+    @told_apart
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a user's own tree differs; None if that is unknown. Raises Refused, Unavailable."""
+        old, new = read_listing(before), read_listing(now)
+        if old is None or new is None:
+            return None
+        moved = moved_between(self._repository(project), old.head, new.head) if old.head != new.head else {}
+        return differing(old, new, moved)
 
     @told_apart
     def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:

@@ -488,10 +488,22 @@ class Dispatcher:
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees, and the room on boxes, that live runs of a task hold, of those opened before another."""
-    earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
-    return [
+    """Return the shared trees, and the room on boxes, that runs of a task hold, of those opened before another.
+
+    The tree of a run that has left is held until it was looked at what it changed there: what the next one changes is
+    not its own.
+    """
+    earlier = [other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run)]
+    held = [
         Lease(place, other.id, state.name, other.host if other.on_box else "")
         for other in earlier
         if (place := shared_place(state, other)) or other.on_box
+    ]
+    inspected = (
+        state.runs.last_at_work_on(each.step) for each in state.outbox.values() if isinstance(each, Inspect)
+    )
+    return held + [
+        Lease(place, other.id, state.name)
+        for other in inspected
+        if other is not None and not other.live and (place := shared_place(state, other))
     ]

@@ -32,6 +32,7 @@ QUIET: Final = frozenset(
         "step_approved",
         "step_fed",
         "step_inspected",
+        "step_strewed",
         "step_limited",
         "step_reported",
         "step_remembered",

@@ -211,7 +211,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     draft.notice("task.md was edited: its goal and its success criteria count from now on")
     if new.criteria != old.criteria:
         for judge in judges_of_the_whole(draft.state):
-            if judge.state is StepState.PASSED:
+            if judge.state in {StepState.PASSED, StepState.CHECKING}:
                 reopen(draft, judge.id, "the success criteria in task.md have changed")
 
 

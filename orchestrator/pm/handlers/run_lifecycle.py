@@ -28,7 +28,7 @@ from orchestrator.pm.policies.retries import (
     went_in_circles,
 )
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
-from orchestrator.pm.state.results import checked_work
+from orchestrator.pm.state.results import checked_work, fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
 
@@ -158,13 +158,22 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
         lost(draft, run.step, f"'s check {how}")
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
-    elif draft.step(run.step).recheck:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+    else:
+        _take_result(draft, run, how.code, lines)
+
+
+def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> None:
+    """Record how a check ended, and go on: work that was put upon the branch with that, other work with its judge."""
+    here = draft.step(run.step)
+    as_before = fails_as_before(draft.state, here, code, lines)
+    draft.change(StepChecked(run.step, code, tuple(lines), _checked(draft, run), as_before))
+    if Gate.CHECK not in here.gates and code:
+        draft.notice(f"the check before {run.step} exited {code}; it is recorded, not judged")
+    elif as_before:
+        draft.notice(f"the check of {here.judges or here.id} exited {code}, just as before any change")
+    if here.recheck:
         rechecked(draft, run.step)
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
-        if Gate.CHECK not in draft.step(run.step).gates and how.code:
-            draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
         open_work(draft, run.step)
 
 

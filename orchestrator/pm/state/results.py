@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.pm.state.task_state import PMState
 
 NAMED: Final = 5
@@ -141,13 +144,43 @@ def baseline_of(state: PMState) -> Step | None:
     return next((step for step in state.steps.values() if step.only_check), None)
 
 
+def fails_as_before(state: PMState, step: Step, exited: int, lines: Sequence[str]) -> bool:
+    """Return whether a check of a step failed just as the same check had failed before anything was changed."""
+    before = baseline_of(state)
+    return (
+        before is not None
+        and before.agent == step.agent
+        and bool(exited)
+        and before.check_exit == exited
+        and failed_alike(before.check_lines, lines)
+        and not _builds_on_mended(state, step)
+    )
+
+
+def _builds_on_mended(state: PMState, step: Step) -> bool:
+    """Return whether a check ran on work that builds on accepted work with which it passed: then this work broke it."""
+    passed = [each for each in _checked_in_order(state) if each.check_exit == 0]
+    work = state.runs.last_at_work_on(step.judges) if step.judges and not step.recheck else None
+    return any(work is None or _accepted_at(state, each) <= work.opened_at for each in passed)
+
+
 def last_check(state: PMState) -> Step | None:
-    """Return the last step of the plan that passed with a check of the work that it judges; None if there is none."""
-    checked = None
-    for step in state.steps.among(state.steps.passed):
-        if step.check_exit is not None and step.judges:
-            checked = step
-    return checked
+    """Return the step that passed with a check of the work accepted last; None if there is none."""
+    return next(reversed(_checked_in_order(state)), None)
+
+
+def _checked_in_order(state: PMState) -> list[Step]:
+    """Return the steps that passed with a check of the work that they judge, in the order in which that was accepted."""
+    passed = state.steps.among(state.steps.passed)
+    checked = [step for step in passed if step.check_exit is not None and step.judges]
+    return sorted(checked, key=lambda step: _accepted_at(state, step))
+
+
+def _accepted_at(state: PMState, judge: Step) -> float:
+    """Return when work was accepted, by one of its judges: as the one passed that has it merged, or else the last."""
+    judges = list(state.steps.among(state.steps.judges_of(judge.judges) & state.steps.passed))
+    merging = [each for each in judges if Gate.MERGED in each.gates]
+    return max((each.since for each in merging or judges), default=judge.since)
 
 
 def checked_work(state: PMState, step: Step) -> str:
@@ -179,12 +212,19 @@ def _unmet(state: PMState) -> str:
 
 
 def _failing(state: PMState) -> str:
-    """Name the failed checks that no gate judged; a gate never passes a failed check."""
+    """Name the failed checks that no gate judged. A gate passes a failed check only if it fails as before any change.
+
+    That is a shortfall too, unless a later check of accepted work passed.
+    """
     failing = [
         step
         for step in state.steps.values()
         if step.check_exit and step.state is StepState.PASSED and not step.only_check
     ]
+    last = last_check(state)
+    if last is not None and last.check_as_before:
+        return f"the check fails as before any change: it exited {last.check_exit} before, and after"
+    failing = [step for step in failing if not step.check_as_before]
     if not failing:
         return ""
     named = ", ".join(f"{step.id} (exited {step.check_exit})" for step in failing[:NAMED])
@@ -199,8 +239,10 @@ def _without_work(state: PMState) -> str:
     passed = list(state.steps.among(state.steps.passed))
     if any(step.empty for step in passed):
         return "nothing is changed: the commits of its branch take each other back"
-    if any(step.commit or step.elsewhere for step in passed):
+    if any(step.commit or (step.elsewhere and not step.uncompared) for step in passed):
         return ""
+    if unknown := next((step.elsewhere for step in passed if step.uncompared), ""):
+        return f"it is not known whether anything was changed in {unknown}"
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
         return "nothing that was changed was accepted"
     reasons = [step.unchanged for step in unchanged_work(state)]

@@ -140,13 +140,15 @@ class StepReported:
 class StepChecked:
     """The check that the daemon ran for a step ended with `exit`, and printed these lines last.
 
-    It ran on `commit`; empty if it ran on no commit of the task.
+    It ran on `commit`; empty if it ran on no commit of the task. `as_before`: it failed just as it had before anything
+    was changed.
     """
 
     step: str
     exit: int
     lines: tuple[str, ...] = ()
     commit: str = ""
+    as_before: bool = False
     kind: Literal["step_checked"] = "step_checked"
 
 
@@ -197,11 +199,25 @@ class TreeBegun:
 
 @dataclass(frozen=True, slots=True)
 class StepInspected:
-    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there.
+
+    `uncompared`: nobody can tell whether anything was changed there.
+    """
 
     step: str
     where: str
+    uncompared: bool = False
     kind: Literal["step_inspected"] = "step_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class StepStrewed:
+    """A step changed these files, though it was only to look. If they were taken out, the ref `kept` has them."""
+
+    step: str
+    files: tuple[str, ...]
+    kept: str = ""
+    kind: Literal["step_strewed"] = "step_strewed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +260,7 @@ StepChange: TypeAlias = (
     | StepQueued
     | TreeBegun
     | StepInspected
+    | StepStrewed
     | BranchJudged
     | StepOrdered
 )
@@ -277,7 +294,13 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(was, check_exit=change.exit, check_lines=change.lines, check_commit=change.commit)
+            return replace(
+                was,
+                check_exit=change.exit,
+                check_lines=change.lines,
+                check_commit=change.commit,
+                check_as_before=change.as_before,
+            )
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
@@ -289,7 +312,9 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
-            return replace(was, elsewhere=change.where)
+            return replace(was, elsewhere=change.where, uncompared=change.uncompared)
+        case StepStrewed():
+            return replace(was, strewn=change.files, strewn_kept=change.kept)
         case BranchJudged():
             return replace(was, empty=change.empty)
         case StepOrdered():
@@ -338,6 +363,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         approved=False,
         check_exit=None,
         check_lines=(),
+        check_as_before=False,
         check_commit="",
         commit="",
         last_commit=was.commit or was.last_commit,
@@ -352,6 +378,9 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         elsewhere="",
         replaced=False,
         empty=False,
+        uncompared=False,
+        strewn=(),
+        strewn_kept="",
         queued_at=was.queued_at if change.queued else 0.0,
         behind=False,
         recheck=change.recheck,

@@ -27,6 +27,7 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
     assert "review:greet was only to look, and changed 'pkg/greet.py'" in said
     (kept,) = {line for line in said.split() if line.startswith("refs/tasks/task/t1/look/")}
     assert world.git("show", f"{kept}:explored.txt") == "mine"
+    assert world.lives_of("test:greet") == 3, "it judged once more, and then the next attempt"
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,25 @@ def test_a_branch_that_a_judge_moves_is_put_back_and_judged_again(
         assert world.git("show", f"{kept[0]}:stray.txt") == "x"
         assert any(kept[0] in notice for notice in world.told()["notices"])
     assert world.told()["questions"] == []
+
+
+def test_in_the_users_own_tree_nothing_counts_but_work(world: World) -> None:
+    """A developer that touched a file and left a log of itself had worked; a tester that wrote a file had not."""
+    world.daemon()
+    idle = (
+        'cd "$ORCHESTRATOR_WORKSPACE" && echo x > .aider.chat.history.md && touch $(git ls-files) '
+        "&& git commit -q --allow-empty -m x"
+    )
+    world.begin(
+        {
+            "dev:greet": [{"shell": idle, "write": {}}],
+            "test:greet": [{"write": {"pkg/conftest.py": "pass"}}],
+        },
+        config=["workspace: shared"],
+    )
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 2
+    assert world.lives_of("test:greet") == 2
+    said = "\n".join(world.told()["notices"])
+    assert "pkg/conftest.py" in said
+    assert (world.project / "pkg/conftest.py").exists(), "nothing is taken out of the user's own tree"

@@ -140,9 +140,8 @@ class Evidence:
                 case Gate.VERDICT:
                     holds = report.verdict is Verdict.APPROVED
                 case Gate.CHECK:
-                    holds = not self.checks.get(key) and (
-                        not state.agents[step.agent].check or key in self.checks
-                    )
+                    passed = not self.checks.get(key) or step.check_as_before
+                    holds = passed and (not state.agents[step.agent].check or key in self.checks)
                 case Gate.SUBTASKS:
                     holds = report.subtasks is not None or any(
                         each.subtask == "all" for each in state.steps.values()

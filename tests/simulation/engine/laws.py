@@ -26,6 +26,7 @@ from orchestrator.model.run import Ending, Life, Purpose
 from orchestrator.model.task import TaskState
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.plan.work_location import is_judge
 from orchestrator.pm.policies.budget import budget_of, used
 from orchestrator.pm.state.results import shortfalls
 from orchestrator.pm.state.usage_limits import outlasts
@@ -215,6 +216,11 @@ def _is_checked(state: PMState, step: Step) -> bool:
             for action in state.outbox.values()
         )
         or any(each.judges == step.id and not each.settled for each in state.steps.values())
+        # A judge waits until its run has left: then it is looked at what it has changed itself.
+        or (
+            is_judge(step)
+            and any((run.step, run.attempt) == (step.id, step.attempt) for run in state.live_runs)
+        )
         or any(each.step == step.id and each.kind is QuestionKind.APPROVAL for each in state.open_questions)
         or (bool(step.queued_at) and _is_in_turn(state, step))
     )

@@ -115,8 +115,11 @@ class Story:
             case Inspect(step=step, attempt=attempt):
                 changed = None if self.changed is None else bool(self.changed)
                 files = self.strewn.pop(step, ())
+                kept = "refs/tasks/kept" if files and self.state.steps[step].workspace else ""
                 self.feed(
-                    f.WorkInspected(self.at, self.nonce(), step, attempt, "/project", changed, files=files)
+                    f.WorkInspected(
+                        self.at, self.nonce(), step, attempt, "/project", changed, files=files, kept=kept
+                    )
                 )
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)

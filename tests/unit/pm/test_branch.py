@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import ResolveEvidence, TendBranch
-from orchestrator.model.handoff import Verdict
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState, WorkspaceKind
 from orchestrator.pm.state.results import accepted_work
@@ -123,8 +122,9 @@ def test_what_a_merge_found_on_the_branch_is_said() -> None:
     story.does("dev:a")
     story.approves("test:a")
     story.works = False
-    story.comes_alive("review:a")
-    story.reports("review:a", verdict=Verdict.APPROVED)
+    story.approves("review:a")
+    (look,) = story.state.outbox.values()
+    story._work(look)
     story.works = True
     story.feed(f.WorkMerged(story.at, "n", "review:a", 1, "c1", tip="c1", astray="stray", kept=KEPT))
     assert story.step("review:a").state is StepState.PASSED

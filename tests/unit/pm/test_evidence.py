@@ -56,6 +56,8 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
     story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, found))
     assert [mark.evidence for mark in story.state.criteria] == [(evidence,), (evidence,)]
     assert story.state.criteria[0].details == ("12 lines",)
+    story.works = True
+    story.ends("accept")
     assert story.step("accept").state is StepState.PASSED
 
 

@@ -203,6 +203,8 @@ def test_work_is_merged_only_after_its_review() -> None:
     story.approves("test:a")
     story.works = False
     story.approves("review:a")
+    (look,) = story.state.outbox.values()
+    story._work(look)
     (merge,) = (action for action in story.state.outbox.values() if isinstance(action, Merge))
     assert isinstance(merge, Merge)
     assert merge.commit == "c1"
@@ -306,14 +308,35 @@ def test_in_the_users_own_tree_nothing_is_committed_or_merged() -> None:
     assert not any(isinstance(action, Commit | Merge) for action in story.last.actions)
 
 
-@pytest.mark.parametrize("changed", [True, None])
-def test_work_in_a_shared_tree_passes_if_it_may_exist(*, changed: bool | None) -> None:
+def test_work_that_is_seen_in_a_shared_tree_passes() -> None:
     story = Story(workspace=WorkspaceKind.SHARED).planned("a")
-    story.changed = changed
     story.finishes("a")
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
-    assert any("is not known" in notice for notice in story.state.notices) is (changed is None)
+
+
+def test_work_that_nobody_can_see_is_judged_knowing_so() -> None:
+    """Where nobody can compare, the work passed unsaid, and the task was COMPLETE though nothing is known of it."""
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a", "b")
+    story.changed = None
+    for subtask in ("a", "b"):
+        story.does(f"dev:{subtask}")
+        assert "/project" in story.order_of(f"test:{subtask}").context
+        story.approves(f"test:{subtask}")
+        assert "not known" in story.order_of(f"review:{subtask}").context
+        story.approves(f"review:{subtask}")
+    assert story.order_of("accept").context.count("not known") == 2
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "/project" in story.state.why
+
+
+def test_work_that_is_seen_beside_work_that_nobody_can_see_is_work() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a", "b")
+    for subtask, story.changed in (("a", None), ("b", True)):
+        story.finishes(subtask)
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
 
 
 def test_no_change_in_a_shared_tree_does_not_pass() -> None:

@@ -241,6 +241,7 @@ def test_an_old_report_that_is_touched_speaks_for_no_other_run() -> None:
     assert steers(story) == before
     assert "review:one" in story.state.notices[-1]
     story.lands("review", replace(approved, run=story.run_of("review:two").id), name="review-1.md")
+    story.ends("review:two")
     assert story.step("review:two").state is StepState.PASSED
 
 

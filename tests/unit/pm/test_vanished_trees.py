@@ -282,19 +282,6 @@ def test_work_that_was_to_be_judged_there_is_done_again() -> None:
 # Who is only to look ---------------------------------------------------------------------------------
 
 
-def test_what_changes_who_only_looks_is_said() -> None:
-    """A reviewer wrote into the tree that it judged: that passed without a word."""
-    story = Story().planned("a")
-    story.does("dev:a")
-    story.strewn["test:a"] = ("conftest.py", "b", "c", "d", "e", "f")
-    story.approves("test:a")
-    notice = story.state.notices[-1]
-    assert "test:a was only to look" in notice
-    assert "'conftest.py'" in notice
-    assert "and 1 more" in notice
-    assert story.works_on() == {"review:a"}
-
-
 def test_nobody_works_in_a_tree_until_that_was_seen() -> None:
     story = Story().planned("a")
     story.does("dev:a")

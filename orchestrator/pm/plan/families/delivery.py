@@ -5,8 +5,9 @@
     explore ─┬─▶ plan ─▶ [architect] ─▶ for each subtask, in order:  dev ─▶ test ─▶ review  ─▶ accept
     baseline ┘                                                        ▲──── rejected ────┘
 
-`baseline` runs the check that task.md gives for `test` before anything is changed, so that everybody knows what failed
-before. Without such a check there is no baseline.
+`baseline` runs the check that task.md gives for `test` before anything is changed. The orders of plan, dev and judges
+say how it ended; work that fails it in just the same way is not rejected for that alone. Without such a check there is
+no baseline.
 
 The subtasks come from the plan's report. They are worked on at the same time, as far as their `needs` and `files` and
 `limits.max_concurrent_runs` allow, each in a worktree of its own that starts from everything accepted before. Their
