@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.repository import Repository, checked_commit
-from orchestrator.workspaces.side_files import base_file
+from orchestrator.workspaces.side_files import NOTE_BYTES, base_file
 
 
 def joined(repository: Repository, tree: Tree, found: str, tip: str, message: str) -> str:
@@ -51,8 +52,9 @@ def tree_upon(repository: Repository, work: str, tip: str) -> str:
 
 def base_of(repository: Repository, tree: Tree, tip: str) -> str:
     """Return the commit that the tree was last brought to; where that is not known, where its branch left `tip`."""
-    with contextlib.suppress(OSError, Refused):
-        if base := repository.commit_of(checked_commit(base_file(tree).read_text().strip())):
+    with contextlib.suppress(OSError, UnicodeDecodeError, Refused):
+        noted = DiskFiles().read(base_file(tree), NOTE_BYTES).decode().strip()
+        if base := repository.commit_of(checked_commit(noted)):
             return base
     last = repository.commit_of(f"refs/heads/{tree.own_branch}")
     return repository.git.find("merge-base", tip, last or tip) or tip

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
 from orchestrator.formats.location import Address
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
@@ -331,9 +332,9 @@ def _known(path: str, line: int) -> str:
     if not path or not line:
         return ""
     try:
-        with Path(path).open(errors="replace") as file:
-            return next((fingerprint(text) for number, text in enumerate(file, 1) if number == line), "")
-    except OSError:
+        lines = plain_files.read(path, 16 * MOST).decode(errors="replace").splitlines()
+        return fingerprint(lines[line - 1])
+    except (OSError, IndexError):
         return ""
 
 
