@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.formats.settings import load_settings
@@ -116,7 +116,7 @@ def _from_template(name: str, project: Path) -> bytes:
     preflight = template / "preflight.py"
     if preflight.is_file():
         _preflight(preflight, name, project)
-    return layout.task_brief(template).read_bytes()
+    return plain_files.read(layout.task_brief(template), 1 << 20)
 
 
 def _preflight(script: Path, name: str, project: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import Final
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import AtOdds, Tree
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commits_gained
 from orchestrator.workspaces.repository import Repository, checked_commit
-from orchestrator.workspaces.side_files import base_file
+from orchestrator.workspaces.side_files import NOTE_BYTES, base_file
 
 _TOO_OLD: Final = "joining work done side by side needs git 2.38 or newer"
 _MARKER: Final = "^(<<<<<<<|>>>>>>>) [0-9a-f]{40}"
@@ -83,8 +84,9 @@ def left_markers(repository: Repository, before: str, found: str) -> tuple[str, 
 
 def base_of(repository: Repository, tree: Tree, tip: str) -> str:
     """Return the commit that the tree was last brought to; where that is not known, where its branch left `tip`."""
-    with contextlib.suppress(OSError, Refused):
-        if base := repository.commit_of(checked_commit(base_file(tree).read_text().strip())):
+    with contextlib.suppress(OSError, UnicodeDecodeError, Refused):
+        noted = DiskFiles().read(base_file(tree), NOTE_BYTES).decode().strip()
+        if base := repository.commit_of(checked_commit(noted)):
             return base
     last = repository.commit_of(f"refs/heads/{tree.own_branch}")
     return repository.git.find("merge-base", tip, last or tip) or tip

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
@@ -39,7 +40,7 @@ from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.restore import restored
-from orchestrator.workspaces.side_files import base_file, index_file, look_file, name_in, notes_of
+from orchestrator.workspaces.side_files import index_file, look_file, name_in, note_base, notes_of
 from orchestrator.workspaces.snapshot import Snapshot, lay, take
 from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
 from orchestrator.workspaces.upon import upon
@@ -60,6 +61,7 @@ class GitWorkspaces:
     def __init__(self, deadline: float = 60.0, *, environ: Mapping[str, str] | None = None) -> None:
         self._deadline = deadline
         self._environ = dict(os.environ if environ is None else environ)
+        self._folders = dict[Path, Path]()
 
     @told_apart
     def head(self, project: Path) -> str:
@@ -88,7 +90,7 @@ class GitWorkspaces:
         if branch:
             self._move_branch(repository, branch, tip, "next attempt")
         self._bring(checkout, tip, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         if work:
             self._lay(Checkout.at(repository, tree.path), tree, tip, checked_commit(work))
         return _place(repository, tree.path)
@@ -100,11 +102,15 @@ class GitWorkspaces:
         Where its link to git is gone and all its files are there, whoever works there has spoilt no work.
         """
         path = checked_tree(tree).path
-        if is_mutual(path):
+        folder = self._folders.get(tree.project)  # asked once: this is looked at again and again
+        if folder is not None and is_mutual(folder, path):
             return ""
         if path.is_symlink() or not path.is_dir():
             return f"{path} is gone"
         repository = self._repository(tree.project)
+        self._folders[tree.project] = repository.folder
+        if is_mutual(repository.folder, path):
+            return ""
         checkout = self._checkout(repository, tree)
         if checkout.linked:
             return ""
@@ -177,7 +183,7 @@ class GitWorkspaces:
             return "", 0
         self._move_branch(repository, branch, commit, "work of a step")
         self._settle(checkout, snapshot, commit, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         return commit, _differing(repository, tip, commit)
 
     @told_apart
@@ -201,7 +207,7 @@ class GitWorkspaces:
         keep(checkout, tree, attempt, commit, branch)
         self._move_branch(repository, branch, commit, "work brought from elsewhere")
         self._bring(checkout, commit, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         return commit, _differing(repository, tip, commit)
 
     @told_apart
@@ -269,7 +275,7 @@ class GitWorkspaces:
         keep(checkout, tree, attempt, made.commit, branch)
         self._move_branch(repository, branch, made.commit, "put upon the task's branch")
         self._bring(checkout, made.commit, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         return made
 
     @told_apart
@@ -459,7 +465,9 @@ class GitWorkspaces:
         checkout.stand(commit, branch)
         index = checkout.git_folder / "index"
         copy = index.with_name("index.ours")  # ours may lie on another file system than the project
-        shutil.copyfile(snapshot.index, copy)
+        copy.unlink(missing_ok=True)  # whoever worked there may have laid a link
+        with open(plain_files.opened(snapshot.index), "rb") as ours, copy.open("xb") as theirs:  # noqa: PTH123 (it is open)
+            shutil.copyfileobj(ours, theirs)
         copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)

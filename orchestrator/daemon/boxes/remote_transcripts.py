@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LARGEST: Final = 67_108_864
 """The maximum number of bytes of a transcript that are copied."""
 
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def copy_transcripts(link: Link, files: Files, runs: Sequence[Path]) -> None:

@@ -170,7 +170,7 @@ def last_check(state: PMState) -> Step | None:
 
 
 def _checked_in_order(state: PMState) -> list[Step]:
-    """Return the steps that passed with a check of the work that they judge, in the order in which that was accepted."""
+    """Return the steps that passed with a check of the work that they judge, in the order of its acceptance."""
     passed = state.steps.among(state.steps.passed)
     checked = [step for step in passed if step.check_exit is not None and step.judges]
     return sorted(checked, key=lambda step: _accepted_at(state, step))
