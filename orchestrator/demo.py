@@ -74,7 +74,10 @@ def _write_brief(project: Path) -> None:
     folder = Path(layout.task_folder(project, NAME))
     folder.mkdir(parents=True)
     text = layout.task_brief(shipped("tasks") / TEMPLATE).read_text(encoding="utf-8")
-    layout.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
+    in_turn = text.replace(
+        "## Agent Config\n", "## Agent Config\nparallel: 1\n"
+    )  # what is shown has one order
+    layout.task_brief(folder).write_text(f"{in_turn}\n- rules: {RULES}\n", encoding="utf-8")
 
 
 def _directions(project: Path) -> list[str]:

@@ -155,6 +155,9 @@ class Config:
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
 
+    parallel: int = 0
+    """How many agents may work at once; by default, and at most, as many as `limits.max_concurrent_runs` allows."""
+
     recheck: Recheck = Recheck.ALWAYS
     """When a subtask's check runs again after its work was put upon what others merged meanwhile: `always`, or
     `overlap` for only where both changed the same files."""

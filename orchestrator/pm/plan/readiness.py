@@ -50,8 +50,13 @@ class Floor:
 
 
 def floor_of(state: PMState, runs_at_once: int) -> Floor:
-    """Return what is free now."""
+    """Return what is free now, with so many runs at once or as many as the task wants.
+
+    As many subtasks are under way as agents may work, but for those that pause: one whose work is only being committed
+    or merged needs its slot again at once, and would wait behind what was begun in between.
+    """
     steps, live, looks = state.steps, state.live_runs, _looks(state)
+    runs_at_once = min(runs_at_once, state.brief.config.parallel or runs_at_once)
     left = steps.pending & steps.ready
     if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
@@ -60,6 +65,8 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
         left &= ~(steps.mark(step.id) | steps.of_tree(step.kind, step.workspace))
     for step in looks:
         left &= ~steps.of_tree(step.kind, step.workspace)
+    if sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way) >= runs_at_once:
+        left &= steps.free | _under_way(steps)
     return Floor(steps, left & ~_kept_apart(steps))
 
 

@@ -125,7 +125,7 @@ def test_without_a_daemon_what_rests_is_deleted(world: World) -> None:
 def test_an_archived_task_comes_back_and_goes_on(world: World) -> None:
     folder = world.begin(
         {
-            "plan": [{"subtasks": ["- [one] First (agent: dev)", "- [two] Second (agent: dev)"]}],
+            "plan": [{"subtasks": ["- [one] First (agent: dev)", "- [two] Second (agent: dev; needs: one)"]}],
             "dev:two": [{"write": {"pkg/half.py": "half\n"}, "hold": "never", "early": True}],
         }
     )

@@ -15,7 +15,9 @@ def by_hand(world: World, name: str = "mine.txt", text: str = "by the user\n") -
 
 
 def test_a_complete_task_is_brought_up_to_today_and_judged_again(world: World) -> None:
-    world.begin({"plan": [{"subtasks": ["- [one] First (agent: dev)", "- [two] Second (agent: dev)"]}]})
+    world.begin(
+        {"plan": [{"subtasks": ["- [one] First (agent: dev)", "- [two] Second (agent: dev; needs: one)"]}]}
+    )
     world.until_is("complete")
     tip, onto = world.git("rev-parse", "task/t1"), by_hand(world)
 

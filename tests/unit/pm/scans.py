@@ -37,6 +37,7 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
     admitted = floor_of(state, limits_runs).admitted
+    limits_runs = min(limits_runs, state.brief.config.parallel or limits_runs)
     assert told(state.steps, admitted) == [
         step.id for step in state.steps.values() if admits(state, step, limits_runs)
     ]
@@ -139,7 +140,16 @@ def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
         and (step.kind, step.workspace) not in looked_over(state)
         and is_ready(state.steps, step)
         and (bool(step.judges) or not is_kept_apart(state.steps, step))
+        and (bool(step.judges) or has_room(state.steps, step, runs_at_once))
     )
+
+
+def has_room(steps: Steps, step: Step, runs_at_once: int) -> bool:
+    """Tell whether a subtask may begin: as many are under way as agents may work, but for those that pause."""
+    every = list(steps.values())
+    busy = under_way(every)
+    pause = {each.subtask for each in every if each.state is StepState.PENDING and each.not_before}
+    return not step.subtask or step.subtask in busy or len(busy - pause) < runs_at_once
 
 
 def looked_over(state: PMState) -> set[tuple[WorkspaceKind, str]]:

@@ -92,8 +92,9 @@ def test_subtasks_in_a_shared_tree_are_worked_on_in_turn() -> None:
     assert story.works_on() == {"dev:a"}
 
 
-def test_what_was_begun_is_finished_before_anything_new_begins() -> None:
-    story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
+@pytest.mark.parametrize("story", [Story(limits=ONE_AT_A_TIME), Story(parallel=1)], ids=["limit", "task.md"])
+def test_what_was_begun_is_finished_before_anything_new_begins(story: Story) -> None:
+    story.planned("a", "b")
     seen = []
     for step in ("dev:a", "test:a", "review:a", "dev:b"):
         seen.append(story.works_on())
