@@ -87,6 +87,23 @@ def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(starte
     )
 
 
+def test_what_others_merged_meanwhile_is_no_change_of_this_subtask(started):
+    """Its review counted their files and lines as its own, and rejected it for them."""
+    daemon, planned = started({"a.py": "import os\n", "b.py": "import os\n"})
+    (name,) = re.findall(r"^- \[([a-z0-9-]+)\]", section(planned, "Subtasks"), re.MULTILINE)
+    tree = daemon.tree("subtask")
+    other = daemon.tree("other")
+    (other / "theirs.py").write_text("x = 1\n", encoding="utf-8")
+    daemon.commit(other)
+    daemon.forward(other)
+    daemon.run("dev", f"dev:{name}", tree)
+    daemon.commit(tree)
+    assert daemon.check("compare", f"test:{name}", tree) == 0
+    daemon.run("review", f"review:{name}", tree)
+    (found,) = (daemon.task / "artifacts" / "reviews").glob(f"{name}*.json")
+    assert [each["path"] for each in json.loads(found.read_text())["changed"]] == ["a.py", "b.py"]
+
+
 def test_a_tidy_project_ends_with_nothing_to_do(started):
     daemon, planned = started({"a.py": "x = 1\n"})
     assert section(planned, "Subtasks") == "None"
