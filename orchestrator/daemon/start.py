@@ -82,11 +82,10 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     skills = skills_of(context, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
-    base = (
-        context.adapters.workspaces.head(code_of(asked.project, brief))
-        if brief.config.workspace is WorkspaceKind.WORKTREE
-        else ""
-    )
+    code = code_of(asked.project, brief)
+    base = context.adapters.workspaces.head(code) if brief.config.workspace is WorkspaceKind.WORKTREE else ""
+    branch = f"task/{asked.name}"
+    seen = None if task.begun or not base else context.adapters.workspaces.survey(code, branch, base)
     return TaskStarted(
         at=(now := context.clock.now()),
         nonce=context.nonce(),
@@ -103,6 +102,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         utc_offset=context.clock.utc_offset(now),
         history={} if task.begun else history(files, folder, context.adapters.settings.limits),
         links=None if task.begun else links_of(files, folder),
+        found=seen.tip if seen is not None and seen.count else "",
     )
 
 

@@ -31,7 +31,8 @@ class TaskStarted:
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
     `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
     `utc_offset` is by how many seconds local time is ahead of UTC. `links` are the folders in the task's own that were
-    links at a first start, each with where it leads.
+    links at a first start, each with where it leads. `found` is where the task's branch was at a first start, if it had
+    commits of its own: those of a task of that name that no journal knows any more.
     """
 
     at: float
@@ -49,6 +50,7 @@ class TaskStarted:
     confirmed: str = ""
     utc_offset: int = 0
     links: dict[str, str] | None = None
+    found: str = ""
     kind: Literal["task_started"] = "task_started"
 
 

@@ -33,7 +33,9 @@ def tend(
     """
     accepted = tuple(accepted_work(state).values())
     try:
-        found = workspaces.restore(where.code, state.branch, state.base, accepted, _just_merged(state))
+        # Where nothing is accepted yet, it may have begun upon the work of a task that no journal knows any more.
+        begun = state.tip or state.base
+        found = workspaces.restore(where.code, state.branch, begun, accepted, _just_merged(state))
     except Refused as error:
         found = BranchFound("", "", reason=str(error) or "unknown")
     return BranchTended(

@@ -16,10 +16,12 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.plan_edits import judges_of_the_whole, planner, wait_for
 from orchestrator.pm.plan.readiness import has_pm
+from orchestrator.pm.policies.causes import SHORT
 from orchestrator.pm.policies.consultation_end import begin_anew
 from orchestrator.pm.policies.reopen import feed, reopen
 from orchestrator.pm.policies.retries import try_launches_now
 from orchestrator.pm.state.changes import (
+    BranchPlaced,
     BriefTaken,
     ConfigEdited,
     CriteriaMarked,
@@ -119,6 +121,9 @@ def _begin(draft: Draft, fact: TaskStarted) -> None:
         draft.change(ZoneSet(fact.utc_offset))
     if fact.history:
         draft.notice(f"{len(fact.history)} handoffs existed before; they are history and are ignored")
+    if fact.found:
+        draft.change(BranchPlaced(fact.found))
+        draft.notice(f"{draft.state.branch} existed before, at {fact.found[:SHORT]}: the work begins upon it")
     for step in family_of(fact.brief).first_steps(fact.brief):
         draft.change(StepAdded(replace(step, since=fact.at)))
     draft.reply = f"{fact.name} runs"
