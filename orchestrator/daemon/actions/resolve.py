@@ -9,10 +9,13 @@ looked for in those folders, and commits on the boxes.
 
 from __future__ import annotations
 
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import layout
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.errors import Refused
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
@@ -113,6 +116,8 @@ def _in_place(adapters: Adapters, reference: Reference, place: Location) -> Reso
 
 def _of_task(adapters: Adapters, reference: Reference, where: TaskPaths, path: str) -> Resolution:
     """Look for a file in the folder of the task that its path begins with, and nowhere else."""
+    if why := withheld(adapters.files, layout.task_withheld(where.home)).get(normpath(path)):
+        return _missing(reference, f"is not wholly here: {why}")
     return _on_disk(adapters, reference, where.task / path.partition("/")[0], where.task / path, "")
 
 

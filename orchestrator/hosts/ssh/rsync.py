@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
+from orchestrator.hosts.ssh.bounds import Quota
+from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
 
@@ -18,7 +20,8 @@ DEADLINE: Final = 120.0
 BOX: Final = "box"
 """The name of the box in the arguments; it has no effect, as the connection exists already."""
 
-_LISTED: Final = re.compile(rb">([0-9]{1,20}) ")
+_LISTED: Final = re.compile(rb">([0-9]{1,20}) (.*)")
+_GRACE: Final = 1.0  # seconds in which it may keep what it has of a file
 _SILENCE: Final = 10  # seconds without a byte after which rsync gives up
 _SAID: Final = 1_048_576
 _MOVED: Final = 24  # a file was moved while it was read; the next transfer finds it
@@ -31,30 +34,36 @@ _NOT_CLEAN: Final = "is your shell clean"
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """rsync's output, and its error messages. Unless `whole`, it had more to do."""
+    """rsync's output, and its error messages. Unless `whole`, it had more to do; `gave_way`: to something else."""
 
     out: bytes
     said: str = ""
     whole: bool = True
+    gave_way: bool = False
 
 
-class _Budget:
-    """Counts the bytes of the files that rsync lists."""
+class _Meter:
+    """Counts the files that rsync lists."""
 
-    def __init__(self, left: int) -> None:
-        self._left = left
+    def __init__(self, quota: Quota) -> None:
+        self._quota = quota
         self._line = b""
 
     def allows(self, piece: bytes) -> bool:
         """Take the next output of rsync; return whether it may go on."""
         *lines, self._line = (self._line + piece).split(b"\n")
         for line in lines:
-            if listed := _LISTED.match(line):
-                self._left -= int(listed[1])
-        return self._left >= 0
+            listed = _LISTED.match(line)
+            if (
+                listed
+                and not line.endswith(b"/")
+                and not self._quota.take(os.fsdecode(listed[2]), int(listed[1]))
+            ):
+                return False
+        return True
 
 
-def rsync(
+def rsync(  # noqa: PLR0913 (all of them bound one transfer)
     link: Link,
     arguments: Sequence[str],
     environ: Mapping[str, str],
@@ -62,14 +71,14 @@ def rsync(
     stdin: bytes = b"",
     deadline: float = DEADLINE,
     cut_short: bool = False,
-    budget: int | None = None,
+    quota: Quota | None = None,
+    go_on: Callable[[], bool] | None = None,
 ) -> Transfer:
     """Run rsync with these arguments; no word of them is interpreted by a shell, here or there.
 
-    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `budget` is how many
-    bytes
-    of files it may transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and
-    transferred files stay.
+    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `quota` is what it may
+    transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and transferred files stay.
+    `go_on` ends it at any time, likewise.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
@@ -86,13 +95,17 @@ def rsync(
                 deadline=deadline,
                 most=_SAID,
                 environ={**environ, "LC_ALL": "C"},
-                heed=None if budget is None else _Budget(budget).allows,
+                heed=None if quota is None else _Meter(quota.copy()).allows,
+                go_on=go_on,
+                grace=_GRACE,
                 among=link.children,
             )
         except Late as problem:
             raise link.cut_off(str(problem)) from None
+        except GaveWay:
+            return Transfer(b"", whole=False, gave_way=True)
         except TooMuch as problem:
-            if problem.is_err or (not cut_short and budget is None):
+            if problem.is_err or (not cut_short and quota is None):
                 raise Unavailable(f"{link.address}: rsync {problem}") from None
             return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
         said = ended.err.decode(errors="backslashreplace").strip()

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -55,13 +56,20 @@ class Slow:
 
 
 @pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path: there is a socket in it."""
+    with TemporaryDirectory(prefix="link-", dir="/tmp") as made:
+        yield Path(made)
+
+
+@pytest.fixture
 def why() -> str:
     return "No route to host"
 
 
 @pytest.fixture
-def slow(tmp_path: Path, why: str) -> Iterator[Slow]:
-    made = Slow(tmp_path, why)
+def slow(folder: Path, why: str) -> Iterator[Slow]:
+    made = Slow(folder, why)
     yield made
     made.let_go()
 
@@ -121,13 +129,13 @@ time.sleep(600)' "${socket%\\"}"
 """
 
 
-def test_state_of_a_dead_connection_returns_at_once(tmp_path: Path) -> None:
+def test_state_of_a_dead_connection_returns_at_once(folder: Path) -> None:
     """Its last words may be long in coming: something else holds its standard error open."""
-    ssh = tmp_path / "ssh"
+    ssh = folder / "ssh"
     ssh.write_text(DIES)
     ssh.chmod(0o700)
-    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    link = Link(Address("alpha"), tmp_path / "s", environ, connect=20)
+    environ = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    link = Link(Address("alpha"), folder / "s", environ, connect=20)
     with pytest.raises(Unavailable):
         link.run(["true"])
     assert link.state().way is Way.REACHABLE
