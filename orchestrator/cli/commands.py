@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from orchestrator import plain_files
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.screen import typed
 from orchestrator.runtimes.cli_inventory import program_on
@@ -127,10 +128,8 @@ class Commit:
 def facts_at(path: Path) -> FileFacts:
     """Return the facts about a path of this machine."""
     try:
-        with path.open("rb") as file:
-            return FileFacts(
-                there=True, file=path.is_file(), runs=os.access(path, os.X_OK), begins=file.read(_HEAD)
-            )
+        begins = plain_files.head(path, _HEAD)
+        return FileFacts(there=True, file=True, runs=os.access(path, os.X_OK), begins=begins)
     except IsADirectoryError:
         return FileFacts(there=True)
     except OSError:

@@ -28,7 +28,7 @@ from orchestrator.daemon.task import Task
 from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.facts import Answered, ClockMoved, LaunchFailed, RebaseAsked, SpawnAsked, StopAsked
 from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+                    if isinstance(fact, LaunchFailed):  # for want of its folders, perhaps
+                        task.see_folder()
             case h.TreeHint():
                 task.see_trees()
             case h.BoxHint():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.ingest.handoffs import history
+from orchestrator.daemon.ingest.task_folder import links_of
 from orchestrator.extensions import missing_for
 from orchestrator.formats.location import read_location
 from orchestrator.formats.task_file import read_brief
@@ -101,6 +102,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         confirmed=asked.confirmed,
         utc_offset=context.clock.utc_offset(now),
         history={} if task.begun else history(files, folder, context.adapters.settings.limits),
+        links=None if task.begun else links_of(files, folder),
     )
 
 

@@ -27,7 +27,7 @@ from orchestrator.daemon.core.task_paths import (
     workspace_of,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
-from orchestrator.daemon.ingest.task_folder import make_run_folders
+from orchestrator.daemon.ingest.task_folder import is_right, make_run_folders
 from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
@@ -169,7 +169,8 @@ def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: 
     tree = worked_in(state, run, where)
     launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
     if tree is None:
-        if Gate.CHANGED in step.gates and not launched:
+        looks = run.purpose is Purpose.WORK and only_looks(state.brief.config, step)
+        if (Gate.CHANGED in step.gates or looks) and not launched:
             look_ahead(adapters, state, step, run, where)
         return workspace_of(state, run, where)
     workspace = _made_ready(adapters, state, step, run, where, tree, launched=launched)
@@ -222,7 +223,8 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
     order_file = layout.run_order(folder)
-    make_run_folders(adapters.files, where.task, agent, run)
+    if aside := make_run_folders(adapters.files, where.task, agent, run, state.links):
+        log.warning("task %s: %s", state.id, aside)
     assignment = _assignment(state, run, step, agent, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
@@ -266,8 +268,9 @@ def _assignment(
         run=run.id,
         task=state.name,
         instance=run.instance,
+        agent=run.agent,
         step=step.id,
-        attempt=step.attempt,
+        attempt=state.runs.tries(step.id),
         order=layout.run_order(layout.run_home(seen.home, run.id)),
         reply_to=run.order,
         task_dir=seen.task,
@@ -320,6 +323,8 @@ def _publish_order(
     rendered = render_order(order)
     public = layout.handoffs(where.task) / order.name
     adapters.files.make_folder(public.parent, 0o755)
+    if not is_right(adapters.files, where.task, public.parent.name, state.links):
+        raise Unavailable(f"{public.parent} leads elsewhere: it is put right ahead of the next try")
     if (
         not adapters.files.create(public, rendered.encode(), 0o644, durable=False)
         and adapters.files.read(public) != rendered.encode()

@@ -160,7 +160,13 @@ class HostMonitor:
         """Return what cannot be fetched, task by task, for `task hosts`."""
         names = {remote_task.task: remote_task.name for remote_task in self.remote_tasks}
         return [
-            {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
+            {
+                "task": names[task],
+                "task_id": task,
+                "what": each.pull.value,
+                "since": each.since,
+                "why": each.why,
+            }
             for task in sorted(names)
             for each in self.troubles.of(task)
         ]

@@ -24,7 +24,7 @@ LARGEST: Final = 67_108_864
 TOTAL: Final = 1_073_741_824
 """The maximum number of bytes of all transcripts of a task that are copied from one box."""
 
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass

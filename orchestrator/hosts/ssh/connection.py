@@ -11,9 +11,9 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import plain_files
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.link_state import State, Way, refused
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.hosts.ssh.master import Master
 
 LOST: Final = "the connection was lost"
+
+MOST: Final = 16 * 1_048_576
+"""Bytes of a file of known hosts that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ def _known(path: str, line: int) -> str:
     if not path or not line:
         return ""
     try:
-        with Path(path).open(errors="replace") as file:
-            return next((fingerprint(text) for number, text in enumerate(file, 1) if number == line), "")
-    except OSError:
+        lines = plain_files.read(path, MOST).decode(errors="replace").splitlines()
+        return fingerprint(lines[line - 1])
+    except (OSError, IndexError):
         return ""
