@@ -154,8 +154,9 @@ def test_commit_of_nothing_that_becomes_much_is_refused(link: Link, box: Box, pr
 
 
 def made_tree(repo: Path, entries: str) -> str:
-    argv = ["git", "-C", repo, "mktree"]
-    return subprocess.run(argv, input=entries, capture_output=True, text=True, check=True).stdout.strip()
+    argv = ["git", "-C", str(repo), "mktree"]
+    done = subprocess.run(argv, input=entries, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def test_shallow_project_takes_commits(link: Link, box: Box, project: Path, tmp_path: Path) -> None:

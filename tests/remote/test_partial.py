@@ -7,6 +7,7 @@ import pwd
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,10 @@ def world(boxes: Boxes, tmp_path: Path) -> Iterator[World]:
     link.close()
 
 
+def _is_before(until: float) -> bool:
+    return time.monotonic() < until
+
+
 def part_of(world: World) -> int:
     """Return how much of a file is here."""
     return max((size for _, size in parts_of(world.here.mirror / "tree.incoming")), default=0)
@@ -48,7 +53,7 @@ def test_transfer_gives_way_and_continues_where_it_was(world: World) -> None:
     sync, parts = world.sync(), [0]
     for _ in range(12):
         until = time.monotonic() + 1.5
-        pulled = sync.pull_bulk([RUN], lambda until=until: time.monotonic() < until)
+        pulled = sync.pull_bulk([RUN], partial(_is_before, until))
         if not pulled.more:
             break
         assert pulled.gave_way

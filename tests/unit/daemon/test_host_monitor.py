@@ -602,7 +602,7 @@ def test_bulk_transfer_that_was_put_off_for_long_has_its_time(bench: Bench) -> N
         given.append(now[0] - began)
         return Pulled(more=True, gave_way=True)
 
-    sync.pull_bulk = pull_bulk  # type: ignore[method-assign]
+    sync.pull_bulk = pull_bulk  # type: ignore[method-assign, assignment]
     transfers.want([task])
     transfers.pull_bulk([task], lambda: True)
     assert given == []
