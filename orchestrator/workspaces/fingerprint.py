@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
 from orchestrator.formats.tree_listing import (
     GONE,
     LARGEST,
@@ -54,7 +55,7 @@ class _Reader:
             if found.st_size > min(LARGEST, self.left):
                 return f"large {found.st_size} {found.st_mtime_ns} {found.st_ino} {found.st_mode}"
             self.left -= found.st_size
-            return word_of(found.st_mode, path.read_bytes(), self.name_length)
+            return word_of(found.st_mode, plain_files.read(path, found.st_size), self.name_length)
         except FileNotFoundError:
             return GONE
         except (OSError, ValueError) as error:

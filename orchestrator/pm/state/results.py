@@ -141,7 +141,7 @@ def counts_as_check(state: PMState, step: Step) -> bool:
 
 def baseline_of(state: PMState) -> Step | None:
     """Return the step that ran the check before anything was changed, if the plan has one."""
-    return next((step for step in state.steps.values() if step.only_check), None)
+    return state.steps.first(state.steps.baselines)
 
 
 def fails_as_before(state: PMState, step: Step, exited: int, lines: Sequence[str]) -> bool:

@@ -39,6 +39,7 @@ _OWN: Final = (
     "consultations",
     "queued",
     "claiming",
+    "baselines",
 )
 _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 
@@ -54,6 +55,7 @@ class Steps(PersistentMap[str, Step]):
     again: it begins a subtask (unless it judges) and was opened before.
     given_up: it was set aside, and its goal is not reached in another way; `replaced`: it is.
     queued: the work that it judges waits to be merged. claiming: its work may change files that others may not.
+    baselines: it is a check that runs before anything is changed.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -71,6 +73,7 @@ class Steps(PersistentMap[str, Step]):
     consultations: Marks
     queued: Marks
     claiming: Marks
+    baselines: Marks
     ready: Marks
     hopeless: Marks
     under_way: frozenset[str]
@@ -183,6 +186,7 @@ class Steps(PersistentMap[str, Step]):
         copy.free, copy.ready, copy.hopeless = self.free, self.ready, self.hopeless
         copy.passed, copy.given_up, copy.replaced = self.passed, self.given_up, self.replaced
         copy.consultations, copy.queued, copy.claiming = self.consultations, self.queued, self.claiming
+        copy.baselines = self.baselines
         copy.under_way, copy._groups, copy._lacks = self.under_way, self._groups, self._lacks
         return copy
 
@@ -277,6 +281,7 @@ def _own(step: Step) -> tuple[bool, ...]:
         Gate.DECISION in step.gates,
         bool(step.queued_at),
         bool(step.claims),
+        step.only_check,
     )
 
 

@@ -159,6 +159,7 @@ class House:
             "code": str(other.get("project", self.project)),
             "branch": "task/tidy",
             "base": "0123456789abcdef",
+            "tip": "",
             "started_at": AT,
             "last_checkin": AT,
             "updated": AT,

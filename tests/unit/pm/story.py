@@ -55,6 +55,7 @@ class Story:
     `strewn` are files that steps change which are only to look.
     The branch is found at `astray` when it is looked at next, what was on it is kept as `branch_kept`, and it cannot be
     put back for `branch_fault`.
+    Actions of the kinds in `undone` are left undone.
     What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
 
@@ -71,6 +72,7 @@ class Story:
             for name, agent in ROLES.items()
         }
         self.works = True
+        self.undone: tuple[type[Action], ...] = ()
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.rebase_refused = ""
@@ -97,7 +99,8 @@ class Story:
         decision = self.last
         if self.works:
             for action in decision.actions:
-                self._work(action)
+                if not isinstance(action, self.undone):
+                    self._work(action)
         return decision
 
     def _work(self, action: Action) -> None:

@@ -109,12 +109,12 @@ def test_work_is_merged_one_after_the_other() -> None:
     for each in ("a", "b"):
         story.does(f"dev:{each}")
         story.approves(f"test:{each}")
-    story.works = False
+    story.undone = (Merge,)
     story.approves("review:b")
     story.approves("review:a")
     assert merges(story) == ["review:b"]
     assert story.step("review:a").state is StepState.CHECKING
-    story.works = True
+    story.undone = ()
     (merge,) = [each for each in story.state.outbox.values() if isinstance(each, Merge)]
     story._work(merge)
     assert [story.step(f"review:{each}").state for each in ("a", "b")] == [StepState.PASSED] * 2
@@ -128,7 +128,7 @@ def test_a_tree_is_changed_only_when_its_judges_have_left() -> None:
     story.approves("test:a")
     run = story.comes_alive("review:a")
     story.reports("review:a", verdict=Verdict.APPROVED)
-    assert (story.step("review:a").behind, story.step("dev:a").commit) == (True, "c1")
+    assert (story.step("review:a").state, story.step("dev:a").commit) == (StepState.CHECKING, "c1")
     assert not merges(story)
     story.ends(run=run)
     assert story.step("dev:a").commit == "upon"

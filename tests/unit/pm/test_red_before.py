@@ -11,7 +11,7 @@ from orchestrator.model.handoff import Verdict
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AgentOverrides, TaskState, WorkspaceKind
-from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of
 
 RED = ("FAIL: test_old", "AssertionError: it does not", "Ran 3 tests in 0.001s", "FAILED (failures=1)")
 STILL_RED = (*RED[:2], "Ran 4 tests in 0.020s", RED[3])
@@ -122,7 +122,7 @@ def test_a_suite_that_was_mended_is_complete() -> None:
 
 
 def test_who_breaks_again_what_was_mended_is_rejected() -> None:
-    suite = Suite("mend", "b")
+    suite = Suite("mend", "b", limits=ONE_AT_A_TIME)
     suite.accepted("mend", None)
     suite.works("b", STILL_RED)
     suite.story.approves("test:b")

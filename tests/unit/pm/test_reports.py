@@ -273,6 +273,7 @@ def test_a_copy_of_a_report_speaks_for_no_other_step() -> None:
     assert "a copy of review-1.md" in story.state.notices[-1]
     named = replace(approved, run=review.id)
     story.feed(f.ReportLanded(story.at, "n3", "review-3.md", "other", "review", named))
+    story.ends(run=review)
     assert story.step("review:two").state is StepState.PASSED
 
 

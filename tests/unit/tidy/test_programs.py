@@ -51,7 +51,7 @@ def started(project, daemon):
 def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(started):
     daemon, planned = started(SHOP)
     (name,) = re.findall(
-        r"^- \[([a-z0-9-]+)\] .* \(agent: dev\)$", section(planned, "Subtasks"), re.MULTILINE
+        r"^- \[([a-z0-9-]+)\] .* \(agent: dev\b.*\)$", section(planned, "Subtasks"), re.MULTILINE
     )
     tree = daemon.tree("subtask")
     (tree / "shop" / "more.py").chmod(0o755)
