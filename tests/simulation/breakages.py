@@ -11,7 +11,7 @@ from orchestrator.daemon.ingest import handoffs, requests
 from orchestrator.daemon.journal import engine, store
 from orchestrator.daemon.retention import passivation
 from orchestrator.hosts import claims
-from orchestrator.model.facts import WorkMerged
+from orchestrator.model.facts import BranchTended, WorkMerged
 from orchestrator.model.run import Quiet
 from orchestrator.pm.decide import decide
 from orchestrator.pm.handlers import reports
@@ -141,12 +141,16 @@ def lets_everything_pass(patch):
 
 
 def reports_a_merge_falsely(patch):
-    """A merge is reported that was not made."""
+    """A merge is reported that was not made, and nobody sees afterwards where the branch is."""
 
     def claimed(workspaces, state, action, where, at):
         return WorkMerged(at, action.id, action.step, action.attempt, action.commit)
 
+    def unseen(workspaces, state, action, where, at):
+        return BranchTended(at, action.id, action.step, action.attempt, state.tip, state.tip)
+
     patch.setattr(finish, "merge", claimed)
+    patch.setattr(finish, "tend", unseen)
 
 
 def forgets_a_bound(patch):

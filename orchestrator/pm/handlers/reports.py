@@ -106,7 +106,8 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
 def _spoke_before(state: PMState, fact: ReportLanded, run: Run) -> str | None:
     """Return what a file, or one of the same bytes, was used for before, if not for this run's attempt; else None.
 
-    A refused report may be corrected in place by the next run of the same attempt.
+    A refused report may be corrected in place by the next run of the same attempt. What is no valid report is no copy
+    of one: two files that were cut off after the same words are alike by chance.
     """
     if fact.name in state.seen:
         before = state.runs.get(state.spoke.get(fact.name, ""))
@@ -114,6 +115,8 @@ def _spoke_before(state: PMState, fact: ReportLanded, run: Run) -> str | None:
             return "it existed before, and was ignored"
         if not _is_of_attempt(before, run):
             return f"it was handed in by run {before.id} for {before.step}"
+    if fact.report is None or fact.faults:
+        return None
     for name, digest in state.seen.items():
         original = state.runs.get(state.spoke.get(name, "")) if digest == fact.sha256 else None
         if original is not None and not _is_of_attempt(original, run):

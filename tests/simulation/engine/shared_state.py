@@ -21,9 +21,6 @@ from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
 
 Life = Generator[float, None, int]
-OVERLAPPING: Final = 0.3
-"""The share of tasks whose subtasks change one file in common."""
-
 CHECK: Final = ("check",)
 
 
@@ -34,7 +31,7 @@ class Behaviour:
     bad: the probability that a run goes wrong. rejects: that a reviewer rejects. odd: that a good run does something
     unusual. leftovers: that a run leaves a process behind. longest: the most minutes of work. subtasks: how many a plan
     has. stubborn: the probability that one cause blocks a step each time. reticent: agents report only after somebody
-    types to them.
+    types to them. overlapping: the share of tasks whose subtasks change one file in common.
     """
 
     bad: float = 0.2
@@ -45,6 +42,7 @@ class Behaviour:
     subtasks: int = 3
     stubborn: float = 0.0
     reticent: bool = False
+    overlapping: float = 0.3
 
 
 GOOD: Final = Behaviour(bad=0, rejects=0, odd=0, leftovers=0, longest=1, subtasks=1)
@@ -121,7 +119,7 @@ class Dice:
         """Whether the subtasks of this run's task change one file in common."""
         event = f"overlap.{self.name.partition('.')[2].partition('/')[0]}"
         scenario = self._shared.scenario
-        return scenario.random(event).random() < OVERLAPPING and scenario.allows(event)
+        return scenario.random(event).random() < self.behaviour.overlapping and scenario.allows(event)
 
     def deviates(self, chance: float) -> bool:
         """Return whether the run deviates here."""

@@ -49,9 +49,8 @@ def run_small_task(
 
     """
     user_task = UserTask("alpha", checks=True, listens=nudged, hooks=hooks)
-    world = World(
-        Scenario(f"sweep {kill_at}"), (user_task,), replace(GOOD, reticent=nudged), deaf=0.0, slow=hooks
-    )
+    behaviour = replace(GOOD, reticent=nudged, overlapping=0.0)
+    world = World(Scenario(f"sweep {kill_at}"), (user_task,), behaviour, deaf=0.0, slow=hooks)
     faults = Faults(world, CALM, replace(NEVER, torn=1.0), kill_at=kill_at, kill_in=kill_in, with_power=power)
     invariants = Invariants(world)
     faults.begin()

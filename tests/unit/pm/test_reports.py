@@ -277,6 +277,20 @@ def test_a_copy_of_a_report_speaks_for_no_other_step() -> None:
     assert story.step("review:two").state is StepState.PASSED
 
 
+def test_a_report_that_is_cut_off_is_no_copy_of_another() -> None:
+    """Two agents died after the same words: the second file was ignored, and nobody was asked to write it again."""
+    story = Story(limits=ONE_AT_A_TIME).planned("one", "two")
+    cut_off = (Fault(0, "has no status"),)
+    for step in ("dev:one", "dev:two"):
+        run = story.comes_alive(step)
+        story.feed(f.ReportLanded(story.at, story.nonce(), f"dev-{run.id}.md", "same", "dev", None, cut_off))
+        assert story.step(step).tally.asks == 1
+        story.ends(run=run)
+        story.does(step)
+        for judge in ("test", "review"):
+            story.approves(step.replace("dev", judge))
+
+
 def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
     """Its agent was asked for that: a file that spoke for nothing else is no copy of anything."""
     story = started()
