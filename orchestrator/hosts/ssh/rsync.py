@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0
@@ -30,6 +32,7 @@ _LOST: Final = frozenset({10, 12, 30, 35, 255})
 _NOT_THERE: Final = 127
 _NO_ROOM: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _NOT_CLEAN: Final = "is your shell clean"
+_NO_BYTE: Final = "(0 bytes received so far)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def rsync(  # noqa: PLR0913 (all of them bound one transfer)
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
         Unreachable, NotLetIn: there is no connection.
-        Unavailable: rsync is missing, or failed; a full disk here is one reason.
+        Unavailable: rsync did not start there, or failed; a full disk here is one reason.
 
     """
     with link.shell() as words:
@@ -110,7 +113,9 @@ def rsync(  # noqa: PLR0913 (all of them bound one transfer)
             return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
         said = ended.err.decode(errors="backslashreplace").strip()
         if ended.status in _LOST and not _NO_ROOM.search(said):
-            raise link.cut_off(f"a transfer ended in its midst ({_last_words(said)})", ended.err)
+            lost = link.cut_off(f"a transfer ended in its midst ({_last_words(said)})", ended.err)
+            if not (_NO_BYTE in said and isinstance(lost, Cut) and lost.stands):
+                raise lost
     if _NO_ROOM.search(said):  # whatever its status: there are several for this
         where = "there" if arguments[-1].startswith(f"{BOX}:") else "here"
         raise Unavailable(f"{link.address}: the disk {where} is full: make room ({_last_words(said)})")
@@ -118,15 +123,19 @@ def rsync(  # noqa: PLR0913 (all of them bound one transfer)
         return Transfer(ended.out)
     if ended.status == _PARTLY:
         return Transfer(ended.out, said)
-    raise Unavailable(f"{link.address}: {_meaning(link, ended.status, said)}")
+    raise Unavailable(f"{link.address}: {_meaning(link.address, ended.status, said)}")
 
 
-def _meaning(link: Link, status: int, said: str) -> str:
+def _meaning(address: Address, status: int, said: str) -> str:
     """Return why rsync failed, and what to do."""
-    if status == _NOT_THERE:
-        return "rsync is missing, or not on the PATH of a plain command: install it there"
+    # If it does not start there, rsync here sees the end of the connection or of ssh first: that is chance.
+    if status == _NOT_THERE or _NO_BYTE in said:
+        return (
+            "rsync did not start there: it is missing, or not on the PATH of a plain command: install it there "
+            f"({_last_words(said)})"
+        )
     if _NOT_CLEAN in said:
-        command = shlex.join(["ssh", *link.address.words(), "true"])
+        command = shlex.join(["ssh", *address.words(), "true"])
         return (
             f"its shell prints something before a command's output: `{command}` must print nothing. Correct what a "
             "plain command reads there (~/.bashrc, ~/.zshenv)"
