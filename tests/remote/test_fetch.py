@@ -98,10 +98,7 @@ def account(request: pytest.FixtureRequest, boxes: Boxes) -> Box:
     shell = shutil.which(str(request.param))
     if shell is None:
         pytest.skip(f"{request.param} is not installed")
-    front = boxes.folder / "login"
-    front.write_text(f'#!/bin/sh\ncd "$HOME"\nexec {shell} -c "$SSH_ORIGINAL_COMMAND"\n')
-    front.chmod(0o755)
-    return boxes.add("beta", server=f"ForceCommand {front}")
+    return boxes.add("beta", server=boxes.login_shell(shell))
 
 
 @pytest.mark.parametrize(
