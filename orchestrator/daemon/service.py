@@ -105,7 +105,7 @@ class Service:
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
         self._boxes = KeptBoxes(
-            self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
+            self._state, self._files, environ, self._hints.put, self._tmux, settings=self._settings
         )
         for extension in load_all():
             if extension.fault:

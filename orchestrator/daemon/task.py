@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,7 @@ from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
+from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile, OrchestratorError
 from orchestrator.model.facts import (
@@ -559,7 +561,10 @@ class Task:
             adapters = self.context.adapters
             limits = adapters.settings.limits
             folder, nonce = self.where.task, self.context.nonce
-            self._intake = HandoffIngest(adapters.files, folder, self._keep, limits, nonce, self._trees)
+            known = partial(withheld, adapters.files, layout.task_withheld(self.home))
+            self._intake = HandoffIngest(
+                adapters.files, folder, self._keep, limits, nonce, self._trees, known
+            )
         return self._intake
 
     def _trees(self, run: Run) -> tuple[Path, ...]:

@@ -58,7 +58,8 @@ class TaskStarted:
 class ReportLanded:
     """A file of an agent lies whole in `handoffs/`. Exactly one of `report` and `faults` says something.
 
-    `sha256` is of its bytes; `missing` are the artifacts that it names and that are not on disk (law 6).
+    `sha256` is of its bytes; `missing` are the artifacts that it names and that are not on disk (law 6). `withheld` are
+    those that lie on the agent's box and are not here, or not wholly, each with the reason.
     """
 
     at: float
@@ -69,6 +70,7 @@ class ReportLanded:
     report: Report | None = None
     faults: tuple[Fault, ...] = ()
     missing: tuple[str, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
     kind: Literal["report_landed"] = "report_landed"
 
 

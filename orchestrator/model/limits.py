@@ -156,6 +156,9 @@ class Limits:
     max_handoff_bytes: int = 1_048_576
     """Largest handoff that is read, in bytes."""
 
+    max_artifact_bytes: int = 67_108_864
+    """Largest file of artifacts, scratchpads or logs that is fetched from a box, in bytes."""
+
     max_task_tokens: int | None = 300_000_000
     """Tokens that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit.
 

@@ -60,7 +60,7 @@ def failing(world: World) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("rsync", "why", "remedy"),
     [
-        (NO_RSYNC, "rsync is missing", "install it there"),
+        (NO_RSYNC, "rsync did not start", "install it there"),
         (FLOODS, "bytes of error messages", "rsync wrote more than"),
     ],
     ids=["no rsync", "floods"],
@@ -98,7 +98,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
     ("file", "text", "cause"),
     [
         (".bash_profile", "exit 3\n", "did not send the environment of a login"),
-        (".bashrc", "rsync() { return 127; }\n", "rsync is missing"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync did not start"),
         (".bashrc", "echo Welcome\n", "must print nothing"),
     ],
     ids=["login", "rsync", "banner"],

@@ -14,6 +14,7 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import channel as channels
 from orchestrator.hosts.ssh import link as links
+from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.channel import BURST, RATE, Channel
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import Unreachable, Way
@@ -69,9 +70,9 @@ def test_of_a_flood_of_changes_a_share_is_read(
     channel.close()
 
 
-@pytest.mark.parametrize("budget", [None, 1_000_000])
+@pytest.mark.parametrize("quota", [None, Quota(1_000_000, 10)])
 def test_rsync_that_floods_its_errors_is_no_pull(
-    box: Box, link: Link, tmp_path: Path, budget: int | None
+    box: Box, link: Link, tmp_path: Path, quota: Quota | None
 ) -> None:
     """It transfers all the while: what it brought stays, but nothing tells that it was all."""
     if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
@@ -80,7 +81,7 @@ def test_rsync_that_floods_its_errors_is_no_pull(
     (box.home / ".bashrc").write_text('rsync() { yes complaint >&2 & command rsync "$@"; wait; }\n')
     mirror = Mirror(link, tmp_path / "m", os.environ)
     with pytest.raises(Unavailable, match="error messages"):
-        mirror.bring([f"{box.home}/./file"], budget=budget)
+        mirror.bring([f"{box.home}/./file"], quota=quota)
     assert link.run(["true"]).status == 0
 
 

@@ -8,10 +8,13 @@ looked for in those folders, and commits on the boxes.
 
 from __future__ import annotations
 
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import layout
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.errors import Refused
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
@@ -112,6 +115,8 @@ def _of_task(adapters: Adapters, reference: Reference, where: TaskPaths, path: s
     """Look for a file in the artifacts of the task. A handoff is a claim: it is no evidence of what it says."""
     if path.partition("/")[0] != _ARTIFACTS:
         return _missing(reference, _CLAIM)
+    if why := withheld(adapters.files, layout.task_withheld(where.home)).get(normpath(path)):
+        return _missing(reference, f"is not wholly here: {why}")
     return _on_disk(adapters, reference, where, where.task / _ARTIFACTS, where.task / path, "")
 
 

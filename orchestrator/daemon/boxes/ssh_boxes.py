@@ -19,6 +19,7 @@ from orchestrator.daemon.boxes.host_registry import HostRegistry
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.location import address_of
 from orchestrator.formats.tree_listing import differing, read_listing
+from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.fingerprint import listed, moved_between
@@ -37,12 +38,12 @@ from orchestrator.hosts.ssh.window import close_window, ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.pools import pool_of
+from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
 from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.workspaces.fetching import fetch_head
 
 if TYPE_CHECKING:
-    from orchestrator.model.pools import Pool
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,8 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         post: sends a hint to the loop.
         tmux: the server here, for the windows that show boxes.
         config: settings of ssh to use in place of the user's own.
-        pools: the pools of the settings; `task hosts` lists their boxes before they are used.
+        settings: the user's settings: how large files may be that are fetched, and the pools, whose boxes `task hosts`
+            lists before they are used.
 
     """
 
@@ -73,7 +75,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         post: Callable[[h.Hint], None],
         tmux: Tmux,
         config: Path | None = None,
-        pools: tuple[Pool, ...] = (),
+        settings: Settings | None = None,
     ) -> None:
         super().__init__()
         self._state = state
@@ -84,8 +86,10 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         self._config = config
         self._grounds: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
-        self._pools = pools
-        if pools:
+        settings = settings or Settings()
+        self._pools = settings.hosts
+        self._bounds = Bounds(largest=settings.limits.max_artifact_bytes)
+        if self._pools:
             with suppress(OSError):
                 self._links()
             self._show()
@@ -142,7 +146,8 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
-        return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ)
+        quarantine = layout.box_fetches(self._state)
+        return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ, quarantine)
 
     def uncommitted(self, box: str, place: str) -> bool:
         """Return whether a repository on a box has uncommitted work. Raises Unavailable."""
@@ -200,7 +205,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             here = LocalPaths(
                 remote_task.folder, remote_task.home, layout.box_mirror(self._state, name, remote_task.task)
             )
-            return TaskSync(link, self._files, there, here, self._environ)
+            return TaskSync(link, self._files, there, here, self._environ, bounds=self._bounds)
 
         def channel(remote_tasks: list[RemoteTask]) -> Channel:
             tasks = [self._there(link, remote_task) for remote_task in remote_tasks]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -85,7 +86,8 @@ NOBODY: Final[Done] = {}
 class HandoffIngest:
     """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` stores each report, with its hash.
 
-    `trees` are the folders outside of it in which the work of a run may be.
+    `trees` are the folders outside of it in which the work of a run may be; `withheld` returns what reports on boxes
+    named that is not here, and why.
 
     `_changes` are those of handled files, `_foreign` the files that are nobody's handoff and not reported yet.
     `_maybe_partial` says since when a file that can be parsed may be incomplete: infinity while it has a writer.
@@ -97,6 +99,7 @@ class HandoffIngest:
     limits: Limits
     nonce: Callable[[], str]
     trees: Callable[[Run], tuple[Path, ...]] = lambda _: ()
+    withheld: Callable[[], Mapping[str, str]] = dict
     _known: dict[str, Stamp] = field(default_factory=dict)
     _unsettled: dict[str, float] = field(default_factory=dict)
     _saving: dict[str, str] = field(default_factory=dict)
@@ -309,8 +312,10 @@ class HandoffIngest:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
             if self._may_go_on(entry, at) and instance not in done:
                 return None
-        missing = self._missing(report, instance, state)
-        return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
+        missing, withheld = self._missing(report, instance, state)
+        return ReportLanded(
+            at, self.nonce(), name, digest, instance, report, missing=missing, withheld=withheld
+        )
 
     def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
         """Return whether a file that can be parsed may still be incomplete because its writer may have been killed."""
@@ -388,11 +393,13 @@ class HandoffIngest:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
-    def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
-        """Return the named artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
+    def _missing(
+        self, report: Report, instance: str, state: PMState
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Return the named artifacts that are not on disk (law 6), and those that stay on a box, with the reason.
 
-        Paths in the task's folder on a box are looked for in the local one, where they were fetched to; paths in other
-        folders on a box stay there, and are believed.
+        Evidence is looked up when it is judged. Paths in the task's folder on a box are looked for in the local one,
+        where they were fetched to; paths in other folders on a box stay there, and are believed.
         """
         named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
@@ -404,7 +411,12 @@ class HandoffIngest:
                 for name in named
                 if name.startswith(there) or not name.startswith("/")
             }
-        return tuple(name for name in named if not self._is_there(name, trees))
+            known = self.withheld()
+        else:
+            known = {}
+        away = {name: why for name in named if (why := known.get(normpath(name)))}
+        lacking = (name for name in named if name not in away and not self._is_there(name, trees))
+        return tuple(lacking), tuple(away.items())
 
     def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
         """Return whether a path names a file, or a folder that is not empty, where an agent's work may be.

@@ -220,7 +220,8 @@ def _report(fact: dict[str, Any]) -> str:
     verdict = f", {report['verdict']}" if report.get("verdict") else ""
     missing = fact.get("missing") or ()
     absent = f"; not on disk: {', '.join(missing)}" if missing else ""
-    return f"{report.get('status')}{verdict}{absent}"
+    away = "".join(f"; {name} is not here: {why}" for name, why in fact.get("withheld") or ())
+    return f"{report.get('status')}{verdict}{absent}{away}"
 
 
 def _decision(fact: dict[str, Any]) -> str:

@@ -53,10 +53,19 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
     elif fact.faults or fact.report is None:
         reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
         ask_again(draft, run.step, reasons)
-    elif fact.missing and fact.report.status is not ReportStatus.BLOCKED:
-        ask_again(draft, run.step, f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    elif (fact.missing or fact.withheld) and fact.report.status is not ReportStatus.BLOCKED:
+        ask_again(draft, run.step, _lacking(fact, run))
     else:
         _take(draft, run, fact.name, fact.report)
+
+
+def _lacking(fact: ReportLanded, run: Run) -> str:
+    """Return which artifacts of a report are not here, and why."""
+    reasons = []
+    if fact.missing:
+        reasons.append(f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    reasons += [f"{name} stays on {run.host}: {why}" for name, why in fact.withheld[:10]]
+    return "; ".join(reasons)
 
 
 def speaker(state: PMState, fact: ReportLanded) -> Run | str:

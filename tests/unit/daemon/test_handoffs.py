@@ -10,6 +10,7 @@ from orchestrator.model.consultation import PMAction
 from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
+from orchestrator.model.task import Location
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
 from tests.unit.pm.story import Story
@@ -600,3 +601,36 @@ def test_a_report_that_is_carried_on_is_heard_each_time(desk):
     assert len(swapped(desk, seconds=60, every=20)) == 3
     desk.now += 1200
     assert len(swapped(desk, seconds=60, every=20)) == 3
+
+
+def landed_from_a_box(desk, withheld, *named):
+    """Let a developer's report come from a box, where its task's folder is another one; return the fact."""
+    story = Story(cwd=Location("/repo", "me@box"))
+    story.planned("a")
+    run = story.comes_alive("dev:a")
+    assert run.on_box
+    artifacts = "".join(f"- {each}\n" for each in named)
+    text = f"# Handoff: dev\n**Status:** COMPLETE\n**Run:** {run.id}\n\n## Completed Work\nDone.\n\n## Artifacts\n"
+    intake = HandoffIngest(
+        desk.files, TASK, desk.kept.__setitem__, Limits(), lambda: "nonce", withheld=lambda: withheld
+    )
+    desk.put("dev-20251127-153001.md", text.replace("Artifacts", "Artifacts Generated") + artifacts)
+    (fact,) = intake.scan(story.state, desk.now)
+    return fact
+
+
+def test_folder_of_a_box_that_is_here_in_part_is_withheld(desk):
+    """One file of it is here, which says nothing of the others."""
+    desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
+    why = {"artifacts/code": "not all of it came in time", "artifacts/other": "not named"}
+    fact = landed_from_a_box(desk, why, "artifacts/code/", "artifacts/code/one", "artifacts/never")
+    assert fact.withheld == (("artifacts/code/", "not all of it came in time"),)
+    assert fact.missing == ("artifacts/never",)
+
+
+def test_report_of_a_run_here_is_not_judged_by_what_a_box_withholds(desk):
+    desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
+    desk.put(NAME, GOOD + "\n## Artifacts Generated\n- artifacts/code\n")
+    desk.intake.withheld = lambda: {"artifacts/code": "not all of it came in time"}
+    (fact,) = desk.scan()
+    assert (fact.missing, fact.withheld) == ((), ())

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.evidence import references
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh.withheld import Withheld, path_of
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
@@ -206,6 +208,20 @@ def test_what_git_cannot_tell_now_is_tried_later(desk: Desk) -> None:
 
 
 # Work that stays where it was done -------------------------------------------------------------------
+
+
+def test_folder_that_came_in_part_is_no_evidence(desk: Desk) -> None:
+    """It holds a file, which is not all that its agent made on the box."""
+    noted = Withheld(DiskFiles(), path_of(layout.task_withheld(desk.where.home), "b"))
+    noted.note("artifacts/tests", "not all of it came in time")
+    noted.keep()
+    found = desk.look("artifacts/tests/")
+    assert not found.exists
+    assert "not all of it came in time" in found.detail
+    assert desk.look("artifacts/tests/seen.md").exists
+    noted.note("artifacts/tests", "")
+    noted.keep()
+    assert desk.look("artifacts/tests/").exists
 
 
 @pytest.fixture

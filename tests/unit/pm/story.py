@@ -205,6 +205,7 @@ class Story:
         status: ReportStatus = ReportStatus.COMPLETE,
         *,
         missing: tuple[str, ...] = (),
+        withheld: tuple[tuple[str, str], ...] = (),
         run: Run | None = None,
         name: str = "",
         **said: object,
@@ -212,7 +213,7 @@ class Story:
         """The agent of a step lays down its report."""
         run = run or self.run_of(step)
         report = Report(status, run=run.id, in_reply_to=run.order, **said)  # type: ignore[arg-type]
-        return self.lands(run.instance, report, missing=missing, name=name)
+        return self.lands(run.instance, report, missing=missing, withheld=withheld, name=name)
 
     def lands(
         self,
@@ -221,12 +222,14 @@ class Story:
         *,
         faults: tuple[Fault, ...] = (),
         missing: tuple[str, ...] = (),
+        withheld: tuple[tuple[str, str], ...] = (),
         name: str = "",
     ) -> Decision:
         """A file of `instance` lies whole in `handoffs/`."""
         nonce = self.nonce()
         name = name or f"{instance}-{nonce}.md"
-        return self.feed(f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing))
+        landed = f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing, withheld)
+        return self.feed(landed)
 
     def decides(
         self, action: PMAction = PMAction.WAIT, target: str = "", *, run: Run | None = None, **said: Any

@@ -496,6 +496,7 @@ class Mind(RuleBasedStateMachine):
         planned=st.none() | subtasks,
         criteria=st.none() | marks,
         missing=st.sampled_from([(), (), ("artifacts/lie",)]),
+        withheld=st.sampled_from([(), (), (("artifacts/large", "too large"),)]),
         unreadable=st.sampled_from([False, False, False, True]),
         names_run=st.booleans(),
         name=st.sampled_from(["x.md", "y.md", ""]),

@@ -59,6 +59,17 @@ def test_a_report_of_files_that_are_not_there_comes_back_with_the_list() -> None
     assert "not on disk: artifacts/lie.md" in story.order_of("explore").instructions
 
 
+def test_report_of_what_stays_on_a_box_comes_back_with_reason() -> None:
+    """It is no lie: the file is there, and too large to come. So the agent must not look for it in vain."""
+    story = started()
+    story.reports("explore", withheld=(("artifacts/large", "it is larger than 5 bytes"),))
+    story.ends("explore")
+    instructions = story.order_of("explore").instructions
+    assert "artifacts/large" in instructions
+    assert "it is larger than 5 bytes" in instructions
+    assert "not on disk" not in instructions
+
+
 def test_a_verdict_that_is_missing_is_asked_for_once() -> None:
     story = Story().planned("a")
     story.does("dev:a")
