@@ -30,6 +30,7 @@ ELSEWHERE = {
     "hosts/run_processes.py": 1,  # a control group
     "hosts/ssh/rehearsal.py": 2,  # in a folder that it made
     "hosts/tmux.py": 1,  # settings that ship
+    "workspaces/fetching.py": 2,  # in a repository that it made
     "notifications/senders": None,
     "runtimes/screens.py": 1,  # rules that ship
     "runtimes/gemini.py": 3,  # what ships
