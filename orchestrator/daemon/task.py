@@ -15,6 +15,7 @@ from orchestrator.daemon.boxes.unfetched import Unfetched
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of, remote_task_of, workspace_of
 from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
+from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
@@ -24,14 +25,11 @@ from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
-from orchestrator.formats.task_file import read_brief
 from orchestrator.model.actions import Action
-from orchestrator.model.config_changes import config_changes
 from orchestrator.model.errors import BadFile, OrchestratorError
 from orchestrator.model.facts import (
     BoxBack,
     BoxLost,
-    BriefChanged,
     CheckedIn,
     FolderBack,
     FolderLost,
@@ -86,7 +84,7 @@ class Task:
     _outstanding: Unfetched = field(init=False)
     _boxes_left: BoxCleanup = field(init=False)
     _intake: HandoffIngest | None = field(default=None, init=False)
-    _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
+    _brief: BriefEdits = field(init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
     _showing: ProjectionWriter | None = field(default=None, init=False)
@@ -102,6 +100,7 @@ class Task:
         """Open the journal."""
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
+        self._brief = BriefEdits(self.context.adapters.files)
         self._outstanding = Unfetched(self.context.adapters.files, self.home)
         self._boxes_left = BoxCleanup(self.context, self.home)
         self.engine = Engine(
@@ -181,7 +180,7 @@ class Task:
         """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
         self._intake = None
-        self._brief_stamp = None
+        self._brief.forget()
         self._listening.forget()
         self.doing.forget()
 
@@ -401,24 +400,16 @@ class Task:
 
         If the task has ended, this is left to its next start, which sees by it that there is more to do.
         """
-        files, state = self.context.adapters.files, self.engine.state
+        state = self.engine.state
         if state.state not in ACTIVE:
             return
-        path = layout.task_brief(self.where.task)
-        entry = files.entry(path)
-        stamp = (entry.inode, entry.mtime_ns, entry.size) if entry else None
-        if stamp is None or stamp == self._brief_stamp:
-            return
-        self._brief_stamp = stamp
         try:
-            brief = read_brief(files.read(path, 1 << 20), "task.md")
+            fact = self._brief.look(layout.task_brief(self.where.task), state, self.context.clock.now())
         except (BadFile, Unreadable) as error:
             self.engine.say(f"the edited task.md is ignored: {error}")
             return
-        asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
-        edited = config_changes(state.brief.config, brief.config) != state.edited
-        if not brief.unfilled and (asks or edited):
-            self.feed(BriefChanged(self.context.clock.now(), brief))
+        if fact is not None:
+            self.feed(fact)
 
     def check_in(self, *, asked: bool = False) -> None:
         """The heartbeat: look at everything, record signs of work, handle what is due (HUB 4.1).
@@ -450,6 +441,8 @@ class Task:
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
+        if (edited := self._edit_due()) is not None and at >= edited:
+            self.see_brief()
         moment = self._deadline()
         if moment is not None and at >= moment:
             self.see_events()  # they may have come in time
@@ -479,11 +472,17 @@ class Task:
         ]
         if (moment := self._deadline()) is not None:
             moments.append(moment)
+        if (edited := self._edit_due()) is not None:
+            moments.append(edited)
         if self._intake is not None and (again := self._intake.look_again(now)) is not None:
             moments.append(again)
         soonest = min(moments, default=None)
         # What was already due at the last look waits for something else: no reason to look again at once.
         return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
+
+    def _edit_due(self) -> float | None:
+        """Return when to look at task.md again; an ended task looks at it only when it is started."""
+        return self._brief.due_at if self.engine.state.state in ACTIVE else None
 
     def _deadline(self) -> float | None:
         """Return when time alone changes something. Called at every turn, so it is cached for each state."""

@@ -27,6 +27,7 @@ from orchestrator.model.task import (
     Bring,
     Config,
     Location,
+    Recheck,
     Unanswered,
     WorkspaceKind,
 )
@@ -212,6 +213,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "workspace": ("workspace", partial(_word, WorkspaceKind)),
     "architect": ("architect", _yes),
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
+    "recheck": ("recheck", partial(_word, Recheck)),
     "unanswered": ("unanswered", _unanswered),
     "approve": ("approve", _approvals),
     "skills": ("skills", _skills),

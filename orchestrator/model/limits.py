@@ -33,8 +33,14 @@ class Limits:
     max_rejections: int = 3
     """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
 
+    max_conflicts: int = 3
+    """How often the work of one step may conflict with what others merged meanwhile, before a person is asked."""
+
     max_replans: int = 2
     """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
+
+    max_repeated_judgements: int = 1
+    """How often a judge judges again because its tree, or the task's branch, was changed while it judged."""
 
     max_blocks: int = 1
     """How often a blocked step is tried again, by another approach, before a person is asked."""
@@ -78,20 +84,23 @@ class Limits:
     max_usage_limits: int = 40
     """How often in a row a service may refuse for a usage limit before a person is asked; see `usage_limit_window`."""
 
-    usage_limit_pause: float = 60.0
-    """First pause after a usage limit that does not say when it ends."""
+    usage_limit_pause: float = 90.0
+    """Longest pause during the first 6 hours of a usage limit that does not say when it ends; the first is 30 s."""
 
     max_usage_limit_pause: float = 1200.0
-    """Longest pause after a usage limit that does not say when it ends."""
+    """Longest pause between two tries of a limited service, after those hours."""
 
     usage_limit_window: float = 604800.0
     """How long a service must have refused before a person is asked: the longest window of a usage limit."""
 
-    max_overloads: int = 12
-    """How often in a row an overloaded service is tried again."""
+    max_overloads: int = 40
+    """How often in a row a service may be overloaded before a person is asked; see `overload_window`."""
 
     overload_pause: float = 15.0
-    """First pause after an overload. It doubles up to `max_overload_pause`."""
+    """First pause after an overload. The next are as long as the overload has lasted, up to `max_overload_pause`."""
+
+    overload_window: float = 86400.0
+    """How long a service must have been overloaded before a person is asked: longer than any known outage."""
 
     max_context_overflows: int = 5
     """How often a conversation whose context is full is taken over by a fresh one."""
@@ -102,8 +111,8 @@ class Limits:
     termination_timeout: float = 1800.0
     """How long a run that was asked to end may not be known to be gone, before a person is asked."""
 
-    max_overload_pause: float = 3600.0
-    """Longest pause between two tries after an overload."""
+    max_overload_pause: float = 90.0
+    """Longest pause between two tries after an overload: what is lost at most once the service has recovered."""
 
     pm_timeout: float = 600.0
     """How long one turn of an agent as PM may take before it is set aside."""
@@ -113,6 +122,9 @@ class Limits:
 
     max_pm_failures: int = 3
     """After how many fruitless turns in a row of the PM agent the built-in rules go on alone."""
+
+    max_unplanned_orders: int = 12
+    """How many orders outside the plan the PM agent may give before a person is asked to allow as many more."""
 
     retry_pause: float = 1.0
     """First pause before a crashed or lost run is repeated. It grows fourfold up to `max_retry_pause`."""

@@ -27,7 +27,8 @@ _FOLDER: Final = Path(__file__).parent / "screen_rules"
 class Shows(StrEnum):
     """What a screen can show, in the order in which rules are tried: what must not be typed into comes first.
 
-    The last two are about single lines: what is counted in one, and that one says nothing, as a spinner and a clock.
+    The last three are about single lines: what is counted in one; that one says nothing, as a spinner and a clock; and
+    that while one stands there, an answer may come of which nothing is seen.
     """
 
     DIALOG = "dialog"
@@ -36,10 +37,11 @@ class Shows(StrEnum):
     RESTING = "resting"
     COUNTER = "counter"
     NOISE = "noise"
+    UNSEEN = "unseen"
 
 
 _OF_SCREENS: Final = (Shows.DIALOG, Shows.FAILED, Shows.BUSY, Shows.RESTING)
-_OF_LINES: Final = (Shows.COUNTER, Shows.NOISE)
+_OF_LINES: Final = (Shows.COUNTER, Shows.NOISE, Shows.UNSEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,12 @@ def shown_on(screen: str, rules: tuple[ScreenRule, ...] = ()) -> tuple[ScreenRul
 def said_on(screen: str, rules: tuple[ScreenRule, ...]) -> str:
     """Return a fingerprint of what a screen says, which is the same while only clocks and spinners go on.
 
-    Of a program that counts the tokens of an answer while it comes, a `/` follows, and the count if one is shown. Empty
-    where no rule knows what says nothing.
+    If an answer that comes would be seen, a `/` follows, and the count of its tokens if one is shown. Empty if no rule
+    knows what says nothing.
     """
     noise = [rule.pattern for rule in rules if rule.shows is Shows.NOISE]
     counters = [rule.pattern for rule in rules if rule.shows is Shows.COUNTER]
+    unseen = [rule.pattern for rule in rules if rule.shows is Shows.UNSEEN]
     if not noise:
         return ""
     lines = screen.splitlines()
@@ -113,7 +116,8 @@ def said_on(screen: str, rules: tuple[ScreenRule, ...]) -> str:
     plain = [line for line in lines if not any(each.search(line) for each in noise)]
     said = sorted({_SIGNS.sub(" ", _DURATION.sub("", line)).strip().casefold() for line in plain})
     known = blake2b("\n".join(said).encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return f"{known}/{' '.join(counted)}" if counters else known
+    hides = any(each.search(line) for line in lines for each in unseen)
+    return known if hides else f"{known}/{' '.join(counted)}"
 
 
 def dialog_on(screen: str, rules: tuple[ScreenRule, ...] = ()) -> str:

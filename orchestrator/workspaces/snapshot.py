@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import plain_files
+from orchestrator.formats.tree_listing import LITTER
 from orchestrator.workspaces.checkout import Checkout, open_up, sweep
 from orchestrator.workspaces.git_process import Git, GitFailed
 
@@ -19,21 +20,8 @@ LARGEST_INDEX: Final = 1 << 30
 
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"
-CACHES: Final = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
-"""Folders that running code, tests or linters leaves behind."""
-
-_LITTER: Final = (
-    ".aider.tags.cache.v*/",
-    ".aider.chat.history.md",
-    ".aider.input.history",
-    *(f"{name}/" for name in CACHES),
-)
-"""What programs leave in a tree for themselves, though nobody asked for it: it is nobody's work.
-
-What the user has committed of it stays, as it is in their branch.
-"""
-
-_WITHOUT_LITTER: Final = tuple(f"--exclude={pattern}" for pattern in _LITTER)
+_WITHOUT_LITTER: Final = tuple(f"--exclude={pattern}" for pattern in LITTER)
+"""Litter is nobody's work. What the user has committed of it stays, as it is in their branch."""
 
 _LINK: Final = "160000"  # the mode of a submodule
 

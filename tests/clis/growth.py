@@ -48,6 +48,10 @@ def _slow_block(request: ModelRequest) -> Answer:
     return Reply(wanted.parts, pace=2.0, cuts=60) if len(request.steps) == 1 else say("Done.")
 
 
+def _hung_call(request: ModelRequest) -> Answer:
+    return Reply(write(request, "made.txt", _words(2000)).parts, pace=0.3, then=Then.PING, cuts=60)
+
+
 def _slow_text(request: ModelRequest) -> Answer:
     return Reply((Text(_words(100)),), pace=20.0, cuts=8)
 
@@ -70,6 +74,7 @@ SCENES: Final[dict[str, Callable[[ModelRequest], Answer]]] = {
     "pings": lambda _request: Reply((Text(_words(100)),), pace=0.3, then=Then.PING, cuts=20),
     "slow": _slow_text,
     "block": _slow_block,
+    "call": _hung_call,
     "tool": _long_tool,
     "parts": _two_parts,
 }

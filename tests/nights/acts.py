@@ -91,6 +91,13 @@ def wants(command: str, then: Act = works) -> Act:
     return act
 
 
+def explains_first(request: ModelRequest, turn: Turn) -> Steps:
+    """Say at length what is to be done, then do it: the half of the answer lies amid its words."""
+    words = " ".join(f"Point {number} of the plan is to look at the shop." for number in range(40))
+    yield Reply((Text(words), Text(words), *run(request, "ls shop").parts), cuts=20)
+    yield from works(request, turn)
+
+
 def works_slowly(steps: int, pace: float = 1.0, then: Act = works) -> Act:
     """Look at something else again and again before the work: `pace` is real seconds for each."""
 

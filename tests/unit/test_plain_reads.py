@@ -70,7 +70,8 @@ def _is_plain(call: ast.Call, named: dict[str, str]) -> bool:
         case ast.Attribute(attr="open"):
             modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant)]
             return modes != ["xb"] and (bool(modes) or bool(call.keywords))
-    return False
+        case _:
+            return False
 
 
 def test_nothing_opens_a_file_of_others_plainly():

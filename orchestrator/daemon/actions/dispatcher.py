@@ -28,7 +28,7 @@ from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -42,6 +42,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
@@ -126,14 +127,9 @@ class Dispatcher:
                 self._finish(state, action, lambda at: inspect(adapters, state, action, where, at))
             case ResolveEvidence():
                 self._finish(state, action, lambda at: resolve(adapters, state, action, where, at))
-            case Merge():
-                self._finish(
-                    state, action, lambda at: finish.merge(adapters.workspaces, state, action, where, at)
-                )
-            case Rebase():
-                self._finish(
-                    state, action, lambda at: finish.rebase(adapters.workspaces, state, action, where, at)
-                )
+            case TendBranch() | Merge() | Rebase():
+                workspaces = adapters.workspaces
+                self._finish(state, action, lambda at: finish.moved(workspaces, state, action, where, at))
             case Notify():
                 self._notify(action)
 
@@ -348,8 +344,7 @@ class Dispatcher:
         is a connection is no reason to wait: it is counted.
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
-        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
-        return no_way or self.context.adapters.files.entry(launched) is not None
+        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Read or change what git has.
@@ -358,7 +353,7 @@ class Dispatcher:
         """
         if action.id in self._at_hand:
             return
-        about = "branch" if isinstance(action, Rebase) else action.step
+        about = "branch" if isinstance(action, finish.OfTheBranch) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
@@ -493,10 +488,22 @@ class Dispatcher:
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees, and the room on boxes, that live runs of a task hold, of those opened before another."""
-    earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
-    return [
+    """Return the shared trees, and the room on boxes, that runs of a task hold, of those opened before another.
+
+    The tree of a run that has left is held until it was looked at what it changed there: what the next one changes is
+    not its own.
+    """
+    earlier = [other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run)]
+    held = [
         Lease(place, other.id, state.name, other.host if other.on_box else "")
         for other in earlier
         if (place := shared_place(state, other)) or other.on_box
+    ]
+    inspected = (
+        state.runs.last_at_work_on(each.step) for each in state.outbox.values() if isinstance(each, Inspect)
+    )
+    return held + [
+        Lease(place, other.id, state.name)
+        for other in inspected
+        if other is not None and not other.live and (place := shared_place(state, other))
     ]

@@ -169,7 +169,8 @@ def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: 
     tree = worked_in(state, run, where)
     launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
     if tree is None:
-        if Gate.CHANGED in step.gates and not launched:
+        looks = run.purpose is Purpose.WORK and only_looks(state.brief.config, step)
+        if (Gate.CHANGED in step.gates or looks) and not launched:
             look_ahead(adapters, state, step, run, where)
         return workspace_of(state, run, where)
     workspace = _made_ready(adapters, state, step, run, where, tree, launched=launched)
@@ -267,8 +268,9 @@ def _assignment(
         run=run.id,
         task=state.name,
         instance=run.instance,
+        agent=run.agent,
         step=step.id,
-        attempt=step.attempt,
+        attempt=state.runs.tries(step.id),
         order=layout.run_order(layout.run_home(seen.home, run.id)),
         reply_to=run.order,
         task_dir=seen.task,

@@ -8,6 +8,7 @@ schedule. Bulk files come last, task by task, and control files take precedence 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import threading
 import time
@@ -28,7 +29,7 @@ from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import State, Way, is_lost
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
 from orchestrator.ports.host import Standing
@@ -133,6 +134,11 @@ class HostMonitor:
         return self._contact.belief
 
     @property
+    def state(self) -> State:
+        """Return whether the box can be used, for `task hosts`."""
+        return self._contact.state
+
+    @property
     def floods(self) -> bool:
         """Return whether the box reports changes faster than they are handled."""
         heeded = self._heeded
@@ -152,7 +158,13 @@ class HostMonitor:
         """Return what cannot be fetched, task by task, for `task hosts`."""
         names = {remote_task.task: remote_task.name for remote_task in self.remote_tasks}
         return [
-            {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
+            {
+                "task": names[task],
+                "task_id": task,
+                "what": each.pull.value,
+                "since": each.since,
+                "why": each.why,
+            }
             for task in sorted(names)
             for each in self.troubles.of(task)
         ]
@@ -176,9 +188,9 @@ class HostMonitor:
         self._inbox.put(None)
 
     def call_again(self) -> None:
-        """Retry a lost box, and failed transfers from one that answers."""
+        """Retry a lost box; of one that answers failed transfers, and the standing channel if there is none."""
         self._called_again = True
-        if self._contact.call_again() or self.troubles:
+        if self._contact.call_again() or self.troubles or (self._deaf and self.remote_tasks):
             self.hurry()
 
     def close(self) -> None:
@@ -243,11 +255,12 @@ class HostMonitor:
         self._idle, began = 0, self.steady()
         if self._called_again:
             self._called_again = False
+            self._heeded_at = -math.inf
             self._bringing.call_again()
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
-        self._heed(fit)
+        self._heed([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
         seen = self._look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
@@ -255,7 +268,9 @@ class HostMonitor:
         self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
         gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         more = False
-        for remote_task in _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
+        control = _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
+        # What hangs comes last.
+        for remote_task in sorted(control, key=lambda each: bool(self.troubles.of(each.task))):
             control_pulled = self._bringing.pull_control(remote_task, gone) if remote_task in fit else None
             whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
             if control_pulled is not None and whole:
@@ -346,7 +361,7 @@ class HostMonitor:
         self._unheed()
         self._bringing.want_nothing()
         self._due = now + self._contact.failed(error)
-        if not isinstance(error, Unreachable | NotLetIn):
+        if not is_lost(error):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
 
     def _publish_belief(self) -> None:
@@ -371,7 +386,8 @@ class HostMonitor:
     @property
     def _deaf(self) -> bool:
         """Return whether no channel reports changes on the box."""
-        return self._heeded is None or self._heeded[1].ended
+        heeded = self._heeded  # another thread may end it
+        return heeded is None or heeded[1].ended
 
     def _unheed(self) -> None:
         if self._heeded is not None:

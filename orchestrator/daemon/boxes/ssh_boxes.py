@@ -18,9 +18,10 @@ from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.host_registry import HostRegistry
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.location import address_of
+from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
-from orchestrator.hosts.ssh.fingerprint import fingerprint
+from orchestrator.hosts.ssh.fingerprint import listed, moved_between
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import State
@@ -148,16 +149,25 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         return lies_uncommitted(self._monitor(box).ways.link, place)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
-        """Return a fingerprint of the state of a repository on a box. Raises Unavailable."""
-        return fingerprint(self._monitor(box).ways.link, place, without)
+        """Return how a tree on a box stands; empty if nobody can tell. Raises Unavailable."""
+        found = listed(self._monitor(box).ways.link, place, without)
+        return "" if found is None else str(found)
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a tree on a box differs; None if that is unknown. Raises Unavailable."""
+        old, new = read_listing(before), read_listing(now)
+        if old is None or new is None:
+            return None
+        moved = moved_between(self._monitor(box).ways.link, place, old.head, new.head)
+        return differing(old, new, moved)
+
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Return the file at a path in a folder on a box, if there is one. Raises Unavailable."""
-        return file_at(self._monitor(box).ways.link, place, path)
+        return file_at(self._monitor(box).ways.link, place, path, task)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return a commit's full hash if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
-        return commit_at(self._monitor(box).ways.link, place, name)
+        return commit_at(self._monitor(box).ways.link, place, name, base, since)
 
     def close(self, patience: float) -> list[str]:
         """End all monitors and connections; runs on the boxes go on.
@@ -222,9 +232,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             monitors = dict(self._monitors)
         for box in sorted({*monitors, *(box for pool in self._pools for box in pool.boxes)}):
             monitor, pool = monitors.get(box), pool_of(self._pools, box)
-            state, remote_tasks = (
-                (monitor.ways.link.state(), monitor.remote_tasks) if monitor else (State(), ())
-            )
+            state, remote_tasks = (monitor.state, monitor.remote_tasks) if monitor else (State(), ())
             rows.append(
                 {
                     "address": box,

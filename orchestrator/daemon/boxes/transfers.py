@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.core import hints as h
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import Cut, is_lost
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
-from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.boxes import TransferKind
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 AGAIN: Final = 1.0
 """Seconds until the rest is fetched if something was left over."""
+
+BUSY: Final = 5.0
+"""Seconds that the monitor waits for a worker that makes the folders of a task: other tasks wait behind it."""
 
 PUT_OFF: Final = 30.0
 """The longest wait of bulk files, in seconds, while there are always control files to fetch."""
@@ -55,8 +59,7 @@ class Transfers:
 
     def prepare(self, remote_task: RemoteTask) -> None:
         """Make a task's folders on the box. Raises Refused, Unavailable."""
-        sync, lock = self._sync(remote_task)
-        with lock:
+        with self._held(remote_task) as sync:
             sync.prepare()
             self._ready.add((remote_task.task, remote_task.place))
 
@@ -80,6 +83,10 @@ class Transfers:
             is not None
         )
 
+    def hangs(self, remote_task: RemoteTask) -> bool:
+        """Return whether a look at the folders of a task hung the last time."""
+        return self.troubles.hangs((remote_task.task, remote_task.place, TransferKind.STEERING))
+
     def pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled | None:
         """Send a task's answers, and fetch its control files; None on failure, `ended` if some runs' files are missing.
 
@@ -100,8 +107,7 @@ class Transfers:
         return Pulled()
 
     def _pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled:
-        sync, lock = self._sync(remote_task)
-        with lock:
+        with self._held(remote_task, BUSY) as sync:
             self._send_answers(remote_task, sync)
             pulled = sync.pull_control(remote_task.runs, remote_task.runs.intersection(gone))
         self._note(remote_task, TransferKind.STEERING, pulled.ended)
@@ -167,8 +173,7 @@ class Transfers:
             self.post(h.BoxHint(remote_task.task))
 
     def _pull_bulk(self, remote_task: RemoteTask) -> Pulled:
-        sync, lock = self._sync(remote_task)
-        with lock:
+        with self._held(remote_task, BUSY) as sync:
             pulled = sync.pull_bulk(remote_task.runs | remote_task.over)
         self._say(remote_task, pulled)
         self._note(remote_task, TransferKind.LARGE, pulled.ended)
@@ -195,20 +200,24 @@ class Transfers:
             Unreachable, NotLetIn: the box is lost, for all tasks.
 
         """
+        if self.troubles.is_put_off((remote_task.task, remote_task.place, pull)):
+            return None
         try:
             return work()
-        except (Unreachable, NotLetIn):
-            raise
         except (OrchestratorError, OSError) as problem:
-            self._note(remote_task, pull, str(problem) or repr(problem))
+            if is_lost(problem):
+                raise
+            self._note(remote_task, pull, str(problem) or repr(problem), hangs=isinstance(problem, Cut))
             return None
 
-    def _note(self, remote_task: RemoteTask, pull: TransferKind, problem: str) -> None:
+    def _note(
+        self, remote_task: RemoteTask, pull: TransferKind, problem: str, *, hangs: bool = False
+    ) -> None:
         """Record the result of a try, and notify the task's user once of a problem, and once of its end."""
         key = remote_task.task, remote_task.place, pull
         before = self.troubles.of(remote_task.task)
         if problem:
-            message = problem if self.troubles.note(key, problem) else ""
+            message = problem if self.troubles.note(key, problem, hangs=hangs) else ""
         else:
             message = f"{self.box}: the failed transfers work again" if self.troubles.end(key) else ""
         if message:
@@ -226,6 +235,17 @@ class Transfers:
             )
         for name, why in pulled.refused:
             self.post(h.SayHint(remote_task.task, f"{name} was not fetched from {self.box}: {why}"))
+
+    @contextmanager
+    def _held(self, remote_task: RemoteTask, patience: float = -1) -> Iterator[TaskSync]:
+        """Hold the transfer object of a task, which one thread may use; wait at most `patience` seconds for it."""
+        sync, lock = self._sync(remote_task)
+        if not lock.acquire(timeout=patience):
+            raise Unavailable(f"{self.box}: the folders of {remote_task.name} there are still being made")
+        try:
+            yield sync
+        finally:
+            lock.release()
 
     def _sync(self, remote_task: RemoteTask) -> tuple[TaskSync, threading.Lock]:
         with self._lock:

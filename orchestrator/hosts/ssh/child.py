@@ -23,10 +23,14 @@ class Late(Unavailable):
 
 
 class TooMuch(Refused):
-    """A child wrote more than it was allowed to, and was killed. `out` is what it had written on standard output."""
+    """A child wrote more than it was allowed to, and was killed.
 
-    def __init__(self, message: str, out: bytes = b"") -> None:
+    `out` is what it had written on standard output; `is_err`: it was standard error that it wrote too much on.
+    """
+
+    def __init__(self, message: str, out: bytes = b"", *, is_err: bool = False) -> None:
         self.out = out
+        self.is_err = is_err
         super().__init__(message)
 
 
@@ -93,7 +97,9 @@ class _Streams:
         piece = os.read(stream.fileno(), _PIECE)
         self.read[name] += piece
         if len(self.read[name]) > self.most:
-            raise TooMuch(f"wrote more than {self.most} bytes", bytes(self.read["out"]))
+            what = "bytes of error messages" if name == "err" else "bytes"
+            message = f"wrote more than {self.most} {what}"
+            raise TooMuch(message, bytes(self.read["out"]), is_err=name == "err")
         if name == "out" and self.heed is not None and not self.heed(piece):
             raise TooMuch("did more than it was allowed", bytes(self.read["out"]))
         return bool(piece)

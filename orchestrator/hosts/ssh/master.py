@@ -43,6 +43,7 @@ _LOOK: Final = 0.005  # seconds between two looks for the control socket
 _OWNER: Final = 256  # bytes of what names the process that holds a connection
 _SAID: Final = 16_384  # bytes of an answer of ssh's own process
 _LAST_WORDS: Final = 1.0  # seconds for them, should something else hold its standard error open
+_KILLED: Final = 2.0  # seconds in which a killed process must end
 _SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
 
 _ALWAYS: Final = {
@@ -220,7 +221,9 @@ class Master:
             with suppress(ProcessLookupError):
                 # Its jumps are children of it.
                 os.killpg(self._child.pid, signal.SIGKILL)
-        self._child.wait()
+        with suppress(subprocess.TimeoutExpired):
+            # A process in an uninterruptible call outlives its kill; it is reaped later.
+            self._child.wait(_KILLED)
         said = self._words.said(_LAST_WORDS).decode(errors="replace")
         self._words.close()
         with suppress(OSError):  # something else may be in their place

@@ -76,7 +76,7 @@ _STAGE: Final = ".stage"
 _READ_MARKS: Final = """
 for mark; do
     task=
-    IFS= read -r task 2>/dev/null <"$mark"
+    if [ -f "$mark" ]; then IFS= read -r task 2>/dev/null <"$mark"; fi
     printf '%s\\n' "$task"
 done 2>/dev/null
 """

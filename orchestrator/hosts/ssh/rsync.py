@@ -10,7 +10,6 @@ from typing import Final
 
 from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Way
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0
@@ -78,26 +77,27 @@ def rsync(
         Unavailable: rsync is missing, or failed; a full disk here is one reason.
 
     """
-    try:
-        with link.shell() as words:
-            own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
-            settings = {**environ, "LC_ALL": "C"}
+    with link.shell() as words:
+        own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
+        try:
             ended = run_child(
                 ["rsync", *own, *arguments],
                 stdin=stdin,
                 deadline=deadline,
                 most=_SAID,
-                environ=settings,
+                environ={**environ, "LC_ALL": "C"},
                 heed=None if budget is None else _Budget(budget).allows,
                 among=link.children,
             )
-    except Late as problem:
-        raise Cut(f"{link.address}: {problem}", stands=link.state().way is Way.REACHABLE) from None
-    except TooMuch as problem:
-        if not cut_short and budget is None:
-            raise Unavailable(f"{link.address}: rsync {problem}") from None
-        return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
-    said = ended.err.decode(errors="backslashreplace").strip()
+        except Late as problem:
+            raise link.cut_off(str(problem)) from None
+        except TooMuch as problem:
+            if problem.is_err or (not cut_short and budget is None):
+                raise Unavailable(f"{link.address}: rsync {problem}") from None
+            return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
+        said = ended.err.decode(errors="backslashreplace").strip()
+        if ended.status in _LOST and not _NO_ROOM.search(said):
+            raise link.cut_off(f"a transfer ended in its midst ({_last_words(said)})", ended.err)
     if _NO_ROOM.search(said):  # whatever its status: there are several for this
         where = "there" if arguments[-1].startswith(f"{BOX}:") else "here"
         raise Unavailable(f"{link.address}: the disk {where} is full: make room ({_last_words(said)})")
@@ -105,11 +105,6 @@ def rsync(
         return Transfer(ended.out)
     if ended.status == _PARTLY:
         return Transfer(ended.out, said)
-    if ended.status in _LOST:
-        raise Cut(
-            f"{link.address}: the connection ended in the middle of a transfer ({_last_words(said)})",
-            stands=link.state().way is Way.REACHABLE,
-        )
     raise Unavailable(f"{link.address}: {_meaning(link, ended.status, said)}")
 
 

@@ -16,8 +16,9 @@ from orchestrator.pm.policies.consultation_end import see_patience
 from orchestrator.pm.policies.inactivity import progressed, watch
 from orchestrator.pm.policies.retries import try_launches_now
 from orchestrator.pm.policies.sights import newer_sign
+from orchestrator.pm.state import overloads
 from orchestrator.pm.state.changes import TimesShifted
-from orchestrator.pm.state.step_changes import StepLimited
+from orchestrator.pm.state.step_changes import StepLimited, StepTallied
 from orchestrator.pm.state.usage_limits import moved_by_clock, next_try
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ def clock_moved(draft: Draft, fact: ClockMoved) -> None:
 
 
 def _move_limits(draft: Draft, put: float) -> None:
-    """Keep the end of usage limits at the moment that services announced, whatever the clocks did meanwhile."""
+    """Keep the end of usage limits at the moment that services announced, whatever the clocks did meanwhile.
+
+    How long an overload has lasted is measured by this machine, and moves along.
+    """
     steps = draft.state.steps
     marks = steps.pausing
     for run in draft.state.live_runs:
         marks |= steps.mark(run.step)
     for step in steps.among(marks):
+        if (tally := overloads.moved_by_clock(step.tally, put)) != step.tally:
+            draft.change(StepTallied(step.id, tally))
         if step.limit is not None:
             limit = moved_by_clock(step.limit, put)
             again = max(next_try(limit, draft.limits), draft.at) if step.limited else None

@@ -86,7 +86,7 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
     if late := [each for each in changes if each.needs_stop]:
         draft.reply = (
             f"{fact.name} runs, and {keys_of(late)} in its task.md can take effect only after a stop: "
-            f"`task stop {fact.name}`, then start it again"
+            f"`task stop {draft.state.id}`, then start it again"
         )
         draft.refused = True
         return
@@ -211,7 +211,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     draft.notice("task.md was edited: its goal and its success criteria count from now on")
     if new.criteria != old.criteria:
         for judge in judges_of_the_whole(draft.state):
-            if judge.state is StepState.PASSED:
+            if judge.state in {StepState.PASSED, StepState.CHECKING}:
                 reopen(draft, judge.id, "the success criteria in task.md have changed")
 
 
@@ -237,9 +237,12 @@ def _note_config(draft: Draft, config: Config) -> None:
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     """Add a step on the user's request, outside the plan."""
     draft.change(RequestAcknowledged(fact.request))
-    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
+    settled = draft.state.steps.first(draft.state.steps.unsettled) is None  # an abandoned task has steps left
+    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL} and settled
     if not over and draft.state.state not in ACTIVE:
-        draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
+        draft.reply = (
+            f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
+        )
         draft.refused = True
         return
     if over:
@@ -254,11 +257,18 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
 
 
-def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
-    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids."""
+def add_loose_steps(
+    draft: Draft, agent: Agent, instructions: str, *, unplanned: bool = False
+) -> tuple[str, ...]:
+    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids.
+
+    `unplanned`: the PM agent gave that order.
+    """
     number = _free_number(draft.state, agent.name)
     steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
-    draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
+    added = [replace(step, since=draft.at) for step in steps]
+    added[0] = replace(added[0], unplanned=unplanned)
+    draft.change(*(StepAdded(step) for step in added))
     wait_for(draft, [steps[-1].id])
     return tuple(step.id for step in steps)
 

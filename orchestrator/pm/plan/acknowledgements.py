@@ -9,6 +9,7 @@ from orchestrator.model.actions import Answer
 from orchestrator.model.event import Reply, Say
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.state.overloads import recovered
 from orchestrator.pm.state.run_changes import RunAnswered, RunSignalled
 from orchestrator.pm.state.step_changes import StepLimited, StepTallied
 
@@ -64,7 +65,7 @@ def runs_again(draft: Draft, run: Run) -> None:
     """The model's service answered: reset the counts of failures in a row."""
     tally = draft.step(run.step).tally
     if tally.limits or tally.overloads:
-        draft.change(StepTallied(run.step, replace(tally, limits=0, overloads=0)))
+        draft.change(StepTallied(run.step, recovered(replace(tally, limits=0))))
         if draft.step(run.step).limit is not None:
             draft.change(StepLimited(run.step))
         draft.notice(f"{run.instance} runs again")

@@ -84,7 +84,7 @@ def watch(draft: Draft, run: Run, *, for_model: bool = False) -> None:
     """
     open_look = any(isinstance(each, Look) and each.run == run.id for each in draft.state.outbox.values())
     draft.change(RunWatched(run.id, draft.at, counts=not for_model))
-    longest = _longest(draft, run)
+    longest = _longest(draft, run, run.said)
     if not open_look:
         draft.act(Look(id=draft.new_id("a"), run=run.id))
     elif for_model and draft.at >= run.heard_at + longest + longest / stalls.LOOKS:
@@ -101,7 +101,8 @@ def looked(draft: Draft, fact: Looked) -> None:
     run = draft.state.runs.get(fact.run)
     if run is None or not (asked and _still_matters(draft, run)) or run.event_at > run.looked_at:
         return
-    quiet = found(run, fact.sight, draft.limits, draft.at, _longest(draft, run))
+    said = fact.sight.said if fact.sight is not None else run.said
+    quiet = found(run, fact.sight, draft.limits, draft.at, _longest(draft, run, said))
     _take(draft, run, quiet, fact.sight, fact.reason)
 
 
@@ -110,8 +111,8 @@ def nudged(draft: Draft, fact: Nudged) -> None:
     draft.close_actions(Nudge, id=fact.action)
 
 
-def _longest(draft: Draft, run: Run) -> float:
-    return stalls.patience(draft.step(run.step).tally, draft.limits, run)
+def _longest(draft: Draft, run: Run, said: str) -> float:
+    return stalls.patience(draft.step(run.step).tally, draft.limits, run, said)
 
 
 def _still_matters(draft: Draft, run: Run) -> bool:

@@ -17,9 +17,10 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.consultation_end import fail
 from orchestrator.pm.policies.reopen import feed, first_line
 from orchestrator.pm.policies.retries import block, crashed
+from orchestrator.pm.state import overloads
 from orchestrator.pm.state.run_changes import RunSpent
 from orchestrator.pm.state.step_changes import StepLimited, StepMoved, StepTallied
-from orchestrator.pm.state.usage_limits import DAY, next_try, outlasts, refused
+from orchestrator.pm.state.usage_limits import DAY, HOUR, next_try, outlasts, refused
 
 if TYPE_CHECKING:
     from orchestrator.model.run import Run
@@ -82,13 +83,16 @@ def _outlasting(limit: UsageLimit) -> str:
 
 
 def _overloaded(draft: Draft, run: Run, message: str) -> None:
-    times = draft.step(run.step).tally.overloads + 1
-    draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, overloads=times)))
-    if times > draft.limits.max_overloads:
-        _ask_about_account(draft, run, f"found its service overloaded {times} times in a row: {message}")
+    tally = overloads.overloaded(draft.step(run.step).tally, draft.at)
+    draft.change(StepTallied(run.step, tally))
+    if overloads.outlasts(tally, draft.limits, draft.at):
+        hours = (draft.at - tally.overloaded_since) / HOUR
+        text = (
+            f"found its service overloaded {tally.overloads} times in a row, in {hours:.0f} hours: {message}"
+        )
+        _ask_about_account(draft, run, text)
         return
-    pause = min(draft.limits.overload_pause * 2.0 ** (times - 1), draft.limits.max_overload_pause)
-    _go_on(draft, run, f"overloaded: {message}", draft.at + pause)
+    _go_on(draft, run, f"overloaded: {message}", draft.at + overloads.pause(tally, draft.limits, draft.at))
 
 
 def _full(draft: Draft, run: Run, message: str) -> None:

@@ -80,6 +80,19 @@ class BaseMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchPlaced:
+    """The PM left the task's branch at the commit `tip`; or it could not put the branch there, for `astray`.
+
+    `runs` is how many runs there were when all was settled and the branch was looked at, 0 where not all was settled.
+    """
+
+    tip: str
+    runs: int = 0
+    astray: str = ""
+    kind: Literal["branch_placed"] = "branch_placed"
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigEdited:
     """How task.md's Agent Config differs from the active one; empty if it does not."""
 
@@ -220,7 +233,6 @@ TaskChange: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
-    | BaseMoved
     | ConfigEdited
     | SkillsFound
     | CriteriaMarked
@@ -229,6 +241,9 @@ TaskChange: TypeAlias = (
     | BudgetRaised
 )
 """Changes of what the task is, what it asks for, and what applies to it."""
+
+BranchChange: TypeAlias = BaseMoved | BranchPlaced
+"""Changes of where the task's branch is, and of what it builds on."""
 
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """Changes of what waits for an answer: orders to runs, questions to people."""
@@ -241,6 +256,7 @@ ClockChange: TypeAlias = TimesShifted | ZoneSet
 
 Change: TypeAlias = (
     TaskChange
+    | BranchChange
     | WordChange
     | NoteChange
     | ClockChange

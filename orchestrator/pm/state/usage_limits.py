@@ -2,14 +2,16 @@
 
 ::
 
-    refused ─┬─ a reset time T is shown ─▶ T-30 s ─▶ T+62 s ─▶ after 30, 30, 60, 90, 90 … s ─▶ 1/12 of the time since T
+    refused ─┬─ a reset time T is shown ─▶ T-30 s ─▶ T+62 s ─▶ after 30, 30, 60, 90, 90 … s
              │     └─ more than 6 hours ahead ─▶ also after 15 and 30 min, 1, 2, 4 … h
-             └─ none is shown ──▶ after 1, 1, 2, 4, 8, 16 min ─▶ and so on, at most 20 min in both
+             └─ none is shown ────────────────────────────────▶ after 30, 30, 60, 90, 90 … s
+    beyond 6 hours of that ─▶ after 90 s and a twelfth of what is beyond, at most 20 min
 
 Programs show a reset time without its seconds, services lift a limit late, and clocks differ by minutes. So the step
-is tried a little before the shown time, once more when that minute is surely over, and then with pauses that grow with
-the delay. During the first quarter of an hour no step waits two minutes longer than needed; after that, at most a
-twelfth of the delay. A time of day that has just passed is never read as tomorrow's alone.
+is tried a little before the shown time, once more when that minute is surely over, and then with pauses of a minute and
+a half at most; so too if no time is shown. A step then begins at most two minutes after the limit was lifted, for as
+long as the windows of sessions last. That costs at most 40 refused requests an hour, and about 300 in a whole day, as
+longer limits are waited for with longer pauses. A time of day that has just passed is never read as tomorrow's alone.
 """
 
 from __future__ import annotations
@@ -32,13 +34,16 @@ EARLY: Final = 30.0
 AFTER: Final = 2.0
 LEAST: Final = 30.0
 CLOSE: Final = 90.0
-"""Seconds of the pauses around a shown reset: the first, and the longest while the delay is short. With the time that
-a program takes to start and to ask, that stays below two minutes."""
+"""Seconds of the pauses around a shown reset: the first, and the longest within `SESSION`. With the time that a program
+takes to start and to ask, that stays below two minutes."""
+
+HOUR: Final = 3600.0
+SESSION: Final = 6 * HOUR
+"""Seconds: longer than any window that is counted in hours. The others are days and weeks."""
 
 SHARE: Final = 12.0
-"""After that, a pause is this part of the delay so far."""
+"""Beyond `SESSION`, pauses grow by this part of the delay so far."""
 
-SESSION: Final = 6 * 3600.0
 DOUBT: Final = 900.0
 """Seconds. A reset further ahead than a session's limit is also tried in between: first after `DOUBT`, then each time
 after as long as has passed. It may be misread by a clock that is off by hours, be bought off, or be lifted early."""
@@ -80,9 +85,8 @@ def refused(known: UsageLimit | None, words: str, reset: Reset | None, at: float
 def next_try(limit: UsageLimit, limits: Limits) -> float:
     """Return when to retry a limited step, in seconds since the epoch; never later than the longest window."""
     if limit.reset is None:
-        later = limit.at + min(
-            max(limit.at - limit.since, limits.usage_limit_pause), limits.max_usage_limit_pause
-        )
+        longest = limits.max_usage_limit_pause
+        later = limit.at + _pause(limit.at - limit.since, longest, close=limits.usage_limit_pause)
     else:
         later = _around(limit.reset, limit.at, limits.max_usage_limit_pause)
         if limit.overdue is not None:
@@ -158,6 +162,9 @@ def _around(reset: Reset, at: float, longest: float) -> float:
     return min(tries)
 
 
-def _pause(late: float, longest: float) -> float:
-    """Return how many seconds to wait for a service that is late by so many seconds."""
-    return min(max(LEAST, min(late, CLOSE), late / SHARE), longest)
+def _pause(late: float, longest: float, close: float = CLOSE) -> float:
+    """Return how many seconds to wait for a service that is late by so many seconds.
+
+    `close` is the longest pause while the delay is short, `longest` that of all.
+    """
+    return min(max(LEAST, late), close + max(0.0, late - SESSION) / SHARE, longest)

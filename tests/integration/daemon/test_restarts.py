@@ -240,7 +240,7 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     (folder / "handoffs" / "plan-20250101-000000.md").mkdir()
     (folder / "handoffs" / "dev-20250101-000000.md").write_bytes(b"y" * 2_000_000)
     (folder / "handoffs" / os.fsdecode(b"test-\xff.md")).write_bytes(b"**Status:** COMPLETE\n")
-    shutil.rmtree(world.state)
+    shutil.rmtree(world.state.rename(world.root / "removed"))
     world.daemon()
     assert world.task("status", "t1").code == 2
     assert len(world.lives) == 6
@@ -260,7 +260,7 @@ def test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
     (run, _), agent, first = world.lives[0], world.agent("explore")["pid"], world.pid
-    shutil.rmtree(world.state)
+    shutil.rmtree(world.state.rename(world.root / "removed"))
     world.let({})
     said = world.task("start", "t1", "--project", str(world.project))
     assert said.code == 0, said

@@ -163,6 +163,7 @@ class House:
             "last_checkin": AT,
             "updated": AT,
             "notices": [],
+            "noticed": 0,
         } | other
 
     def task(self, task: str = "tidy-0a1b2c3d", /, **other: Any) -> Path:

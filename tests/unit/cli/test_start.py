@@ -701,7 +701,7 @@ def test_a_check_of_a_template_makes_nothing(start, house, daemon, brief):
     brief.parent.rmdir()
     before = everything(house)
     said = start("--check")
-    assert (said.code, "to create it: `task start tidy`" in said.err) == (2, True)
+    assert (said.code, f"`task start tidy --project {house.project}`" in said.err) == (2, True)
     template = house.root / "config" / "agent-orchestrator" / "templates" / "mine"
     template.mkdir(parents=True)
     (template / "task.md").write_text(COMMANDED)

@@ -19,10 +19,10 @@ from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 from tests.unit.pm.story import Story
 
 PLACES = TaskPaths(Path("/project"), Path("/pm"), Path("/project/tasks/demo"), Path("/pm/trees"))
@@ -61,7 +61,7 @@ def at_hand(ends, clock, grace, files=None, post=lambda _: None):
 
 @pytest.fixture
 def world():
-    world = World(Scenario("doing"), (UserTask("alpha"),), Manners(bad=0), Settings(), deaf=0.0, slow=True)
+    world = World(Scenario("doing"), (UserTask("alpha"),), Behaviour(bad=0), Settings(), deaf=0.0, slow=True)
     with listening(world):
         world.boot()
         world.start(world.user_tasks[0], "much to do", ("it works",))

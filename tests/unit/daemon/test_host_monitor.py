@@ -541,3 +541,80 @@ def test_exit_of_a_pull_that_is_not_whole_is_not_looked_into(bench: Bench) -> No
     looks = bench.looks
     bench.round()
     assert bench.looks == looks + 1
+
+
+def test_task_that_hangs_is_put_off_and_holds_up_no_other(bench: Bench) -> None:
+    """Each look at its folder takes all the time that it may, and other tasks wait behind it."""
+    bench.there |= {"r-1": ALIVE, "r-2": ALIVE}
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.monitor.keep("t-2", (remote_task("t-2", "r-2"),))
+    bench.round()
+    bench.monitor.troubles.luck = lambda: 0.0
+    bench.syncs["t-1"].trouble = Cut("it did not end in time", stands=True)
+    bench.there |= {"r-1": GONE, "r-2": GONE}
+    bench.round()
+    assert (bench.seen("r-1"), bench.seen("r-2", "t-2")) == (ALIVE, GONE)
+    (trouble,) = bench.monitor.troubles.of("t-1")
+    assert bench.monitor.belief is not None
+    assert bench.monitor.belief.reachable
+    assert {each["task"] for each in bench.monitor.failing()} == {"t-1"}
+    for _ in range(20):
+        bench.monitor.troubles.note(("t-1", "/repo", trouble.pull), trouble.why, hangs=True)
+    tried, others = bench.syncs["t-1"].pulls, bench.syncs["t-2"].pulls
+    bench.round()
+    assert (bench.syncs["t-1"].pulls, bench.syncs["t-2"].pulls) == (tried, others + 1)
+    bench.syncs["t-1"].trouble = None
+    bench.monitor.call_again()
+    wait_until(lambda: bench.seen("r-1") == GONE)
+    assert not bench.monitor.troubles
+
+
+def test_task_that_hangs_is_not_listened_to(bench: Bench) -> None:
+    """What watches its folder there would hang as well, and with it the channel of all tasks."""
+    for task in ("t-1", "t-2"):
+        bench.monitor.keep(task, (remote_task(task, f"r-{task}"),))
+    bench.round()
+    bench.syncs["t-1"].trouble = Cut("it did not end in time", stands=True)
+    bench.round()
+    bench.round()
+    heeded = bench.monitor._heeded
+    assert heeded is not None
+    assert heeded[0] == {("t-2", "/repo")}
+
+
+def test_question_that_hangs_is_the_trouble_of_the_tasks_there(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.link.stands = True
+    bench.lost = Cut("it did not end `sh` in time", stands=True)
+    bench.monitor.hurry()
+    wait_until(lambda: bench.monitor.troubles.of("t-1"))
+    belief = bench.monitor.belief_for("t-1")
+    assert belief is not None
+    assert not belief.reachable
+    assert bench.monitor.belief is not None
+    assert bench.monitor.belief.reachable
+
+
+def test_box_without_a_session_is_not_shown_as_reachable(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.link.stands = True
+    bench.lost = Unreachable("it is busy: it grants this connection no more sessions")
+    bench.monitor.hurry()
+    wait_until(lambda: bench.monitor.belief is not None and not bench.monitor.belief.reachable)
+    assert "no more sessions" in bench.monitor.state.why
+    bench.lost = None
+    bench.round()
+    assert bench.monitor.state.way is Way.REACHABLE
+
+
+def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.channels[0].broken.set()
+    wait_until(lambda: bench.monitor._deaf)
+    bench.round()
+    assert len(bench.channels) == 1
+    bench.monitor.call_again()
+    wait_until(lambda: len(bench.channels) == 2)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
@@ -12,7 +15,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
 from orchestrator.model.usage_limit import Reset
-from orchestrator.testing.simulation.laws import broken_laws
+from tests.simulation.engine.laws import broken_laws
 from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")
@@ -109,6 +112,7 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     assert name not in story.replies
     story.passes(2)
     assert story.replies[name].say is Say.DENY
+    assert story.replies[name].reason.startswith("Nobody answered")
     assert not story.state.open_questions
     assert story.state.questions["q1"].by == "permissions.wait"
     assert not any("task.md" in notice for notice in story.state.notices)
@@ -220,8 +224,9 @@ def limited_again(story: Story, again_at: float | None = None, text: str = "it s
 
 
 def test_a_limit_without_a_time_has_growing_pauses(story):
-    story.limits = Limits(usage_limit_pause=60, max_usage_limit_pause=200)
-    assert [limited_again(story) for _ in range(5)] == [60, 60, 120, 200, 200]
+    assert [limited_again(story) for _ in range(5)] == [30, 30, 60, 90, 90]
+    story.limits = Limits(usage_limit_pause=40)
+    assert limited_again(story) == 40
     assert not story.state.open_questions
 
 
@@ -279,15 +284,32 @@ def test_a_limit_on_an_old_screen_is_tried_at_once(story):
     assert "dev:a" in story.works_on()
 
 
-def test_an_overload_grows_its_pauses(story):
-    for pause in (15, 30):
+def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
+    """Let the service of dev:a be overloaded so often, each time after a new result at that time of its run."""
+    for number in range(1, times + 1):
+        story.at += 60
+        began = story.run_of("dev:a").opened_at
+        story.records("dev:a", Activity(Stage.MODEL, number, story.at, novel_at=began + novel))
         story.tells("dev:a", failed(Failure.OVERLOAD))
         story.ends("dev:a", Exit(signal=15))
-        story.passes(pause - 1)
-        assert "dev:a" not in story.works_on()
-        story.passes(2)
+        story.passes(story.limits.max_overload_pause)
+        if "dev:a" not in story.works_on():
+            return
         story.comes_alive("dev:a")
+
+
+def test_failures_with_work_between_are_not_in_a_row(story):
+    """ "Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
+    fails_and_goes_on(story, 30, story.limits.max_overloads + 1)
     assert not story.state.open_questions
+    assert story.step("dev:a").tally.overloads == 1
+
+
+def test_failures_without_work_between_are_in_a_row(story):
+    """What a resumed conversation did before its run began is no work of that run."""
+    story.limits = replace(story.limits, overload_window=60.0)
+    fails_and_goes_on(story, -30, story.limits.max_overloads + 1)
+    assert story.question().kind is QuestionKind.ACCOUNT
 
 
 @pytest.mark.parametrize("failure", [Failure.LOGIN, Failure.CREDIT])

@@ -12,7 +12,7 @@ from orchestrator.model.handoff import Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import ONE_AT_A_TIME, Story
 
 COMPLETE = ReportStatus.COMPLETE
 
@@ -100,7 +100,7 @@ def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], t
 
 
 def test_while_a_handoff_is_written_again_no_other_subtask_begins() -> None:
-    story = Story().planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
     run = story.comes_alive("dev:a")
     story.reports("dev:a", missing=("artifacts/lie.md",))
     assert story.works_on() == {"dev:a"}
@@ -241,7 +241,51 @@ def test_an_old_report_that_is_touched_speaks_for_no_other_run() -> None:
     assert steers(story) == before
     assert "review:one" in story.state.notices[-1]
     story.lands("review", replace(approved, run=story.run_of("review:two").id), name="review-1.md")
+    story.ends("review:two")
     assert story.step("review:two").state is StepState.PASSED
+
+
+def test_a_copy_of_a_report_speaks_for_no_other_step() -> None:
+    """The approval of one subtask, copied under a new name, was taken for that of the next."""
+    story = Story().planned("one", "two")
+    story.does("dev:one")
+    story.approves("test:one")
+    review = story.comes_alive("review:one")
+    approved = Report(COMPLETE, verdict=Verdict.APPROVED)
+    story.feed(f.ReportLanded(story.at, "n1", "review-1.md", "same", "review", approved))
+    story.ends(run=review)
+    story.does("dev:two")
+    story.approves("test:two")
+    review = story.comes_alive("review:two")
+    story.feed(f.ReportLanded(story.at, "n2", "review-2.md", "same", "review", approved))
+    assert story.step("review:two").state is StepState.WORKING
+    assert "a copy of review-1.md" in story.state.notices[-1]
+    named = replace(approved, run=review.id)
+    story.feed(f.ReportLanded(story.at, "n3", "review-3.md", "other", "review", named))
+    assert story.step("review:two").state is StepState.PASSED
+
+
+def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
+    """Its agent was asked for that: a file that spoke for nothing else is no copy of anything."""
+    story = started()
+    story.feed(f.Intruded(story.at, "report.md", "same", "handoffs are named otherwise"))
+    story.feed(f.ReportLanded(story.at, "n1", "explore-1.md", "same", "explore", Report(COMPLETE)))
+    assert story.step("explore").state is StepState.PASSED
+
+
+def test_foreign_files_that_came_together_are_seen_and_named_once() -> None:
+    story = started()
+    others = (("b.txt", "2"), ("c.txt", "3"))
+    fact = f.Intruded(story.at, "a.txt", "1", "handoffs are named otherwise", others)
+    noticed = story.state.noticed
+    story.feed(fact)
+    assert {name: story.state.seen.get(name) for name in ("a.txt", "b.txt", "c.txt")} == {
+        "a.txt": "1",
+        "b.txt": "2",
+        "c.txt": "3",
+    }
+    assert story.state.noticed == noticed + 2
+    assert story.feed(fact).empty
 
 
 def test_an_old_report_speaks_for_no_other_attempt() -> None:

@@ -300,14 +300,15 @@ def stalls(story: Told) -> Run:
     return run
 
 
-@pytest.mark.parametrize("counts", [True, False])
-def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
+@pytest.mark.parametrize("seen", [True, False])
+def test_stalls_go_up_the_ladder_of_setbacks(*, seen: bool) -> None:
     """The same conversation `stalls` times, then a fresh one as often, and only then a question.
 
-    Who may only think long gets more time, but not where tokens would be seen on the screen (the night `hung-again`).
+    Who may only write a long call gets more time, but not where an answer would be seen on the screen (the nights
+    `hung-again` and `codex-hung-again`).
     """
     story = Told()
-    story.sees = replace(STILL, said="abc/" if counts else "abc")
+    story.sees = replace(STILL, said="abc/" if seen else "abc")
     spent, lasted = [], []
     rounds = (LIMITS.max_stalls + 1) * (LIMITS.max_fresh_starts + 1)
     for _ in range(rounds):
@@ -321,7 +322,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
             story.begins()
     assert [place for place, each in enumerate(spent) if each] == [LIMITS.max_stalls]
     assert lasted[0] <= 480 + LIMITS.max_retry_pause
-    if counts:
+    if seen:
         assert max(lasted) <= 600 + LIMITS.max_retry_pause
     else:
         assert sorted(lasted[: LIMITS.max_stalls + 1]) == lasted[: LIMITS.max_stalls + 1]
@@ -330,6 +331,21 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, counts: bool) -> None:
     question = story.question()
     assert (question.kind, story.step("explore").state) == (QuestionKind.STUCK, StepState.BLOCKED)
     assert "in vain" in question.text
+
+
+@pytest.mark.parametrize(("before", "now", "soon"), [("abc", "abc/", True), ("abc/", "abc", False)])
+def test_the_newest_look_tells_what_an_answer_shows(before: str, now: str, soon: bool) -> None:  # noqa: FBT001
+    """A program that shows no call until it is whole may begin one at any time."""
+    story = Told()
+    story.sees = replace(STILL, said="abc/")
+    stalls(story)
+    began = story.begins()
+    story.sees = replace(STILL, said=before)
+    story.passes(LIMITS.stall_timeout - RESCAN)
+    assert story.run.id == began.id
+    story.sees = replace(STILL, said=now)
+    story.passes(THIRD + RESCAN)
+    assert story.is_stalled is soon
 
 
 def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:

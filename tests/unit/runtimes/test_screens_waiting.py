@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.pm.policies.stalls import says_more
+from orchestrator.model.event import Failure
+from orchestrator.pm.policies.stalls import says_more, shows_answers
 from orchestrator.runtimes.screens import Shows, said_on, shipped_rules, shown_on
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clis"
@@ -56,6 +57,33 @@ def test_a_slow_answer_is_seen(cli: str) -> None:
 @pytest.mark.parametrize("cli", ["claude", "claude-2.1.197"])
 def test_a_long_tool_call_that_is_being_written_is_seen_by_its_tokens(cli: str) -> None:
     assert changes(cli, "block") == [True]
+
+
+@pytest.mark.parametrize(
+    ("cli", "scene", "shown"),
+    [
+        *((cli, scene, True) for cli in CLIS[:2] for scene in ("hang", "mid", "pings", "block")),
+        *(("gemini", scene, True) for scene in ("hang", "mid", "pings", "block")),
+        *(("opencode", scene, True) for scene in ("hang", "mid", "pings")),
+        *(("codex", scene, True) for scene in ("mid", "pings")),
+        ("codex", "hang", False),
+        *((cli, scene, False) for cli in ("codex", "opencode") for scene in ("block", "call")),
+    ],
+)
+def test_screens_tell_whether_an_answer_would_be_seen(cli: str, scene: str, shown: bool) -> None:  # noqa: FBT001
+    """So a second hang in a row is known as soon as the first, but where a call may be coming unseen."""
+    rules = shipped_rules(cli.partition("-")[0])
+    screens = measured(cli, scene)["screens"]
+    told = {shows_answers(said_on(screen, rules)) for at, screen in screens.items() if int(at) <= 300}
+    assert told == {shown}
+
+
+def test_codex_shows_a_call_that_hangs_as_failed() -> None:
+    """Its own bound of 300 s counts events, so a call that it is still being sent is never shown so."""
+    screens = measured("codex", "call")["screens"]
+    found = shown_on(screens["450"], shipped_rules("codex"))
+    assert found is not None
+    assert found[0].failure is Failure.OVERLOAD
 
 
 @pytest.mark.parametrize("cli", ["codex", "opencode"])
