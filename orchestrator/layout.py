@@ -471,9 +471,10 @@ def handoffs(folder: P) -> P:
     return _under(folder, "handoffs")
 
 
-def artifacts(folder: P, kind: str = "") -> P:
-    """Return the folder of artifacts, or the one of `kind` in it (`analysis`, `code`, …)."""
-    return _under(folder, "artifacts", _name(kind)) if kind else _under(folder, "artifacts")
+def artifacts(folder: P, kind: str = "", subtask: str = "") -> P:
+    """Return the folder of artifacts, or the one of `kind` in it (`analysis`, `code`, …), perhaps of one subtask."""
+    names = [_name(each) for each in (kind, subtask) if each]
+    return _under(folder, "artifacts", *names)
 
 
 def scratchpad(folder: P, instance: str = "") -> P:

@@ -294,8 +294,8 @@ class Task:
             state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
             make_again(files, folder, layout.task_reports(self.home), state.seen, state.links)
             for run in state.live_runs:
-                if (agent := state.agents.get(run.agent)) is not None:
-                    make_run_folders(files, folder, agent, run, state.links)
+                if run.agent in state.agents:
+                    make_run_folders(files, folder, state, run)
 
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""

@@ -20,6 +20,7 @@ from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
     TaskPaths,
+    artifacts_of,
     granted,
     remote_task_of,
     task_folder_of,
@@ -223,9 +224,9 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
     order_file = layout.run_order(folder)
-    if aside := make_run_folders(adapters.files, where.task, agent, run, state.links):
+    if aside := make_run_folders(adapters.files, where.task, state, run):
         log.warning("task %s: %s", state.id, aside)
-    assignment = _assignment(state, run, step, agent, seen, workspace)
+    assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, adapters.settings.runtimes)
@@ -236,7 +237,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
                 agent=agent,
                 folder=folder,
                 workspace=workspace,
-                granted=granted(seen.task, agent, run),
+                granted=granted(state, run, seen.task),
                 order=order_file,
                 prompt=text,
                 session=session_of(run),
@@ -256,13 +257,11 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
         order=text.encode() if run.on_box else b"",
-        writable=(folder, layout.task_events(seen.home), workspace, *granted(seen.task, agent, run)),
+        writable=(folder, layout.task_events(seen.home), workspace, *granted(state, run, seen.task)),
     )
 
 
-def _assignment(
-    state: PMState, run: Run, step: Step, agent: Agent, seen: TaskPaths, workspace: Path
-) -> Assignment:
+def _assignment(state: PMState, run: Run, step: Step, seen: TaskPaths, workspace: Path) -> Assignment:
     """Return what a run must know of itself, with paths as it sees them."""
     return Assignment(
         run=run.id,
@@ -275,7 +274,7 @@ def _assignment(
         reply_to=run.order,
         task_dir=seen.task,
         workspace=workspace,
-        artifacts=layout.artifacts(seen.task, agent.artifact_folder),
+        artifacts=artifacts_of(state, run, seen.task),
         scratchpad=layout.scratchpad(seen.task, run.instance),
         subtask=step.subtask,
         template=seen.template,
@@ -352,7 +351,7 @@ def _publish_order(
         at=order.at,
         cwd=str(workspace),
         task_dir=str(seen.task),
-        artifacts=str(layout.artifacts(seen.task, agent.artifact_folder)),
+        artifacts=str(artifacts_of(state, run, seen.task)),
         scratchpad=str(layout.scratchpad(seen.task, run.instance)),
         run=run.id,
         order_name=order.name,

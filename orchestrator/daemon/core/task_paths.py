@@ -21,7 +21,6 @@ from orchestrator.ports.workspaces import Tree, Workspaces
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.model.settings import Settings
@@ -156,10 +155,12 @@ def worked_in(state: PMState, run: Run, where: TaskPaths) -> Tree | None:
     return tree_of(state, state.steps[run.step], where)
 
 
-def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
+def artifacts_of(state: PMState, run: Run, task: Path) -> Path:
+    """Return the folder for a run's artifacts. Subtasks have one each here, as they are worked on at the same time."""
+    subtask = "" if run.on_box else state.steps[run.step].subtask
+    return layout.artifacts(task, state.agents[run.agent].artifact_folder, subtask)
+
+
+def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
-    return (
-        layout.handoffs(task),
-        layout.artifacts(task, agent.artifact_folder),
-        layout.scratchpad(task, run.instance),
-    )
+    return (layout.handoffs(task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))

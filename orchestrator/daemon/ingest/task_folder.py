@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import layout
+from orchestrator.daemon.core.task_paths import artifacts_of
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Unreadable
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from orchestrator.model.agents import Agent
     from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
 
 SHARED: Final = 0o755
@@ -123,13 +124,15 @@ def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str
         raise Refused(f"{folder} cannot be made: {error}. Move away what is in its place") from error
 
 
-def make_run_folders(files: Files, folder: Path, agent: Agent, run: Run, links: Links) -> str:
+def make_run_folders(files: Files, folder: Path, state: PMState, run: Run) -> str:
     """Make the folders in a task's folder that a run writes to; return what was put aside for it, if anything.
 
     Raises OSError.
     """
-    paths = layout.artifacts(folder, agent.artifact_folder), layout.scratchpad(folder, run.instance)
-    done = _cleared(files, folder, [*_OTHERS, *(str(path.relative_to(folder)) for path in paths)], links)
+    paths = artifacts_of(state, run, folder), layout.scratchpad(folder, run.instance)
+    names = [path.relative_to(folder) for path in paths]
+    above = dict.fromkeys(str(each) for name in names for each in [*reversed(name.parents[:-1]), name])
+    done = _cleared(files, folder, [*dict.fromkeys([*_OTHERS, *above])], state.links)
     for path in paths:
         files.make_folder(path, SHARED)
     return ". ".join(done)

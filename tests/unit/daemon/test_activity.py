@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.ingest.activity import TranscriptActivity
 from orchestrator.daemon.ingest.agent_feed import AgentFeed
 from orchestrator.daemon.ingest.file_activity import signs_of_work
@@ -23,7 +24,7 @@ from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.daemon.test_events import HOME, TRANSCRIPT, WHERE, Bench, taken
-from tests.unit.pm.story import AT
+from tests.unit.pm.story import AT, Story
 
 PATH = Path(TRANSCRIPT)
 
@@ -220,3 +221,14 @@ def test_work_before_a_failure_is_read_before_it(bench: Bench) -> None:
         bench.story.passes(60)
         bench.clock.sleep(60)
         bench.story.comes_alive("dev:a")
+
+
+def test_artifacts_of_another_subtask_are_no_sign_of_life() -> None:
+    """Two developers at the same time: what one writes kept the other, that hung, from being looked at."""
+    story = Story().planned("a", "b")
+    files = MemoryFiles(now=lambda: AT)
+    written = layout.artifacts(WHERE.task, "code", "b") / "notes.md"
+    files.make_folder(written.parent)
+    files.write(written, b"at it\n")
+    signs = signs_of_work(files, WHERE.task, story.state, {})
+    assert set(signs) == {story.run_of("dev:b").id}

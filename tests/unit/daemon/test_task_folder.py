@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,11 @@ from orchestrator.daemon.ingest.task_folder import (
     trouble,
 )
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import Refused
 from orchestrator.model.run import Purpose, Run
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
+from tests.unit.pm.story import Story
 
 FOLDER = Path("/project/tasks/demo")
 HANDOFFS = FOLDER / "handoffs"
@@ -34,7 +35,7 @@ SEEN = {
 }
 
 
-AGENT = Agent("explore", Role.EXPLORE)
+STATE = Story().starts().state
 RUN = Run("r-1", "explore", 1, "explore", "explore", Purpose.WORK, 0.0)
 NONE: dict[str, str] = {}
 """No folder was a link when the task began."""
@@ -179,19 +180,19 @@ def test_what_lies_where_a_run_writes_is_put_aside(disk: Path, tmp_path: Path, n
         (disk / name).write_bytes(b"precious")
     else:
         (disk / name).symlink_to(tmp_path / "elsewhere")
-    told = make_run_folders(DiskFiles(), disk, AGENT, RUN, NONE)
+    told = make_run_folders(DiskFiles(), disk, replace(STATE, links=NONE), RUN)
     assert f"{disk / name} was not a folder" in told
     assert (disk / "artifacts" / "analysis").is_dir()
     assert (disk / "scratchpad" / "explore").is_dir()
     assert list((tmp_path / "elsewhere").iterdir()) == []
-    assert make_run_folders(DiskFiles(), disk, AGENT, RUN, NONE) == ""
+    assert make_run_folders(DiskFiles(), disk, replace(STATE, links=NONE), RUN) == ""
 
 
 def test_a_user_s_link_for_one_agent_counts(disk: Path, tmp_path: Path) -> None:
     put_in_place(disk / "artifacts" / "analysis", tmp_path / "elsewhere")
     links = links_of(DiskFiles(), disk)
     assert links == {"artifacts/analysis": str(tmp_path / "elsewhere")}
-    assert make_run_folders(DiskFiles(), disk, AGENT, RUN, links) == ""
+    assert make_run_folders(DiskFiles(), disk, replace(STATE, links=links), RUN) == ""
 
 
 def test_a_link_that_leads_nowhere_is_none(disk: Path, tmp_path: Path) -> None:
