@@ -37,6 +37,7 @@ from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.marked_runs import LocalMarkedRuns
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.temp_cleanup import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
@@ -258,7 +259,9 @@ class Service:
     def _opened_context(self, settings: Settings, environ: Mapping[str, str]) -> Context:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Context(
-            adapters=Adapters(self._files, self._host, workspaces, settings, environ, self._boxes),
+            adapters=Adapters(
+                self._files, self._host, workspaces, settings, environ, self._boxes, LocalMarkedRuns()
+            ),
             clock=self._clock,
             executor=self._executor,
             scribe_executor=self._scribe_executor,

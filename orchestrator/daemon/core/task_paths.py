@@ -15,6 +15,7 @@ from orchestrator.pm.plan.work_location import life_of, location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.host_kind import host_of_kind
+from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Adapters:
     settings: Settings
     environ: Mapping[str, str]
     boxes: Boxes = field(default_factory=NoBoxes)
+    marked_runs: MarkedRuns = field(default_factory=NoMarkedRuns)
 
     def host_of(self, run: Run) -> Host:
         """Return the host on which a run lives. Raises Unavailable while its box is lost, Refused if there is none."""
