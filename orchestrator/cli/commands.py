@@ -78,11 +78,15 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit from which an agent's tree is made; `project` is the user's own tree."""
+    """A commit from which an agent's tree is made; `project` is the user's own tree.
+
+    `task`: the task on whose own branch the commit is. What is committed elsewhere reaches that by a rebase.
+    """
 
     repository: Repository
     project: Path
     commit: str
+    task: str = ""
 
     @property
     def what(self) -> str:
@@ -107,6 +111,14 @@ class Commit:
 
     def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
         """Return what is wrong with the path in the commit, and how to commit it from the user's own tree."""
+        wrong, mend = self._uncommitted(path, facts)
+        if mend and self.task:
+            committed = Commit(self.repository, self.project, "HEAD").facts(path)
+            rebase = typed("task", "rebase", self.task, "--project", self.project)
+            mend = rebase if committed.runs else f"{mend}\n{rebase}"
+        return wrong, mend
+
+    def _uncommitted(self, path: str, facts: FileFacts) -> tuple[str, str]:
         here, git = facts_at(self.project / path), ("git", "-C", self.project)
         if facts.there and not facts.file:
             return "is not a file", ""
@@ -119,8 +131,9 @@ class Commit:
             return f"is missing in {self.commit[:10]} and in {self.project}", ""
         add = typed(*git, "add", "--force", "--", path)
         more = "" if here.runs else typed("chmod", "+x", self.project / path) + "\n"
+        branch = f" on task/{self.task}" if self.task else ""
         return (
-            f"is not committed, so no agent finds it: agents work in trees of {self.commit[:10]}",
+            f"is not committed{branch}, so no agent finds it: agents work in trees of {self.commit[:10]}",
             f"{more}{add}\n{typed(*git, 'commit', '-m', f'Add {path}', '--', path)}",
         )
 

@@ -88,7 +88,8 @@ def look(case: Case) -> list[Finding]:
     if grounds is not None:
         repository, own = grounds
         found += _base(case, repository, own)
-        ground = Commit(repository, case.code, own.head)
+        tip = _begins_at(case, repository)
+        ground = Commit(repository, case.code, tip or own.head, case.name if tip and case.known else "")
     if roster is not None:
         found += _missing(case, roster)
         for name, agent in roster.agents.items():
@@ -142,6 +143,11 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
         return None, [Finding("base", Severity.MISSING, str(error))]
 
 
+def _begins_at(case: Case, repository: Repository) -> str:
+    """Return the commit of the task's branch, on which its agents go on; empty if there is no such branch yet."""
+    return repository.commit_of(f"refs/heads/task/{case.name}")
+
+
 def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
     """Yield the commit from which the task would begin, and what is not in it."""
     if repository.commit_of("refs/heads/task"):
@@ -159,7 +165,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
             f"{branch} is checked out here, and the task is to move it",
             "git switch BRANCH",
         )
-    elif not known and (tip := repository.commit_of(f"refs/heads/{branch}")) and tip != own.head:
+    elif not known and (tip := _begins_at(case, repository)) and tip != own.head:
         yield Finding(
             "base",
             Severity.WARN,
@@ -168,8 +174,13 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
         )
     if known:
         return
-    on = f" of {own.branch}" if own.branch else ", which no branch has checked out here"
-    yield Finding("base", Severity.OK, f"agents begin from {own.head[:SHORT]}{on}")
+    if (tip := _begins_at(case, repository)) and tip != own.head:
+        begins = f"{tip[:SHORT]} of {branch}"
+    else:
+        begins = own.head[:SHORT] + (
+            f" of {own.branch}" if own.branch else ", which no branch has checked out here"
+        )
+    yield Finding("base", Severity.OK, f"agents begin from {begins}")
     if own.under_way:
         yield Finding(
             "base",

@@ -584,6 +584,23 @@ def test_a_command_that_is_not_committed_keeps_a_task_from_starting(start, house
     assert daemon.heard == []
 
 
+def test_a_command_is_sought_on_the_branch_of_a_known_task(start, house, running, brief):
+    """It was sought in HEAD, where it had been committed since: each launch failed."""
+    git_of(house.project, "branch", "task/tidy")
+    house.task("tidy-0a1b2c3d", state="stopped")
+    script = house.project / "dev.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    git_of(house.project, "add", "dev.sh")
+    git_of(house.project, "commit", "-q", "-m", "Add dev.sh")
+    brief.write_text(with_dev("./dev.sh"))
+    said = start()
+    assert said.code == 1
+    assert f"> task rebase tidy --project {house.project}" in said.out
+    git_of(house.project, "branch", "-f", "task/tidy", "HEAD")
+    assert start().code == 0
+
+
 def test_the_remedy_that_is_shown_lets_it_start(start, house, running, brief):
     (house.project / "dev.sh").write_text("#!/bin/sh\n")
     brief.write_text(with_dev("./dev.sh"))
