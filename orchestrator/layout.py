@@ -294,7 +294,7 @@ def boxes(state: P) -> P:
     return _under(state, "boxes")
 
 
-def boxes_told(state: P) -> P:
+def boxes_status(state: P) -> P:
     """Return what the daemon tells of the boxes in use, for `task hosts`."""
     return _under(state, "boxes", "boxes.json")
 
@@ -379,7 +379,7 @@ def task_boxes_left(home: P) -> P:
     return _under(home, "boxes-left.json")
 
 
-def task_shelved(home: P) -> P:
+def task_passivated(home: P) -> P:
     """Return the mark of a task that is over and was shelved."""
     return _under(home, "shelved.json")
 

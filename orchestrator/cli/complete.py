@@ -82,7 +82,7 @@ def _set_folders(config: str) -> list[str]:
 
 def _boxes(_given: Sequence[str]) -> Iterable[str]:
     """Yield the boxes that the daemon recorded, and those of pools, in the form that `task doctor` reads."""
-    yield from map(_callable, _recorded_boxes(layout.boxes_told(layout.state_folder(os.environ))))
+    yield from map(_callable, _recorded_boxes(layout.boxes_status(layout.state_folder(os.environ))))
     for pool in _settings_of(layout.config_file(os.environ), "hosts").values():
         named = pool.get("boxes") if isinstance(pool, dict) else None
         yield from (box for box in named if isinstance(box, str)) if isinstance(named, list) else ()

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     """Show the boxes in use and those of pools; for unreachable ones also what to do."""
     state = layout.state_folder(os.environ)
     beat = Beat(state)
-    boxes = [_shape(each) for each in _written_boxes(layout.boxes_told(state))]
+    boxes = [_shape(each) for each in _written_boxes(layout.boxes_status(state))]
     if options.json:
         stamped = [
             each

@@ -87,8 +87,8 @@ def look(case: Case) -> list[Finding]:
     ground: CommandLocation = Folder(case.code)
     if grounds is not None:
         repository, own = grounds
-        found += _base(case, repository, own)
-        tip = _begins_at(case, repository)
+        tip = repository.commit_of(f"refs/heads/task/{case.name}")
+        found += _base(case, repository, own, tip)
         ground = Commit(repository, case.code, tip or own.head, case.name if tip and case.known else "")
     if roster is not None:
         found += _missing(case, roster)
@@ -143,13 +143,8 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
         return None, [Finding("base", Severity.MISSING, str(error))]
 
 
-def _begins_at(case: Case, repository: Repository) -> str:
-    """Return the commit of the task's branch, on which its agents go on; empty if there is no such branch yet."""
-    return repository.commit_of(f"refs/heads/task/{case.name}")
-
-
-def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
-    """Yield the commit from which the task would begin, and what is not in it."""
+def _base(case: Case, repository: Repository, own: UserTree, tip: str) -> Iterator[Finding]:
+    """Yield the commit from which the task would begin, and what is not in it. `tip`: its branch's, or empty."""
     if repository.commit_of("refs/heads/task"):
         yield Finding(
             "base",
@@ -165,7 +160,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
             f"{branch} is checked out here, and the task is to move it",
             "git switch BRANCH",
         )
-    elif not known and (tip := _begins_at(case, repository)) and tip != own.head:
+    elif not known and tip not in {"", own.head}:
         yield Finding(
             "base",
             Severity.WARN,
@@ -174,7 +169,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
         )
     if known:
         return
-    if (tip := _begins_at(case, repository)) and tip != own.head:
+    if tip not in {"", own.head}:
         begins = f"{tip[:SHORT]} of {branch}"
     else:
         begins = own.head[:SHORT] + (

@@ -50,9 +50,8 @@ class Loop:
     """All tasks of this user, and the queue of hints.
 
     `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
-    `clock_moved` when the machine slept or its clock was set, `shelved` when a task was passivated, `let_go` when one
-    is
-    deleted or archived. `tasks` are those that are open; the others are on the `shelf`.
+    `clock_moved` when the machine slept or its clock was set, `passivated` when a task became passive, `let_go` when
+    one is deleted or archived. `tasks` are those that are open; the others are `passive`.
     """
 
     context: Context
@@ -61,10 +60,10 @@ class Loop:
     hints: SimpleQueue[h.Hint]
     rescanned: Callable[[], None] = lambda: None
     clock_moved: Callable[[], None] = lambda: None
-    shelved: Callable[[Task], None] = lambda _: None
+    passivated: Callable[[Task], None] = lambda _: None
     let_go: Callable[[Task], None] = lambda _: None
     tasks: dict[str, Task] = field(default_factory=dict)
-    shelf: PassiveTasks = field(init=False)
+    passive: PassiveTasks = field(init=False)
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
@@ -72,7 +71,7 @@ class Loop:
     def __post_init__(self) -> None:
         """Remember how the clocks stand, and connect the notifier to the open questions."""
         self._drift = Drift(self.context.clock)
-        self.shelf = PassiveTasks(self.context.adapters.files)
+        self.passive = PassiveTasks(self.context.adapters.files)
         self.context.desk.asks = self._asks
 
     def open(self) -> None:
@@ -87,11 +86,11 @@ class Loop:
         homes = layout.task_homes(self.context.state_folder)
         self.context.adapters.files.make_folder(homes)
         for entry in sorted(self.context.adapters.files.entries(homes), key=lambda each: each.name):
-            if not (entry.is_file or entry.name in self.tasks or self.shelf.keeps(homes / entry.name)):
+            if not (entry.is_file or entry.name in self.tasks or self.passive.keeps(homes / entry.name)):
                 task = self._opened(entry.name)
                 if task is not None and task.rests:
                     self._guarded(task, partial(task.show, now=True))
-                    self._guarded(task, partial(self._shelve_if_over, task))
+                    self._guarded(task, partial(self._passivate_if_over, task))
         self.context.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
@@ -156,7 +155,7 @@ class Loop:
             case h.NewsHint():
                 pass  # the turn itself asks the notifier for its next deadline
             case h.CheckIn():
-                self._tend_shelf()
+                self._passivate_idle_tasks()
                 for task in list(self.tasks.values()):
                     if task.begun:
                         self._guarded(task, task.check_in)
@@ -235,7 +234,7 @@ class Loop:
             self._refuse(home, f"{name} cannot go on: {missing}. Or stop it: `task stop {name}`")
             return None
         self._refused.pop(name, None)
-        self.shelf.take(name)
+        self.passive.take(name)
         self.tasks[name] = task
         if task.begun:
             task.template = self._template(task)
@@ -263,25 +262,25 @@ class Loop:
         self.let_go(task)
         return reply
 
-    def _tend_shelf(self) -> None:
+    def _passivate_idle_tasks(self) -> None:
         """Passivate the tasks that are over and long quiet, and check a few passive ones."""
-        old = self.shelf.to_look_through(self.context.clock.monotonic())
+        old = self.passive.to_look_through(self.context.clock.monotonic())
         for task in list(self.tasks.values()):
-            self._guarded(task, partial(self._shelve_if_over, task))
+            self._guarded(task, partial(self._passivate_if_over, task))
         for name in old:
             self._opened(name)
 
-    def _shelve_if_over(self, task: Task) -> None:
+    def _passivate_if_over(self, task: Task) -> None:
         settings, clock = self.context.adapters.settings, self.context.clock
         patience = max(settings.daemon.shelve_after, settings.logs.pack_after)
         if not task.is_over or clock.now() - task.engine.journaled_at < patience:
             return
         if requests.waiting(self.context.adapters.files, task.home):
             return
-        self.shelf.put(task, clock.monotonic())
+        self.passive.put(task, clock.monotonic())
         task.close()
         del self.tasks[task.id]
-        self.shelved(task)
+        self.passivated(task)
 
     def _refuse(self, home: Path, reason: str) -> None:
         """Leave a task alone whose files cannot be trusted: say so once, and in reply to each request."""
@@ -299,7 +298,7 @@ class Loop:
         if task is None:
             home = layout.task_home(self.context.state_folder, news.task)
             files = self.context.adapters.files  # a deleted task asks nothing
-            return news.task not in self.shelf and files.entry(home) is not None and not leaves(files, home)
+            return news.task not in self.passive and files.entry(home) is not None and not leaves(files, home)
         question = task.engine.state.questions.get(news.question)
         return question is not None and question.open and question.asked_at == news.at
 

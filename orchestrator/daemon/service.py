@@ -125,7 +125,7 @@ class Service:
             self._hints,
             self._rescanned,
             self._schedule.wake,
-            self._shelved,
+            self._passivated,
             self._let_go,
         )
         self._attics: dict[str, LogRetention] = {}
@@ -155,8 +155,8 @@ class Service:
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
-        tasks, shelved = len(self._loop.tasks), len(self._loop.shelf)
-        log.info("up, pid %d, version %s, %d tasks, %d shelved", os.getpid(), __version__, tasks, shelved)
+        tasks, passive = len(self._loop.tasks), len(self._loop.passive)
+        log.info("up, pid %d, version %s, %d tasks, %d passive", os.getpid(), __version__, tasks, passive)
         if self._return is not None and any(
             task.begun and not task.rests for task in self._loop.tasks.values()
         ):
@@ -193,7 +193,7 @@ class Service:
         """Return the line that a service manager shows."""
         tasks = [task for task in self._loop.tasks.values() if task.begun]
         at_work = sum(not task.rests for task in tasks)
-        return f"{len(tasks) + len(self._loop.shelf)} tasks, {at_work} at work"
+        return f"{len(tasks) + len(self._loop.passive)} tasks, {at_work} at work"
 
     def _patience(self) -> float:
         """Return how long the loop may wait for a hint. Never longer than a rescan: the clock may be set."""
@@ -328,7 +328,7 @@ class Service:
                 self._files.make_folder(task.where.trees)
                 self._watch.trees(task.id, task.where.trees)
 
-    def _shelved(self, task: Task) -> None:
+    def _passivated(self, task: Task) -> None:
         """Release what is held for a passivated task, and have its leftovers compressed."""
         self._watch.drop(layout.task_requests(task.home))
         attic = self._attics.pop(task.id, None) or LogRetention(self._files, task.home)
@@ -356,10 +356,10 @@ class Service:
         if now - self._swept_at < SWEEP_EVERY:
             return
         self._swept_at = now
-        shelved = self._loop.shelf.tasks
-        homes = [task.home for task in self._loop.tasks.values()] + [task.home for task in shelved]
+        passive = self._loop.passive.tasks
+        homes = [task.home for task in self._loop.tasks.values()] + [task.home for task in passive]
         shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
-        shared += [task.folder for task in shelved if task.folder is not None]
+        shared += [task.folder for task in passive if task.folder is not None]
         self._executor.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
 
     def _watch_exits(self) -> None:

@@ -234,8 +234,8 @@ class LocalHost(Panes):
         """Kill all processes but the launcher and its session leader, so that it can report; then these too.
 
         The leader's end would hang up the agent, which would then appear to have ended by another signal. Once all
-        found
-        processes are gone, no further ones are searched for here: whether any were born meanwhile is observed later.
+        found processes are gone, no further ones are searched for here: whether any were born meanwhile is observed
+        later.
         """
         deadline, patience = time.monotonic() + KILL_BOUND, _TO_REPORT
         census = self._censuses.recent(signs.launcher)

@@ -132,8 +132,7 @@ class Panes:
         """Type one line, then Enter; an empty text is Enter alone.
 
         tmux itself checks each time which run the pane belongs to, and reports whether it sent the keys. Returns False
-        if
-        nothing was sent.
+        if nothing was sent.
 
         Raises:
             Refused: a text with control characters or line breaks, or of more than 780 characters.

@@ -67,8 +67,7 @@ class Census:
 
     It is repeated until the last listing has no process that was not examined. So every process on the last list was
     examined; a process missing from it had ended, and everything that it had started is listed. Therefore a run of
-    which
-    no process was found has ended.
+    which no process was found has ended.
 
     Its cost grows with the number of all processes; a query for one run costs by the number of its processes. `asked`
     and `done` are when the snapshot began and ended, by the monotonic clock.
@@ -133,8 +132,8 @@ class Census:
         """Return the processes in the run's session, if its number certainly still belongs to it.
 
         A number is not reused while any process is in the session. So it is certain while the launcher lives, or a
-        process
-        with its mark is in it. Processes that were in it while the launcher lived belong to the run in any case.
+        process with its mark is in it. Processes that were in it while the launcher lived belong to the run in any
+        case.
         """
         if not signs.session:
             return set()
@@ -169,8 +168,7 @@ class Censuses:
         """Return a recent snapshot that covers a run: it ended no longer ago than it took.
 
         For signalling. Processes born since are missed, as are those born between a snapshot and the signal: this at
-        most
-        doubles that time. It cannot prove that no process is left.
+        most doubles that time. It cannot prove that no process is left.
         """
         with self._lock:
             last = self._last

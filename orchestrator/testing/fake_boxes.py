@@ -103,10 +103,10 @@ class FakeMonitor(HostMonitor):
         """False: see `hear`."""
         return False
 
-    def _heed(self, remote_tasks: list[RemoteTask]) -> None:
+    def _listen(self, remote_tasks: list[RemoteTask]) -> None:
         """Nobody need be told to listen: see `hear`."""
 
-    def _unheed(self) -> None:
+    def _stop_listening(self) -> None:
         """Nor to stop."""
 
     def _copy_transcripts(self, folders: list[Path]) -> None:

@@ -50,7 +50,7 @@ def shelved(world: World) -> Path:
     task = world.start_task("measure", brief({}, "worktree"))
     task.first_run()
     task.ask("stop")
-    until(lambda: layout.task_shelved(task.home).exists(), "a shelved task", world.complaint)
+    until(lambda: layout.task_passivated(task.home).exists(), "a shelved task", world.complaint)
     return task.home
 
 

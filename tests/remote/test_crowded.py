@@ -57,10 +57,10 @@ def test_mended_box_has_a_channel_once_somebody_says_so(box: Box, kept: KeptBoxe
     monitor: HostMonitor = kept._monitor("alpha")
     wait_until(lambda: monitor._contact.is_crowded, within=60)
     wait_until(lambda: monitor.belief is not None and monitor.belief.reachable, within=60)
-    assert monitor._heeded is None
+    assert monitor._listening is None
     mend(box)
     kept.call_again()
-    wait_until(lambda: monitor._heeded is not None and not monitor._heeded[1].ended, within=20)
+    wait_until(lambda: monitor._listening is not None and not monitor._listening[1].ended, within=20)
     wait_until(lambda: monitor.belief is not None and monitor.belief.reachable, within=20)
     assert not monitor._contact.is_crowded
     assert monitor.ways.link._room == CHANNELS

@@ -87,9 +87,8 @@ class Dispatcher:
     the launches that wait for a lease or for room on a box; `_launchers` the workers that launch each run;
     `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git could not do, and
     since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that has advanced
-    since,
-    they would make another commit; `_left` the settled steps whose trees were cleaned up, `_put_off` those where that
-    failed.
+    since, they would make another commit; `_left` the settled steps whose trees were cleaned up, `_put_off` those where
+    that failed.
     """
 
     context: Context

@@ -97,8 +97,8 @@ class HostMonitor:
     _inbox: SimpleQueue[frozenset[ChannelEvent] | None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _urgent: threading.Event = field(default_factory=threading.Event)
-    _heeded_at: float = 0.0
-    _heeded: tuple[set[tuple[str, str]], ChannelListener] | None = None
+    _listening_since: float = 0.0
+    _listening: tuple[set[tuple[str, str]], ChannelListener] | None = None
     _due: float = 0.0
     _idle: int = 0
     _called_again: bool = False
@@ -143,8 +143,8 @@ class HostMonitor:
     @property
     def floods(self) -> bool:
         """Return whether the box reports changes faster than they are handled."""
-        heeded = self._heeded
-        return heeded is not None and heeded[1].floods
+        listening = self._listening
+        return listening is not None and listening[1].floods
 
     def belief_for(self, task: str) -> Belief | None:
         """Return the believed state of the box for a task's runs there; after a failed pull it is not known."""
@@ -220,7 +220,7 @@ class HostMonitor:
             if self._closing:
                 break
             self.turn(news)
-        self._unheed()
+        self._stop_listening()
 
     def turn(self, news: set[ChannelEvent] | None) -> None:
         """Make a round, and handle its failure."""
@@ -266,12 +266,12 @@ class HostMonitor:
         self._idle, began = 0, self.steady()
         if self._called_again:
             self._called_again = False
-            self._heeded_at = -math.inf
+            self._listening_since = -math.inf
             self._bringing.call_again()
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
-        self._heed([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
+        self._listen([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
         seen = self._look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
@@ -316,7 +316,7 @@ class HostMonitor:
 
     def _rest(self) -> None:
         """Count a round without runs; after a few of them close the connection."""
-        self._unheed()
+        self._stop_listening()
         self._due = self.steady() + EVERY
         self._idle += 1
         stands = self.ways.link.state().way is Way.REACHABLE
@@ -368,7 +368,7 @@ class HostMonitor:
     def _fail(self, error: Exception) -> None:
         """Abandon the round that failed, and schedule the next one."""
         now = self.steady()
-        self._unheed()
+        self._stop_listening()
         self._bringing.want_nothing()
         self._due = now + self._contact.failed(error)
         if not is_lost(error):
@@ -382,27 +382,27 @@ class HostMonitor:
 
     # The standing channel -------------------------------------------------------------------------
 
-    def _heed(self, remote_tasks: list[RemoteTask]) -> None:
+    def _listen(self, remote_tasks: list[RemoteTask]) -> None:
         """Listen for changes in the folders of these tasks; without a channel, rounds come by schedule."""
         keys, now = {(remote_task.task, remote_task.place) for remote_task in remote_tasks}, self.steady()
-        same = self._heeded is not None and self._heeded[0] == keys
-        if same and (not self._deaf or now - self._heeded_at < DEAF):
+        same = self._listening is not None and self._listening[0] == keys
+        if same and (not self._deaf or now - self._listening_since < DEAF):
             return
-        self._unheed()
+        self._stop_listening()
         if remote_tasks and not self._contact.is_crowded:
-            self._heeded_at = now
-            self._heeded = keys, ChannelListener(self.ways.channel(remote_tasks), self._hear)
+            self._listening_since = now
+            self._listening = keys, ChannelListener(self.ways.channel(remote_tasks), self._hear)
 
     @property
     def _deaf(self) -> bool:
         """Return whether no channel reports changes on the box."""
-        heeded = self._heeded  # another thread may end it
-        return heeded is None or heeded[1].ended
+        listening = self._listening  # another thread may end it
+        return listening is None or listening[1].ended
 
-    def _unheed(self) -> None:
-        if self._heeded is not None:
-            self._heeded[1].close()
-            self._heeded = None
+    def _stop_listening(self) -> None:
+        if self._listening is not None:
+            self._listening[1].close()
+            self._listening = None
 
 
 def _having(

@@ -259,5 +259,5 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             )
         with suppress(OSError):
             self._files.write(
-                layout.boxes_told(self._state), json.dumps({"boxes": rows}).encode(), durable=False
+                layout.boxes_status(self._state), json.dumps({"boxes": rows}).encode(), durable=False
             )

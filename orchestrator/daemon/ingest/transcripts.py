@@ -59,8 +59,7 @@ class Tails:
         """Return the whole lines added since the last look, without those from before the run was opened.
 
         If a transcript has not grown, that costs one stat. A line without a time, or with one in the future, gets the
-        time
-        `at`; so do all new lines on a box, where clocks may differ.
+        time `at`; so do all new lines on a box, where clocks may differ.
         """
         known, place = self._read.get(run.id, ("", 0))
         place = place if known == run.transcript else 0
@@ -88,8 +87,7 @@ def remembered(files: Files, run: Run, runtime: Runtime) -> bool:
     """Return whether the conversation of a run can be resumed, as far as that is known here.
 
     Otherwise its program would exit at once. In doubt the answer is yes: if its transcript is not known, is on a box,
-    or
-    cannot be read.
+    or cannot be read.
     """
     if not run.transcript or run.on_box or not isinstance(runtime, Remembering):
         return True

@@ -57,8 +57,7 @@ class Engine:
         """Open the task whose own folder is `home`; `act` gets every action once it is journaled.
 
         The PM's log begins anew at `log_size` bytes. `utc_offset` returns by how many seconds local time is ahead of
-        UTC
-        at a moment: decided names and sentences are in local time, and `decide` reads no time zone (law 2).
+        UTC at a moment: decided names and sentences are in local time, and `decide` reads no time zone (law 2).
         """
         self.home = home
         self.id = home.name

@@ -70,7 +70,7 @@ class PassiveTasks:
         folder = task.where.task if task.begun else None
         end = _end_of_journal(self.files, task.home)
         mark = {**end, "folder": str(folder or "")}
-        self.files.write(layout.task_shelved(task.home), json.dumps(mark).encode(), durable=False)
+        self.files.write(layout.task_passivated(task.home), json.dumps(mark).encode(), durable=False)
         self._tasks[task.id] = PassiveTask(task.home, folder, at)
 
     def take(self, name: str) -> None:
@@ -106,7 +106,7 @@ class PassiveTasks:
 
 
 def _mark(files: Files, home: Path) -> dict[str, Any] | None:
-    path = layout.task_shelved(home)
+    path = layout.task_passivated(home)
     if files.entry(path) is None:
         return None
     try:

@@ -37,10 +37,9 @@ class Pulled:
     """The result of a pull, by names relative to the task's folder or home; for the PM's log.
 
     `kept` are conflicts: a name, and where the local file was moved. `refused`: a name, and why it was not fetched;
-    each
-    is reported once. `more`: pull again soon. `waits`: a report waits for artifacts that it names, and so does the end
-    of its run; `gave_way`: something else was to be done first. `ended` says why the pull ended early; files fetched by
-    then stay.
+    each is reported once. `more`: pull again soon. `waits`: a report waits for artifacts that it names, and so does the
+    end of its run; `gave_way`: something else was to be done first. `ended` says why the pull ended early; files
+    fetched by then stay.
     """
 
     brought: tuple[str, ...] = ()

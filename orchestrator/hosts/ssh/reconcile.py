@@ -1,9 +1,8 @@
 """Deciding what to do with files in a mirror: pure, three-sided, and never a deletion (law 11).
 
 A name in the mirror has one of a few kinds, or must not come from a box. The kinds are in the order in which their
-files
-are written on a box; they are published here in that order, so that nothing is seen before what it refers to. Within a
-kind the time of writing there decides: the names of two events of one second say nothing of their order.
+files are written on a box; they are published here in that order, so that nothing is seen before what it refers to.
+Within a kind the time of writing there decides: the names of two events of one second say nothing of their order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A window here that shows a session on a box: its command, and that there is one per task and box.
 
 The agent lives in a tmux there, so a window that is cut off, closed or never opened costs it nothing. The window
-attaches
-over the existing connection, and never makes one: only the box's link decides whether to connect.
+attaches over the existing connection, and never makes one: only the box's link decides whether to connect.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@
                                             └─ turn failed ─▶ parked, tried again, handed over, or a question
 
     An event is only a claim of an agent program (law 6). It never passes a gate. If an event does not come, the look at
-    a
-    quiet run finds what happened.
+    a quiet run finds what happened.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@
                                                                            rules
 
     While it is open, only steps that it orders may start. A consultation is a step like any other, so its run is
-    launched,
-    watched, ended and recovered after a restart like every run.
+    launched, watched, ended and recovered after a restart like every run.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class Daemon:
         self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self._boxes = self.boxes_of(self._box_hint) if self.boxes_of else None
         self.loop = Loop(
-            self._context(), lambda _: None, lambda: None, self._hints, shelved=self._count_passivated
+            self._context(), lambda _: None, lambda: None, self._hints, passivated=self._count_passivated
         )
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in_interval
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan

@@ -320,7 +320,7 @@ class Invariants:
         if task is not None:
             return task.engine.state == state
         over = state.state in ENDED and not (state.outbox or state.live_runs or state.open_questions)
-        return over and loop is not None and user_task.id in loop.shelf
+        return over and loop is not None and user_task.id in loop.passive
 
     def _unnotified(self, audit: Audit) -> list[Finding]:
         """A question that was open for long has reached the user (H14)."""

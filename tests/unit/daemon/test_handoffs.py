@@ -628,7 +628,7 @@ def test_folder_of_a_box_that_is_here_in_part_is_withheld(desk):
     assert fact.missing == ("artifacts/never",)
 
 
-def test_report_of_a_run_here_is_not_judged_by_what_a_box_withholds(desk):
+def test_what_a_box_withholds_concerns_no_run_here(desk):
     desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
     desk.put(NAME, GOOD + "\n## Artifacts Generated\n- artifacts/code\n")
     desk.intake.withheld = lambda: {"artifacts/code": "not all of it came in time"}

@@ -647,7 +647,7 @@ def test_task_that_hangs_is_not_listened_to(bench: Bench) -> None:
     bench.syncs["t-1"].trouble = Cut("it did not end in time", stands=True)
     bench.round()
     bench.round()
-    heeded = bench.monitor._heeded
+    heeded = bench.monitor._listening
     assert heeded is not None
     assert heeded[0] == {("t-2", "/repo")}
 

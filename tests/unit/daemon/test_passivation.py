@@ -31,7 +31,7 @@ class Watching:
 
     @property
     def shelved(self):
-        return self.user_task.id in self.loop.shelf
+        return self.user_task.id in self.loop.passive
 
     def run(self, until, *, most=2 * DAY):
         limit = self.world.clock.monotonic() + most
@@ -138,7 +138,7 @@ def test_but_it_does_if_something_was_asked_meanwhile(watching):
 )
 def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mark):
     watching.put_away()
-    path = layout.task_shelved(watching.user_task.home)
+    path = layout.task_passivated(watching.user_task.home)
     right = watching.world.files.read(path)
     if mark is None:
         watching.world.files.remove(path)
@@ -165,7 +165,7 @@ def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
 def test_one_that_was_over_before_there_was_a_shelf_is_shelved_at_the_start(watching):
     """Hundreds of them would take more files than a process may have open."""
     watching.put_away()
-    watching.world.files.remove(layout.task_shelved(watching.user_task.home))
+    watching.world.files.remove(layout.task_passivated(watching.user_task.home))
     watching.world.daemon.drop()
     watching.world.clock.advance(HOUR)
     watching.world.boot()

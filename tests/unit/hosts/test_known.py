@@ -84,7 +84,7 @@ def test_a_box_with_endless_refusals_is_told_of_so_often_and_no_more(path):
     assert len(known.refusals) == REFUSALS_KEPT
 
 
-def test_name_with_endless_reasons_is_told_of_so_often_and_no_more(path):
+def test_reports_of_one_name_are_bounded(path):
     """An error message of rsync, say, that names another process each time; a restart counts nothing anew."""
     known = again(path)
     assert [known.is_new("rsync", str(number)) for number in range(100)].count(True) == REASONS_KEPT

@@ -87,7 +87,7 @@ def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(starte
     )
 
 
-def test_what_others_merged_meanwhile_is_no_change_of_this_subtask(started):
+def test_merged_work_of_others_is_no_change_of_a_subtask(started):
     """Its review counted their files and lines as its own, and rejected it for them."""
     daemon, planned = started({"a.py": "import os\n", "b.py": "import os\n"})
     (name,) = re.findall(r"^- \[([a-z0-9-]+)\]", section(planned, "Subtasks"), re.MULTILINE)
