@@ -30,8 +30,9 @@ _TO_REPORT: Final = 0.1
 more: the search takes longer the more processes there are, and many runs may be killed at once.
 """
 
-_TO_WRITE: Final = 1.0
-"""Seconds after its claim in which a launcher has written its `pid`: it takes 10 ms (measured)."""
+_TO_WRITE: Final = 10.0
+"""Seconds after its claim in which a launcher has written its `pid`: it takes 10 ms (measured), and more on a busy
+machine. One that is found sooner by other means has no pane, and so can never be typed to."""
 
 _LOOK: Final = 0.005  # seconds between two looks at processes that were killed
 
@@ -99,8 +100,7 @@ class LocalHost(Panes):
 
     def _observe(self, folder: Path) -> Observation:
         # The `pid` never changes, and a launcher lives until it has written `exit`: as long as the process of a run
-        # that was
-        # seen alive runs, there is nothing new to read.
+        # that was seen alive runs, there is nothing new to read.
         known, now = self._alive.get(folder), processes.uptime()
         if known is not None and processes.alive(known.launched.process):
             known.until = now
@@ -124,9 +124,11 @@ class LocalHost(Panes):
         """
         if (known := self._alive.get(folder)) is not None:
             return known.launched
+        # Ahead of the read: what is written in between is read the next time, and says more than the process table.
+        late = self._is_late(folder)
         said = read_launched(self._files, folder)
         launched = launcher_process.confirmed(folder, said) if said is not None else None
-        if (launched is not None and processes.alive(launched.process)) or not self._is_late(folder):
+        if (launched is not None and processes.alive(launched.process)) or not late:
             return launched
         return launcher_process.found(folder) or launched
 

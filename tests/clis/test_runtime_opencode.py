@@ -117,7 +117,7 @@ def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
     with running(played(working)) as here:
         pane = here.start("# Agent: dev")
         shutil.rmtree(here.home / "requests")
-        wait_until(lambda: pane.shows("I made it."), within=60)
+        wait_until(lambda: pane.shows("I made it."), within=180)
         assert [path.name for path in here.bench.place.work.iterdir()] == [".git"]
 
 

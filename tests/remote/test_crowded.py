@@ -23,6 +23,9 @@ from tests.remote.boxes import Box, Boxes
 
 TASK = "t-0123abcd"
 
+SFTP_HELLO = bytes([0, 0, 0, 5, 1, 0, 0, 0, 3])
+"""The first packet of SFTP: version 3."""
+
 
 @pytest.fixture
 def box(boxes: Boxes) -> Box:
@@ -70,8 +73,11 @@ def test_connection_in_use_is_not_made_anew(boxes: Boxes, box: Box) -> None:
     link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
     with link.shell():
         link.run(["true"])
-        with link.subsystem("sftp"), pytest.raises(Unreachable, match="no more sessions"):
-            link.run(["true"])
+        with link.subsystem("sftp") as stream:
+            stream.send(SFTP_HELLO)
+            assert stream.recv(1)  # it has its session now
+            with pytest.raises(Unreachable, match="no more sessions"):
+                link.run(["true"])
         mend(box)
         link.again()
         assert link.run(["true"]).status == 0

@@ -109,7 +109,7 @@ def test_requests_are_answered_while_a_box_is_connected_to(boxes: Boxes, world: 
     box.kill_sessions()
     for _ in range(3):
         hanging.unlink(missing_ok=True)
-        world.until(hanging.exists)
+        world.until(hanging.exists, within=90)  # the pause between two tries grows
         assert max(answered(world, "near") for _ in range(5)) < ANSWERED
     flag.unlink()
     world.until_is("complete", "near")

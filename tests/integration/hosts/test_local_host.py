@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.hosts import run_processes
+from orchestrator.hosts import claims, local, run_processes
 from orchestrator.hosts.claims import read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -26,7 +26,7 @@ from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.run import Exit, Leftover
-from orchestrator.ports.files import Entry
+from orchestrator.ports.files import Entry, Files
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
@@ -535,6 +535,28 @@ def test_a_launcher_whose_pid_is_spoilt_is_found(
     later.end(folder, kill=True)
     wait_until(lambda: later.observe(folder).exit == Exit(signal=signal.SIGKILL))
     assert stranger.poll() is None
+
+
+def test_a_pid_that_is_being_written_is_read_the_next_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written between two looks at it, it counted as spoilt: the run seemed to have no pane, and was never typed to."""
+    folder = bench.launch("r1", "sleep", "600")
+    seen = bench.alive(folder)
+    (folder / "pid").rename(folder / "pid.new")
+    read = claims.read_launched
+
+    def written_behind_it(files: Files, folder: Path) -> claims.Launched | None:
+        said = read(files, folder)
+        if (folder / "pid.new").exists():
+            (folder / "pid.new").rename(folder / "pid")
+        return said
+
+    monkeypatch.setattr(local, "read_launched", written_behind_it)
+    later = bench.another_host()
+    assert later.observe(folder).standing is Standing.CLAIMED
+    assert later.observe(folder) == seen
+    later.end(folder, kill=True)
 
 
 def test_of_a_run_that_was_seen_alive_only_its_process_is_looked_at(bench: Bench) -> None:
