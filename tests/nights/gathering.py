@@ -19,7 +19,7 @@ from tests.nights.directing import Scene
 from tests.nights.looking import STATUS_JSON
 from tests.nights.moments import Turn
 from tests.nights.night import ENDED, Job
-from tests.nights.observation import Observation, Order, Outcome, Request, TaskSeen, TipJudged
+from tests.nights.observation import Observation, Order, Outcome, RefsSeen, Request, TaskSeen, TipJudged
 from tests.nights.service import program_of
 
 
@@ -61,6 +61,7 @@ def gather(scene: Scene, ended: float) -> Observation:
     for job in night.jobs:
         folder = scene.house.world.project / "tasks" / job.name
         seen.task_files += [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    seen.moves = [move for task in seen.tasks for move in _moves(task.branch, scene)]
     seen.tips = [_judged(tip, scene) for tip in _tips(seen)]
     for task in seen.tasks:
         if task.base:
@@ -155,8 +156,17 @@ def _first_end(task: str, seen: Observation) -> float | None:
 def _tips(seen: Observation) -> list[str]:
     """Return every commit that a task's branch has stood at, and where it began."""
     branches = {f"refs/heads/{task.branch}" for task in seen.tasks}
-    tips = [refs.refs[name] for refs in seen.refs for name in refs.refs if name in branches]
+    tips = [refs.refs[name] for refs in [*seen.refs, *seen.moves] for name in refs.refs if name in branches]
     return list(dict.fromkeys([*(task.base for task in seen.tasks if task.base), *tips]))
+
+
+def _moves(branch: str, scene: Scene) -> Iterator[RefsSeen]:
+    """Yield where a branch stood, as git's log of it says; nothing of a branch that is gone."""
+    name = f"refs/heads/{branch}"
+    words = ["log", "-g", "--format=%H %gd", "--date=unix", name, "--"]
+    for line in reversed(_git(scene.house.world.project, scene, *words).splitlines()):
+        commit, moved = line.split(" ", 1)
+        yield RefsSeen(float(moved.rpartition("@{")[2].rstrip("}")), {name: commit})
 
 
 def _survey(tip: str, task: TaskSeen, scene: Scene) -> str:

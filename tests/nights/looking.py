@@ -116,8 +116,9 @@ class Looker:
 
     def _see(self, source: str, task: str = "") -> Said:
         verb, *more = source.removeprefix("task ").split()
+        began = time.time()
         said = self.task(verb, *([task] if task else []), *more)
-        self.note(source, task, said.out, said.code)
+        self.note(source, task, said.out, said.code, began)
         return said
 
     def _page(self, task: str) -> None:
@@ -125,10 +126,11 @@ class Looker:
         if path.exists():
             self.note(PROGRESS, task, path.read_text("utf-8", "replace"))
 
-    def note(self, source: str, task: str, text: str, code: int = 0) -> None:
-        """Keep what was shown, and look up the names in it."""
+    def note(self, source: str, task: str, text: str, code: int = 0, began: float | None = None) -> None:
+        """Keep what was shown, and look up the names in it. The look `began` then, in seconds since the epoch."""
         now = time.time()
-        self.shown.append(Shown(now, self.rounds, source, task, text, code))
+        took = 0.0 if began is None else now - began
+        self.shown.append(Shown(now, self.rounds, source, task, text, code, took))
         if source.endswith("--json"):
             return
         for kind, name in names_in(text, source):

@@ -89,7 +89,10 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Something that was shown: `source` is a command or a file, all of one `round` were taken one after the other."""
+    """Something that was shown: `source` is a command or a file, all of one `round` were taken one after the other.
+
+    `took` is how many seconds before `at` the looking began: what is shown may be as old as that.
+    """
 
     at: float
     round: int
@@ -97,6 +100,7 @@ class Shown:
     task: str
     text: str
     code: int = 0
+    took: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,8 @@ class Observation:
     named: int = 0
     trees: list[TreeSeen] = field(default_factory=list)
     refs: list[RefsSeen] = field(default_factory=list)
+    moves: list[RefsSeen] = field(default_factory=list)
+    """Where git's own log says that the tasks' branches stood, to the second: a look at the refs may miss one."""
     kept_blobs: set[str] = field(default_factory=set)
     kept_commits: set[str] = field(default_factory=set)
     tips: list[TipJudged] = field(default_factory=list)

@@ -183,11 +183,13 @@ def a_result() -> str:
     return f"{page}- [x] {GREET} (evidence: shop/greet.py)\n- The work is on the branch `task/shop`\n"
 
 
-def shows(source: str, text: str, at: float = 110, *, task: str = "shop", number: int = 9) -> Alter:
+def shows(
+    source: str, text: str, at: float = 110, *, task: str = "shop", number: int = 9, took: float = 0.0
+) -> Alter:
     """Let something be shown besides."""
 
     def alter(seen: Observation) -> None:
-        seen.shown.append(Shown(BEGAN + at, number, source, task, text))
+        seen.shown.append(Shown(BEGAN + at, number, source, task, text, 0, took))
 
     return alter
 
@@ -499,6 +501,14 @@ TRUE: dict[str, Alter] = {
     "a limit to the second": shows(STATUS, "  limited, goes on at 16:01:03: You've hit your limit", at=30),
     "a dead daemon that is called so": both(
         happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon down; as of 16:00", at=45)
+    ),
+    "a daemon that was killed while it was looked at": both(
+        happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon up; as of 16:00", at=45, took=12)
+    ),
+    "a branch that stood there between two looks at the refs": both(
+        lambda seen: seen.moves.append(RefsSeen(BEGAN + 89, {"refs/heads/task/shop": "5" * 40})),
+        lambda seen: seen.surveys.update({"5" * 40: "7 commits, 7 files changed, +7 -7"}),
+        shows(PROGRESS, f"branch `task/shop` at {'5' * 10}: 7 commits, 7 files changed, +7 -7", at=91),
     ),
     "a full disk that is told": both(
         happens("disk full", 32, 60), shows(STATUS, "check-in  -; daemon up; no room on the disk", at=45)

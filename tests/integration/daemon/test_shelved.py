@@ -68,7 +68,7 @@ def test_it_is_heard_after_a_restart_too(quick):
     quick.until((home / "shelved.json").exists)
     quick.kill_daemon()
     quick.daemon()
-    quick.until(lambda: ", 0 tasks, 1 shelved" in quick.log)
+    quick.until(lambda: ", 0 tasks, 1 passive" in quick.log)
     assert not held(quick, home)
     said = quick.task("checkin", "t1")
     assert said.code == 0, said

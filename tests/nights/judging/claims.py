@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tests.nights.judging.rules import LAG, Checking, Ruled, by_source, documents, read, task_named, tip_at
+from tests.nights.judging.rules import (
+    LAG,
+    Checking,
+    Ruled,
+    by_source,
+    documents,
+    moves_of,
+    read,
+    task_named,
+    tip_at,
+)
 from tests.nights.looking import EXIT_CODE, LIST, LIST_JSON, NOTIFICATION, PROGRESS, STATUS
 from tests.nights.observation import Observation, Shown, TaskSeen
 
@@ -129,7 +139,7 @@ def surveyed(seen: Observation) -> Ruled:
     checking = Checking("surveyed")
     for shown in by_source(seen, STATUS, PROGRESS):
         task = task_named(seen, shown.task)
-        stood = _stood(seen, task, shown.at) if task else []
+        stood = _stood(seen, task, shown) if task else []
         for found in _SURVEYED.finditer(shown.text):
             tips = [tip for tip in stood if tip.startswith(found["tip"])]
             is_so = seen.surveys.get(tips[0], "") if tips else ""
@@ -141,15 +151,14 @@ def surveyed(seen: Observation) -> Ruled:
     return checking.ruled
 
 
-def _stood(seen: Observation, task: TaskSeen, at: float) -> list[str]:
-    """Return the commits at which a task's branch stood around a moment: a look at it takes time, as does a page."""
-    name = f"refs/heads/{task.branch}"
-    moved = [(refs.at, refs.refs[name]) for refs in seen.refs if name in refs.refs]
-    until = [when for when, _ in moved[1:]] + [at + 2 * LAG]
+def _stood(seen: Observation, task: TaskSeen, shown: Shown) -> list[str]:
+    """Return the commits at which a task's branch stood around a look: that takes time, as does a page."""
+    moved = moves_of(seen, task)
+    until = [when for when, _ in moved[1:]] + [shown.at + 2 * LAG]
     around = [
         commit
         for (since, commit), end in zip(moved, until, strict=False)
-        if since <= at + LAG and end >= at - 2 * LAG
+        if since <= shown.at + LAG and end >= shown.at - shown.took - 2 * LAG
     ]
     return around or [task.base]
 
@@ -159,7 +168,7 @@ def checked(seen: Observation) -> Ruled:
     checking = Checking("checked")
     for shown in by_source(seen, STATUS, PROGRESS):
         task = task_named(seen, shown.task)
-        stood = _stood(seen, task, shown.at) if task else []
+        stood = _stood(seen, task, shown) if task else []
         for found in _AFTER.finditer(shown.text):
             passing = {tip.tests_pass for tip in seen.tips if tip.commit in stood}
             wrong = not found[2] and bool(passing) and (found[1] == "0") not in passing

@@ -209,7 +209,9 @@ def _meanwhile(
     for shown in by_source(seen, STATUS):
         found = re.search(says, shown.text)
         during = [
-            each for each in seen.happenings if each.what in whats and each.at + after < shown.at < each.until
+            each
+            for each in seen.happenings
+            if each.what in whats and each.at + after < shown.at - shown.took and shown.at < each.until
         ]
         if found:
             checking.check(shown, found[0], truth(shown.text) if during else None)

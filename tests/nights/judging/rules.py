@@ -105,10 +105,15 @@ def task_named(seen: Observation, name: str) -> TaskSeen | None:
     return next((task for task in seen.tasks if task.name == name), None)
 
 
+def moves_of(seen: Observation, task: TaskSeen) -> list[tuple[float, str]]:
+    """Return when a task's branch was seen to stand at which commit, in order of time."""
+    name = f"refs/heads/{task.branch}"
+    return sorted((refs.at, refs.refs[name]) for refs in [*seen.refs, *seen.moves] if name in refs.refs)
+
+
 def tip_at(seen: Observation, task: TaskSeen, at: float) -> TipJudged | None:
     """Return the judge's findings on the commit at which a task's branch stood then, or a moment later."""
-    name = f"refs/heads/{task.branch}"
-    stood = [refs.refs[name] for refs in seen.refs if refs.at <= at + LAG and name in refs.refs]
+    stood = [commit for moved, commit in moves_of(seen, task) if moved <= at + LAG]
     commit = stood[-1] if stood else task.base
     return next((tip for tip in seen.tips if tip.commit == commit), None)
 
