@@ -69,10 +69,11 @@ class Extension:
 @cache
 def discover() -> tuple[Extension, ...]:
     """Register what installed packages bring, once per process. Nothing of it is imported before it is used."""
+    there = entry_points()  # all at once: each call looks through every installed package
     return tuple(
         _registered(door, entry)
         for door in DOORS
-        for entry in sorted(entry_points(group=f"{PREFIX}{door}"), key=lambda each: each.name)
+        for entry in sorted(there.select(group=f"{PREFIX}{door}"), key=lambda each: each.name)
     )
 
 

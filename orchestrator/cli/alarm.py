@@ -19,10 +19,11 @@ from orchestrator.daemon.ingest.requests import REPLY
 from orchestrator.daemon.process.recovery import DEATH, HANG, incident
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.notification import TERMINAL
-from orchestrator.model.settings import Settings
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from orchestrator.model.sections import DaemonSettings
 
 _LONG_AGO: Final = float("inf")
 _MISSED: Final = 3
@@ -55,10 +56,8 @@ def alarm(state: str) -> str:
     at_work = [task.name for task in homes(state) if _at_work(task)]
     if not at_work:
         return ""
-    settings = _settings()
-    if silent < max(FRESH, least, settings.daemon.alarm) and not (
-        died and _is_ours_to_start(state, settings)
-    ):
+    settings: DaemonSettings = _section("daemon")
+    if silent < max(FRESH, least, settings.alarm) and not (died and _is_ours_to_start(state, settings)):
         return ""
     what = f"its last heartbeat was at {clock(beat.at, time.time())}; {_listed(at_work)}"
     if not beat.up:
@@ -71,21 +70,21 @@ def alarm(state: str) -> str:
         return reason
     way_out = f"`kill -9 {beat.pid}`, then `task daemon start` (the agents keep working)"
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
-    _notify(state, settings, HANG, "the daemon hangs", line)
+    _notify(state, HANG, "the daemon hangs", line)
     return line
 
 
-def _is_ours_to_start(state: str, settings: Settings) -> bool:
+def _is_ours_to_start(state: str, settings: DaemonSettings) -> bool:
     """Return whether restarting a daemon that just died is up to this command."""
     from orchestrator.cli.service import service_of
 
-    if run_around() or not settings.daemon.restart:
+    if run_around() or not settings.restart:
         return False
     service = service_of(state)
     return service is None or not service.reachable
 
 
-def _dead(state: str, settings: Settings, what: str) -> str:
+def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     from orchestrator.cli.daemon_startup import ensure_running
     from orchestrator.cli.service import service_of
 
@@ -96,32 +95,34 @@ def _dead(state: str, settings: Settings, what: str) -> str:
     dead = f"the daemon is dead: {what}"
     if run_around():
         return dead
-    if not settings.daemon.restart:
-        return _notify_dead(state, settings, f"{dead}; `task daemon start` starts it again")
+    if not settings.restart:
+        return _notify_dead(state, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
-    if _age(tried) < settings.daemon.alarm:
+    if _age(tried) < settings.alarm:
         return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
         ensure_running(state)
         tried.unlink(missing_ok=True)
     except (CommandError, OrchestratorError, OSError) as error:
-        return _notify_dead(state, settings, f"{dead}; restarting it failed: {error}")
+        return _notify_dead(state, f"{dead}; restarting it failed: {error}")
     return f"{dead}; it was restarted, pid {Beat(state).pid}"
 
 
-def _notify_dead(state: str, settings: Settings, line: str) -> str:
+def _notify_dead(state: str, line: str) -> str:
     """Notify the user that the daemon is dead for good. A restarted one reports its own death, under the same id."""
-    _notify(state, settings, DEATH, "the daemon is dead", line)
+    _notify(state, DEATH, "the daemon is dead", line)
     return line
 
 
-def _notify(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
+def _notify(state: str, kind: str, title: str, line: str) -> None:
     """Send a notification over the user's channels: once per incident, without waiting for its delivery."""
     from orchestrator.notifications.default_channels import at_hand
 
     # This terminal shows it anyway.
-    if run_around() or all(each.scheme == TERMINAL for each in at_hand(settings.notify, os.environ).channels):
+    if run_around() or all(
+        each.scheme == TERMINAL for each in at_hand(_section("notify"), os.environ).channels
+    ):
         return
     from orchestrator.daemon.core.notifier import letter_of
     from orchestrator.hosts.disk import DiskFiles
@@ -190,14 +191,15 @@ def _has_request(requests: str) -> bool:
     return any(name.endswith(".json") and not name.endswith(REPLY) for name in names)
 
 
-def _settings() -> Settings:
-    """Return the settings; the defaults if the file cannot be read, which the daemon's start reports."""
-    from orchestrator.formats.settings import load_settings
+def _section(name: str) -> Any:  # noqa: ANN401 (as `load_section`)
+    """Return a section of the settings; the defaults if it cannot be read, which the daemon's start reports."""
+    from orchestrator.formats.setting_kinds import class_of
+    from orchestrator.formats.settings import load_section
 
     try:
-        return load_settings(Path(layout.config_file(os.environ)), os.environ)
+        return load_section(Path(layout.config_file(os.environ)), os.environ, name)
     except (OrchestratorError, OSError):
-        return Settings()
+        return class_of(name)()
 
 
 def _listed(names: list[str]) -> str:

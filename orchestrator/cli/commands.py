@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -77,11 +77,15 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit from which an agent's tree is made; `project` is the user's own tree."""
+    """A commit from which an agent's tree is made; `project` is the user's own tree.
+
+    `catch_up` is what to type, if it is the tip of the task's branch, so that agents get what is committed elsewhere.
+    """
 
     repository: Repository
     project: Path
     commit: str
+    catch_up: str = ""
 
     @property
     def what(self) -> str:
@@ -106,6 +110,20 @@ class Commit:
 
     def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
         """Return what is wrong with the path in the commit, and how to commit it from the user's own tree."""
+        if not self.catch_up:
+            return self._remedy_here(path, facts)
+        own = replace(self, commit=self.repository.head(self.project), catch_up="")
+        then = own.facts(path)
+        if then.file and (then.runs or not facts.there):
+            what = "is not executable" if facts.there else "is missing"
+            text = (
+                f"{what} on the task's branch, at {self.commit[:10]}: it was committed after the branch began"
+            )
+            return text, self.catch_up
+        text, mend = own.remedy(path, then)
+        return text, f"{mend}\n{self.catch_up}" if mend else ""
+
+    def _remedy_here(self, path: str, facts: FileFacts) -> tuple[str, str]:
         here, git = facts_at(self.project / path), ("git", "-C", self.project)
         if facts.there and not facts.file:
             return "is not a file", ""

@@ -65,10 +65,35 @@ class Case:
         return passed(self.house.daemons, self.house.names).get("PATH", "")
 
     @property
+    def branch(self) -> str:
+        """The task's branch."""
+        return f"task/{self.name}"
+
+    @property
     def code(self) -> Path:
         """The folder of the code that the task works on."""
         place = self.brief.config.cwd
         return Path(place.path).expanduser() if place and not place.host else self.project
+
+    @cached_property
+    def roster(self) -> tuple[Roster | None, list[Finding]]:
+        """The agents that the task could start, or None; and the reason, or warnings about skipped files."""
+        named, config = self.brief.config.template, self.brief.config
+        try:
+            template = (
+                template_folder(named, self.settings.templates.folders, self.environ) if named else None
+            )
+            roster = find_agents(
+                self.project,
+                template,
+                config,
+                shipped("agents"),
+                path=self.search,
+                defined=self.settings.runtimes,
+            )
+        except Refused as error:
+            return None, [Finding("agents", Severity.MISSING, str(error))]
+        return roster, [Finding("agents", Severity.WARN, warning) for warning in roster.warnings]
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -82,13 +107,13 @@ def look(case: Case) -> list[Finding]:
         return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
     hosts = list(_hosts(case))
     grounds, no_ground = _grounds(case)
-    roster, no_roster = _roster(case)
+    roster, no_roster = case.roster
     found = [*hosts, *_programs(case), *no_ground, *no_roster]
     ground: CommandLocation = Folder(case.code)
     if grounds is not None:
         repository, own = grounds
         found += _base(case, repository, own)
-        ground = Commit(repository, case.code, own.head)
+        ground = _trees_of(case, repository, own)
     if roster is not None:
         found += _missing(case, roster)
         for name, agent in roster.agents.items():
@@ -142,6 +167,15 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
         return None, [Finding("base", Severity.MISSING, str(error))]
 
 
+def _trees_of(case: Case, repository: Repository, own: UserTree) -> Commit:
+    """Return the commit from which the trees of agents are made: the tip of the task's branch once there is one."""
+    tip = repository.commit_of(f"refs/heads/{case.branch}")
+    if not tip:
+        return Commit(repository, case.code, own.head)
+    delete = typed("git", "-C", case.code, "branch", "-D", case.branch)
+    return Commit(repository, case.code, tip, typed("task", "rebase", case.name) if case.known else delete)
+
+
 def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
     """Yield the commit from which the task would begin, and what is not in it."""
     if repository.commit_of("refs/heads/task"):
@@ -151,7 +185,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
             f"a branch `task` is in the way of task/{case.name}",
             typed("git", "-C", case.code, "branch", "-m", "task", "NEW-NAME"),
         )
-    branch, known = f"task/{case.name}", case.known
+    branch, known = case.branch, case.known
     if own.branch == branch:
         yield Finding(
             "base",
@@ -189,29 +223,6 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
 
 
 # Agents -------------------------------------------------------------------------------------------
-
-
-def roster_of(case: Case) -> Roster | None:
-    """Return the agents that a task could start; None if they cannot be determined."""
-    return _roster(case)[0]
-
-
-def _roster(case: Case) -> tuple[Roster | None, list[Finding]]:
-    """Return the agents that the task could start, or None; and the reason, or warnings about skipped files."""
-    named, config = case.brief.config.template, case.brief.config
-    try:
-        template = template_folder(named, case.settings.templates.folders, case.environ) if named else None
-        roster = find_agents(
-            case.project,
-            template,
-            config,
-            shipped("agents"),
-            path=case.search,
-            defined=case.settings.runtimes,
-        )
-    except Refused as error:
-        return None, [Finding("agents", Severity.MISSING, str(error))]
-    return roster, [Finding("agents", Severity.WARN, warning) for warning in roster.warnings]
 
 
 def _missing(case: Case, roster: Roster) -> Iterator[Finding]:

@@ -69,7 +69,8 @@ from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone, WorkMerged
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Quiet
-from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
+from orchestrator.model.sections import DaemonSettings, LogSettings
+from orchestrator.model.settings import Settings
 from orchestrator.pm import decide as decide_module
 from orchestrator.pm.decide import decide
 from orchestrator.pm.handlers import boxes as pm_boxes

@@ -596,6 +596,27 @@ def test_the_remedy_that_is_shown_lets_it_start(start, house, running, brief):
     assert start().code == 0
 
 
+def test_on_a_restart_the_tasks_branch_must_have_the_command(start, house, running, brief):
+    """Agents work in trees of that branch: there a script that was committed after the first start exited with 127."""
+    git_of(house.project, "branch", "task/tidy")
+    house.task("tidy-0a1b2c3d", state="stopped")
+    brief.write_text(with_dev("./dev.sh"))
+    script = house.project / "dev.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    uncommitted = start("--check", "--json").json["findings"]
+    git_of(house.project, "add", "dev.sh")
+    git_of(house.project, "commit", "-q", "-m", "Add")
+    said = start("--check", "--json").json["findings"]
+    assert [each["severity"] for each in said if each["topic"].startswith("dev.command")] == ["missing"]
+    assert start().code == 1
+    mends = [each["mend"] for found in (uncommitted, said) for each in found if "dev.sh" in each["topic"]]
+    assert [mend.splitlines()[-1] for mend in mends] == ["task rebase tidy"] * 2
+    assert [len(mend.splitlines()) for mend in mends] == [3, 1]
+    git_of(house.project, "branch", "-f", "task/tidy")
+    assert start().code == 0
+
+
 def test_what_agents_do_not_see_is_said_and_the_task_starts(start, house, running, brief):
     (house.project / "kept.py").write_text("1\n")
     git_of(house.project, "add", "kept.py")

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from orchestrator import layout
-from orchestrator.model.settings import DaemonSettings, Settings
+from orchestrator.model.sections import DaemonSettings
+from orchestrator.model.settings import Settings
 from orchestrator.testing.simulation.scenario import Scenario
 from orchestrator.testing.simulation.shared_state import Manners
 from orchestrator.testing.simulation.user_task import UserTask
