@@ -17,6 +17,7 @@ from typing import Final
 
 from orchestrator import layout
 from orchestrator.cli.main import main as task
+from orchestrator.cli.screen import typed
 from orchestrator.shipped import shipped
 
 NAME: Final = "demo"
@@ -38,10 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _commit(project)
 
     _write_brief(project)
-    _say(f"task start {NAME} --project {project} --follow")
-    code = task(["start", NAME, "--project", str(project), "--follow"])
-    _say(f"task diff {NAME} --stat")
-    task(["diff", NAME, "--stat"])
+    code = _run(*_of_the_demo("start", project), "--follow")
+    _run(*_of_the_demo("diff", project), "--stat")
     print()
     print("\n".join(_directions(project)))
     return code
@@ -75,15 +74,23 @@ def _write_brief(project: Path) -> None:
     folder = Path(layout.task_folder(project, NAME))
     folder.mkdir(parents=True)
     text = layout.task_brief(shipped("tasks") / TEMPLATE).read_text(encoding="utf-8")
-    layout.task_brief(folder).write_text(f"{text}\n- rules: {RULES}\n", encoding="utf-8")
+    in_turn = text.replace(
+        "## Agent Config\n", "## Agent Config\nparallel: 1\n"
+    )  # what is shown has one order
+    layout.task_brief(folder).write_text(f"{in_turn}\n- rules: {RULES}\n", encoding="utf-8")
 
 
 def _directions(project: Path) -> list[str]:
     called = _called()
+    status, merge, delete = (
+        typed(called, *_of_the_demo(verb, project)) for verb in ("status", "merge", "delete")
+    )
     return [
-        f"look around:  {called} status {NAME}; {called} diff {NAME}; {called} why {NAME}; {called} attach {NAME}",
-        f"take it over: {called} merge {NAME}",
-        f"clean up:     {called} delete {NAME}; {called} daemon stop; rm -r {project}",
+        f"look around:  {status}",
+        "              (likewise: diff, why, attach)",
+        f"take it over: {merge}",
+        f"clean up:     {delete}",
+        f"              {typed(called, 'daemon', 'stop')}; {typed('rm', '-r', project)}",
     ]
 
 
@@ -93,8 +100,15 @@ def _called() -> str:
     return "task" if shutil.which("task") == str(ours) else str(ours)
 
 
-def _say(command: str) -> None:
-    print(f"$ {command}", flush=True)
+def _of_the_demo(verb: str, project: Path) -> tuple[str, ...]:
+    """Return the words of a command for this demo's task: each demo has one of the same name."""
+    return verb, NAME, "--project", str(project)
+
+
+def _run(*words: str) -> int:
+    """Show a command as a user would type it, and run it."""
+    print(f"$ {typed('task', *words)}", flush=True)
+    return task(list(words))
 
 
 if __name__ == "__main__":

@@ -305,6 +305,11 @@ def box_links(state: P) -> P:
     return _under(state, "boxes", "link")
 
 
+def box_fetches(state: P) -> P:
+    """Return the folder for commits that are being brought from boxes."""
+    return _under(state, "boxes", "fetch")
+
+
 def box_mirror(state: P, place: str, task: str) -> P:
     """Return the folder for what is brought of one task from one place on a box."""
     return _under(state, "boxes", _name(place), _name(task))
@@ -358,6 +363,11 @@ def task_state(home: P) -> P:
 def task_pages(home: P) -> P:
     """Return the folder in which the steps of a large plan lie, for `state.json`."""
     return _under(home, "pages")
+
+
+def task_withheld(home: P) -> P:
+    """Return the folder of the notes on what reports on boxes name and what is not here, one for each place."""
+    return _under(home, "withheld")
 
 
 def task_boxes_left(home: P) -> P:
@@ -471,9 +481,10 @@ def handoffs(folder: P) -> P:
     return _under(folder, "handoffs")
 
 
-def artifacts(folder: P, kind: str = "") -> P:
-    """Return the folder of artifacts, or the one of `kind` in it (`analysis`, `code`, …)."""
-    return _under(folder, "artifacts", _name(kind)) if kind else _under(folder, "artifacts")
+def artifacts(folder: P, kind: str = "", subtask: str = "") -> P:
+    """Return the folder of artifacts, or the one of `kind` in it (`analysis`, `code`, …), perhaps of one subtask."""
+    names = [_name(each) for each in (kind, subtask) if each]
+    return _under(folder, "artifacts", *names)
 
 
 def scratchpad(folder: P, instance: str = "") -> P:

@@ -28,4 +28,4 @@ def pytest_report_header() -> str:
     return f"fresh worlds of the simulation: {SEED}={os.environ[SEED]}"
 
 
-pytest_plugins = ["tests.tmux_server"]
+pytest_plugins = ["tests.odd_files", "tests.tmux_server"]

@@ -90,6 +90,13 @@ def check_content(wheel: Path) -> None:
     strangers = {name.split("/")[0] for name in names} - {"orchestrator", metadata}
     if strangers:
         raise Failed(f"{wheel.name} would put {', '.join(sorted(strangers))} beside the package")
+    if "orchestrator/testing/fake_host.py" not in names:
+        raise Failed(f"{wheel.name} lacks the fakes, with which extensions are tested")
+    simulation = [name for name in names if "simulat" in name]
+    if simulation:
+        raise Failed(
+            f"{wheel.name} holds parts of the simulation, which only a checkout needs: {simulation[0]}"
+        )
 
 
 def wheel_metadata(wheel: Path) -> str:

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import harmless, typed
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.task_file import blank_task, read_brief
 from orchestrator.hosts.disk import DiskFiles
@@ -46,7 +46,7 @@ def lay_down(folder: Path, project: Path, template: str | None) -> None:
         _make_folders(folder)
 
 
-def filled_brief(folder: Path) -> Brief:
+def filled_brief(folder: Path, project: Path) -> Brief:
     """Return the brief. If it is not filled in yet and there is a terminal, open it in the user's editor first.
 
     Raises:
@@ -61,7 +61,7 @@ def filled_brief(folder: Path) -> Brief:
     if brief.unfilled:
         raise CommandError(
             Exit.USAGE,
-            f"not started: write in {path} what to do, then type `task start {folder.name}` again",
+            f"not started: write in {path} what to do, then type `{_start(folder, project)}` again",
         )
     return brief
 
@@ -78,8 +78,15 @@ def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
     if path.exists():
         return _read(path)
     if template is None:
-        raise CommandError(Exit.USAGE, f"{path} does not exist yet; to create it: `task start {folder.name}`")
+        raise CommandError(
+            Exit.USAGE, f"{path} does not exist yet; to create it: `{_start(folder, project)}`"
+        )
     return read_brief(_from_template(template, project), str(path))
+
+
+def _start(folder: Path, project: Path) -> str:
+    """Return the command that starts the task in this folder, wherever it is typed."""
+    return typed("task", "start", folder.name, "--project", project)
 
 
 def is_remote(brief: Brief) -> bool:
@@ -109,7 +116,7 @@ def _from_template(name: str, project: Path) -> bytes:
     preflight = template / "preflight.py"
     if preflight.is_file():
         _preflight(preflight, name, project)
-    return layout.task_brief(template).read_bytes()
+    return plain_files.read(layout.task_brief(template), 1 << 20)
 
 
 def _preflight(script: Path, name: str, project: Path) -> None:

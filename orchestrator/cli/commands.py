@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from orchestrator import plain_files
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.screen import typed
 from orchestrator.runtimes.cli_inventory import program_on
@@ -79,13 +80,13 @@ class Folder:
 class Commit:
     """A commit from which an agent's tree is made; `project` is the user's own tree.
 
-    `catch_up` is what to type, if it is the tip of the task's branch, so that agents get what is committed elsewhere.
+    `task`: the task on whose own branch the commit is. What is committed elsewhere reaches that by a rebase.
     """
 
     repository: Repository
     project: Path
     commit: str
-    catch_up: str = ""
+    task: str = ""
 
     @property
     def what(self) -> str:
@@ -110,20 +111,14 @@ class Commit:
 
     def remedy(self, path: str, facts: FileFacts) -> tuple[str, str]:
         """Return what is wrong with the path in the commit, and how to commit it from the user's own tree."""
-        if not self.catch_up:
-            return self._remedy_here(path, facts)
-        own = replace(self, commit=self.repository.head(self.project), catch_up="")
-        then = own.facts(path)
-        if then.file and (then.runs or not facts.there):
-            what = "is not executable" if facts.there else "is missing"
-            text = (
-                f"{what} on the task's branch, at {self.commit[:10]}: it was committed after the branch began"
-            )
-            return text, self.catch_up
-        text, mend = own.remedy(path, then)
-        return text, f"{mend}\n{self.catch_up}" if mend else ""
+        wrong, mend = self._uncommitted(path, facts)
+        if mend and self.task:
+            committed = Commit(self.repository, self.project, "HEAD").facts(path)
+            rebase = typed("task", "rebase", self.task, "--project", self.project)
+            mend = rebase if committed.runs else f"{mend}\n{rebase}"
+        return wrong, mend
 
-    def _remedy_here(self, path: str, facts: FileFacts) -> tuple[str, str]:
+    def _uncommitted(self, path: str, facts: FileFacts) -> tuple[str, str]:
         here, git = facts_at(self.project / path), ("git", "-C", self.project)
         if facts.there and not facts.file:
             return "is not a file", ""
@@ -136,8 +131,9 @@ class Commit:
             return f"is missing in {self.commit[:10]} and in {self.project}", ""
         add = typed(*git, "add", "--force", "--", path)
         more = "" if here.runs else typed("chmod", "+x", self.project / path) + "\n"
+        branch = f" on task/{self.task}" if self.task else ""
         return (
-            f"is not committed, so no agent finds it: agents work in trees of {self.commit[:10]}",
+            f"is not committed{branch}, so no agent finds it: agents work in trees of {self.commit[:10]}",
             f"{more}{add}\n{typed(*git, 'commit', '-m', f'Add {path}', '--', path)}",
         )
 
@@ -145,10 +141,8 @@ class Commit:
 def facts_at(path: Path) -> FileFacts:
     """Return the facts about a path of this machine."""
     try:
-        with path.open("rb") as file:
-            return FileFacts(
-                there=True, file=path.is_file(), runs=os.access(path, os.X_OK), begins=file.read(_HEAD)
-            )
+        begins = plain_files.head(path, _HEAD)
+        return FileFacts(there=True, file=True, runs=os.access(path, os.X_OK), begins=begins)
     except IsADirectoryError:
         return FileFacts(there=True)
     except OSError:

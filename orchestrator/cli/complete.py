@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.tasks import TaskRecord, homes
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -103,8 +103,7 @@ def _callable(box: str) -> str:
 def _settings_of(config: str, section: str) -> dict[str, Any]:
     """Return a section of the settings as written; the file is parsed as TOML only if the section is in it."""
     try:
-        with open(config, "rb") as file:  # noqa: PTH123 (no pathlib here)
-            text = file.read()
+        text = plain_files.read(config, 1 << 20)
         if section.encode() not in text:
             return {}
         import tomllib

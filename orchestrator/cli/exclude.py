@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
 from orchestrator.model.errors import Unavailable
 from orchestrator.workspaces.git_process import Git
 
+_LARGEST: Final = 1 << 20  # bytes of a file of exclusions
 _DEADLINE: Final = 10.0
 _SPECIAL: Final = re.compile(r"[\\*?\[]")
 
@@ -28,8 +30,9 @@ def exclude(project: Path, name: str) -> bool:
     file, line = found
     file.parent.mkdir(exist_ok=True)
     text = _text(file)
-    with file.open("a", encoding="utf-8", errors="surrogateescape") as exclusions:
-        exclusions.write(("" if not text or text.endswith("\n") else "\n") + line)
+    said = ("" if not text or text.endswith("\n") else "\n") + line
+    with open(plain_files.opened(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as exclusions:  # noqa: PTH123
+        exclusions.write(_bytes(said))
     return True
 
 
@@ -38,7 +41,8 @@ def include(project: Path, name: str) -> None:
     found = _line(project, f"tasks/{name}")
     if found is not None and found[1] in (text := _text(found[0])).splitlines(keepends=True):
         lines = [line for line in text.splitlines(keepends=True) if line != found[1]]
-        found[0].write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
+        with open(plain_files.opened(found[0], os.O_WRONLY | os.O_TRUNC), "wb") as exclusions:  # noqa: PTH123
+            exclusions.write(_bytes("".join(lines)))
 
 
 def tracks(project: Path, name: str) -> bool:
@@ -56,7 +60,14 @@ def _line(project: Path, folder: str) -> tuple[Path, str] | None:
 
 
 def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="surrogateescape") if file.exists() else ""
+    try:
+        return plain_files.read(file, _LARGEST).decode(errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
 
 
 def _git(project: Path, *command: str) -> str | None:

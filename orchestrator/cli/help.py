@@ -56,8 +56,10 @@ task status NAME --json
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
   edited[]     key was now                                edits of Agent Config that the next start applies
-  branch base code started_at last_checkin updated notices[]
+  branch base tip code started_at last_checkin updated notices[] noticed
                code: the folder whose repository has the branch; base: empty where the task has none
+               tip: the commit at which the PM left the branch; empty before anything was merged
+               notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)
   daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 
 task list --json
@@ -76,7 +78,7 @@ task hosts --json
                way: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when everything was last fetched from there
-               failing[]: task what since why             what cannot be fetched though it answers
+               failing[]: task task_id what since why     what cannot be fetched though it answers
                missing: how many runs ended there whose files are not all here
                floods: it reports more file changes than the daemon reads
                pool, cap: the pool of the settings, and most runs at once, or null; runs beyond it wait

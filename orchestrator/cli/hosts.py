@@ -10,7 +10,7 @@ import time
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, wrapped
+from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, typed, wrapped
 from orchestrator.cli.table import table
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -104,7 +104,7 @@ def _listed(entry: object) -> list[dict[str, Any]]:
 
 def _failing(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what cannot be fetched of a task; `since` in seconds since the epoch."""
-    words = {name: str(entry.get(name) or "") for name in ("task", "what", "why")}
+    words = {name: str(entry.get(name) or "") for name in ("task", "task_id", "what", "why")}
     return {**words, "since": _moment(entry.get("since"))}
 
 
@@ -165,7 +165,8 @@ def _unfetched(box: dict[str, Any], width: int, now: float) -> list[str]:
         text = f"{name}: {each['what']} of {each['task']} cannot be fetched since {since}: {each['why']}"
         lines += wrapped(text, width, "")
     if box["failing"]:
-        again = f"retried automatically; to retry now: task checkin {box['failing'][0]['task']}"
+        first = box["failing"][0]
+        again = f"retried automatically; to retry now: {typed('task', 'checkin', first['task_id'] or first['task'])}"
         lines += wrapped(again, width, "  ")
     if box["missing"]:
         ended = "1 run that ended there" if box["missing"] == 1 else f"{box['missing']} runs that ended there"

@@ -18,13 +18,14 @@ from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_branch import (
     SHORT,
     Work,
+    astray,
     commits_said,
     elsewhere,
     lacking,
     names_said,
     work_of,
 )
-from orchestrator.cli.tasks import TaskRecord, called, chosen
+from orchestrator.cli.tasks import called, chosen
 from orchestrator.cli.unmerge import merge_note, refresh, undo
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.workspaces.git_process import as_the_user
@@ -41,7 +42,7 @@ def run(options: Namespace) -> int:
         return undo(task, dry=options.dry_run)
     work = work_of(task)
     _refuse_if_empty(work)
-    _refuse_unless_complete(task, anyway=options.anyway)
+    _refuse_unless_complete(work, anyway=options.anyway)
     own = _ready(work)
     wanted = "no" if options.no_ff else own.git.find("config", "--get", "merge.ff").lower()
     plan = foreseen(work.repository, own, work.tip, forward=wanted not in _NEVER_FORWARD)
@@ -83,8 +84,10 @@ def _refuse_if_empty(work: Work) -> None:
     )
 
 
-def _refuse_unless_complete(task: TaskRecord, *, anyway: bool) -> None:
-    lacks = lacking(task.view)
+def _refuse_unless_complete(work: Work, *, anyway: bool) -> None:
+    """Refuse to merge what is not whole, or what was not accepted: somebody else may have moved the branch."""
+    task, moved = work.task, astray(work)
+    lacks = [*lacking(task.view), *([moved] if moved else [])]
     if lacks and not anyway:
         listed = "\n".join(f"  {each}" for each in lacks)
         raise CommandError(

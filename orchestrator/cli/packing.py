@@ -129,7 +129,8 @@ def _bundled(repository: Repository, refs: dict[str, str], base: str, bundle: Pa
 
 
 def _write(part: Path, manifest: Manifest, bundle: Path, has: TaskResources) -> None:
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(part, flags, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 (it is open)
         with tarfile.open(fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT) as packed:
             encoded = manifest.encoded()

@@ -113,7 +113,8 @@ def look(case: Case) -> list[Finding]:
     if grounds is not None:
         repository, own = grounds
         found += _base(case, repository, own)
-        ground = _trees_of(case, repository, own)
+        tip = _begins_at(case, repository)
+        ground = Commit(repository, case.code, tip or own.head, case.name if tip and case.known else "")
     if roster is not None:
         found += _missing(case, roster)
         for name, agent in roster.agents.items():
@@ -167,13 +168,9 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
         return None, [Finding("base", Severity.MISSING, str(error))]
 
 
-def _trees_of(case: Case, repository: Repository, own: UserTree) -> Commit:
-    """Return the commit from which the trees of agents are made: the tip of the task's branch once there is one."""
-    tip = repository.commit_of(f"refs/heads/{case.branch}")
-    if not tip:
-        return Commit(repository, case.code, own.head)
-    delete = typed("git", "-C", case.code, "branch", "-D", case.branch)
-    return Commit(repository, case.code, tip, typed("task", "rebase", case.name) if case.known else delete)
+def _begins_at(case: Case, repository: Repository) -> str:
+    """Return the commit of the task's branch, on which its agents go on; empty if there is no such branch yet."""
+    return repository.commit_of(f"refs/heads/{case.branch}")
 
 
 def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding]:
@@ -193,7 +190,7 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
             f"{branch} is checked out here, and the task is to move it",
             "git switch BRANCH",
         )
-    elif not known and (tip := repository.commit_of(f"refs/heads/{branch}")) and tip != own.head:
+    elif not known and (tip := _begins_at(case, repository)) and tip != own.head:
         yield Finding(
             "base",
             Severity.WARN,
@@ -202,8 +199,13 @@ def _base(case: Case, repository: Repository, own: UserTree) -> Iterator[Finding
         )
     if known:
         return
-    on = f" of {own.branch}" if own.branch else ", which no branch has checked out here"
-    yield Finding("base", Severity.OK, f"agents begin from {own.head[:SHORT]}{on}")
+    if (tip := _begins_at(case, repository)) and tip != own.head:
+        begins = f"{tip[:SHORT]} of {branch}"
+    else:
+        begins = own.head[:SHORT] + (
+            f" of {own.branch}" if own.branch else ", which no branch has checked out here"
+        )
+    yield Finding("base", Severity.OK, f"agents begin from {begins}")
     if own.under_way:
         yield Finding(
             "base",

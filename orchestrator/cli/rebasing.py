@@ -16,7 +16,7 @@ from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
-from orchestrator.cli.task_branch import SHORT, Work, commits_said, names_said, work_of
+from orchestrator.cli.task_branch import SHORT, Work, astray, commits_said, names_said, work_of
 from orchestrator.cli.tasks import AT_WORK, called, chosen
 from orchestrator.formats.timestamps import parted
 from orchestrator.workspaces.rebase import Replayed, replayed
@@ -40,6 +40,8 @@ def run(options: Namespace) -> int:
             f"{task.name} is based on {onto[:SHORT]} already, which is checked out in {harmless(work.code)}"
         )
         return Exit.DONE
+    if moved := astray(work):
+        raise CommandError(Exit.FAILED, f"{task.name} was not rebased: {moved}")
     made = replayed(work.repository, work.base, work.tip, onto)
     _refuse_on_conflict(work, made, onto)
     left_out = sum(not new for new in made.commits.values())
@@ -97,13 +99,14 @@ def _wait(work: Work, tip: str) -> None:
     while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
         work.task.read()
         if str(work.task.view.get("base")) == work.base:
-            notices = work.task.view.get("notices") or ["see `task why`"]
+            notices = work.task.view.get("notices") or [f"see `{typed('task', 'why', called(work.task))}`"]
             raise CommandError(
                 Exit.FAILED, f"the branch was not moved, nothing has changed: {parted(str(notices[-1]))[1]}"
             )
         if time.monotonic() > deadline:
             raise CommandError(
                 Exit.DOWN,
-                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see `task status`",
+                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see "
+                f"`{typed('task', 'status', called(work.task))}`",
             )
         time.sleep(_PAUSE)

@@ -130,7 +130,9 @@ def _no_daemon(state: str) -> Iterator[bool]:
     """Hold the lock that keeps a daemon from starting; yield False if a daemon holds it already."""
     layout.make_state_folder(state)
     descriptor = os.open(
-        layout.daemon_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        layout.daemon_lock(state),
+        os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK,
+        0o600,
     )
     try:
         try:

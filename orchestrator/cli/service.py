@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
 
 if TYPE_CHECKING:  # what a unit holds is imported once there is one
     from orchestrator.cli.unit import Words
 
+_LARGEST: Final = 1 << 20  # bytes of a unit
 _DEADLINE: Final = 10.0
 
 
@@ -59,7 +60,7 @@ class Service(ABC):
     def text(self) -> str | None:
         """The installed unit; None if there is none. Raises CommandError if `task daemon install` did not write it."""
         try:
-            text = self.unit.read_text(encoding="utf-8", errors="replace")
+            text = plain_files.read(self.unit, _LARGEST).decode(errors="replace")
         except FileNotFoundError:
             if not self.unit.is_symlink():
                 return None

@@ -17,7 +17,7 @@ from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.machine_probe import examine
 from orchestrator.cli.precheck import Case, look, together
-from orchestrator.cli.screen import coloured, columns
+from orchestrator.cli.screen import coloured, columns, typed
 from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
@@ -35,7 +35,9 @@ def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
     found = list[Finding]()
     if brief.unfilled:
         text = "does not yet say what to do"
-        found.append(Finding("task.md", Severity.MISSING, text, f"task start {name}"))
+        found.append(
+            Finding("task.md", Severity.MISSING, text, typed("task", "start", name, "--project", project))
+        )
     case = Case(name, project, brief, settings, os.environ, known)
     found += look(case)
     runtimes = _runtimes(case)

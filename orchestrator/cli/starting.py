@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
 
         return check(options, name, project, known=known is not None)
     lay_down(folder, project, options.template)
-    brief = filled_brief(folder)
+    brief = filled_brief(folder, project)
     unfit = list[str]()
     if known is None or known.view.get("state") not in AT_WORK:
         unfit = _checked(name, project, brief, known=known is not None)

@@ -349,7 +349,7 @@ def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: boo
 def _rest(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     return [
         *_criteria(view["criteria"], width),
-        *_notices(view["notices"], width, now),
+        *_notices(view, name, width, now),
         *question_lines(view["questions"], name, width, now),
     ]
 
@@ -370,11 +370,13 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
     return lines
 
 
-def _notices(notices: list[str], width: int, now: float, shown: int = 3) -> list[str]:
+def _notices(view: dict[str, Any], name: str, width: int, now: float, shown: int = 3) -> list[str]:
+    notices: list[str] = view["notices"]
     if not notices:
         return []
     from orchestrator.formats.timestamps import unstamped
 
-    earlier = len(notices) - shown
-    more = [f"! … and {earlier} earlier: see progress.md"] if earlier > 0 else []
+    every = max(view.get("noticed") or 0, len(notices))
+    rest = typed("task", "why", name, "noticed", "-n", every)
+    more = [f"! … and {every - shown} earlier: {rest}"] if every > shown else []
     return ["", *more, *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

@@ -13,6 +13,7 @@ from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.formats.settings import load_section
+from orchestrator.model.errors import Unavailable
 from orchestrator.model.host_names import HERE, is_box
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
@@ -123,6 +124,23 @@ def lacking(view: dict[str, Any]) -> list[str]:
     lacks += _named("not met", [each.get("text") for each in view["criteria"] if not each.get("met")])
     lacks += _named("asked", [f"{each.get('id')}" for each in view["questions"]])
     return lacks
+
+
+def astray(work: Work) -> str:
+    """Return that a branch is not where the PM left it, and how to put it back; empty if it is there."""
+    left = str(work.task.view.get("tip") or "")
+    if left in {"", work.tip}:  # nothing was merged, or an older daemon wrote it
+        return ""
+    try:
+        more = int(work.repository.git.ask("rev-list", "--count", f"{left}..{work.tip}"))
+        what = commits_said(more) + " on it " + ("was" if more == 1 else "were") + " not accepted"
+        if not more or not work.repository.is_ancestor(left, work.tip):
+            what = "it lacks work that was accepted" + (f", and {what}" if more else "")
+    except Unavailable:
+        what = "that commit is not in this repository any more"
+    back = typed("git", "-C", work.code, "branch", "--force", work.branch, left[:SHORT])
+    where = f"{work.branch} is at {work.tip[:SHORT]}, and was left at {left[:SHORT]}"
+    return f"{where}: {what}; to put it back: {back}"
 
 
 def elsewhere(view: dict[str, Any]) -> str:

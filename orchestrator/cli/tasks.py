@@ -71,7 +71,7 @@ class TaskRecord:
 
         """
         if os.path.lexists(layout.task_leaving(self.home)):
-            command = typed("task", "delete", self.name)
+            command = typed("task", "delete", self.id)
             raise CommandError(
                 Exit.FAILED,
                 f"{self.name} is being deleted or archived, and that did not finish; to continue: `{command}`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns
 from orchestrator.cli.table import table
@@ -55,7 +55,7 @@ def _description(name: str, path: Path) -> str:
 
     try:
         checked_name(name, "template name")
-        brief = read_brief(path.read_bytes(), str(path))
+        brief = read_brief(plain_files.read(path, 1 << 20), str(path))
     except BadName as error:
         return f"(rename its folder: {error})"
     except (BadFile, OSError) as error:

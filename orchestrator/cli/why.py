@@ -21,7 +21,12 @@ EXAMPLE = "task why tidy dev -n 5"
 def arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of `task why`."""
     about_task(parser)
-    parser.add_argument("about", metavar="STEP|AGENT|QUESTION", nargs="?", help="only decisions about this")
+    parser.add_argument(
+        "about",
+        metavar="STEP|AGENT|QUESTION",
+        nargs="?",
+        help="only decisions about this; `noticed`: those with a notice",
+    )
     parser.add_argument("-n", metavar="N", type=int, default=20, dest="count", help="how many decisions (20)")
     parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
 

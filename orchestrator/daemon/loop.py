@@ -21,6 +21,7 @@ from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest import requests
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
+from orchestrator.daemon.process import orphans
 from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
@@ -28,7 +29,7 @@ from orchestrator.daemon.task import Task
 from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, ClockMoved, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.facts import Answered, ClockMoved, LaunchFailed, RebaseAsked, SpawnAsked, StopAsked
 from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ class Loop:
                         task.feed(fact)
                     finally:
                         task.doing.heard(fact)
+                    if isinstance(fact, LaunchFailed):  # for want of its folders, perhaps
+                        task.see_folder()
             case h.TreeHint():
                 task.see_trees()
             case h.BoxHint():
@@ -362,14 +365,27 @@ class Loop:
             case verb:
                 raise Refused(f"there is no request {verb[:40]!a}")
         was_begun = task.begun
-        if not was_begun:
-            task.end_strangers()
+        ended = "" if was_begun else self._end_unknown(task, Path(arguments["project"]), arguments["name"])
         decision = task.feed(fact)
         if not was_begun:
             task.template = self._template(task)
         self.watch(task)
         task.show(now=True)
-        return _reply(decision)
+        return f"{_reply(decision)}{ended}"
+
+    def _end_unknown(self, task: Task, project: Path, name: str) -> str:
+        """End what works for a task that is to begin, and that no journal knows; return a sentence for the user.
+
+        Raises Refused: another daemon of this user knows it.
+        """
+        task.end_strangers()
+        folder = layout.task_folder(project, name)
+        known = {run for each in self.tasks.values() for run in each.engine.state.runs}
+        ended = orphans.end(self.context.adapters, folder, known, self.context.state_folder)
+        for each in ended:
+            log.warning("task %s: run %s is in no journal and is ended", task.id, each)
+            task.engine.say(f"run {each} worked for {name} and is in no journal: it was ended")
+        return f"; ended what worked for it and is in no journal: {', '.join(ended)}" if ended else ""
 
     def _refuse_twin(self, task: Task, project: str, name: str) -> None:
         """Refuse to begin a task while one of the same name is at work whose own folder was deleted. Raises Refused.

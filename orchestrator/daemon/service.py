@@ -37,6 +37,7 @@ from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.marked_runs import LocalMarkedRuns
 from orchestrator.hosts.processes import Process
 from orchestrator.hosts.temp_cleanup import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
@@ -105,7 +106,7 @@ class Service:
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
         self._boxes = KeptBoxes(
-            self._state, self._files, environ, self._hints.put, self._tmux, pools=self._settings.hosts
+            self._state, self._files, environ, self._hints.put, self._tmux, settings=self._settings
         )
         for extension in load_all():
             if extension.fault:
@@ -258,7 +259,9 @@ class Service:
     def _opened_context(self, settings: Settings, environ: Mapping[str, str]) -> Context:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
         return Context(
-            adapters=Adapters(self._files, self._host, workspaces, settings, environ, self._boxes),
+            adapters=Adapters(
+                self._files, self._host, workspaces, settings, environ, self._boxes, LocalMarkedRuns()
+            ),
             clock=self._clock,
             executor=self._executor,
             scribe_executor=self._scribe_executor,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.ingest.handoffs import history
+from orchestrator.daemon.ingest.task_folder import links_of
 from orchestrator.extensions import missing_for
 from orchestrator.formats.location import read_location
 from orchestrator.formats.task_file import read_brief
@@ -81,11 +82,10 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     skills = skills_of(context, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
-    base = (
-        context.adapters.workspaces.head(code_of(asked.project, brief))
-        if brief.config.workspace is WorkspaceKind.WORKTREE
-        else ""
-    )
+    code = code_of(asked.project, brief)
+    base = context.adapters.workspaces.head(code) if brief.config.workspace is WorkspaceKind.WORKTREE else ""
+    branch = f"task/{asked.name}"
+    seen = None if task.begun or not base else context.adapters.workspaces.survey(code, branch, base)
     return TaskStarted(
         at=(now := context.clock.now()),
         nonce=context.nonce(),
@@ -101,6 +101,8 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         confirmed=asked.confirmed,
         utc_offset=context.clock.utc_offset(now),
         history={} if task.begun else history(files, folder, context.adapters.settings.limits),
+        links=None if task.begun else links_of(files, folder),
+        found=seen.tip if seen is not None and seen.count else "",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from orchestrator.daemon.boxes.unfetched import Unfetched
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of, remote_task_of, workspace_of
 from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
+from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
@@ -24,14 +26,12 @@ from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
-from orchestrator.formats.task_file import read_brief
+from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.actions import Action
-from orchestrator.model.config_changes import config_changes
 from orchestrator.model.errors import BadFile, OrchestratorError
 from orchestrator.model.facts import (
     BoxBack,
     BoxLost,
-    BriefChanged,
     CheckedIn,
     FolderBack,
     FolderLost,
@@ -86,7 +86,7 @@ class Task:
     _outstanding: Unfetched = field(init=False)
     _boxes_left: BoxCleanup = field(init=False)
     _intake: HandoffIngest | None = field(default=None, init=False)
-    _brief_stamp: tuple[int, int, int] | None = field(default=None, init=False)
+    _brief: BriefEdits = field(init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
     _showing: ProjectionWriter | None = field(default=None, init=False)
@@ -102,6 +102,7 @@ class Task:
         """Open the journal."""
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
+        self._brief = BriefEdits(self.context.adapters.files)
         self._outstanding = Unfetched(self.context.adapters.files, self.home)
         self._boxes_left = BoxCleanup(self.context, self.home)
         self.engine = Engine(
@@ -181,7 +182,7 @@ class Task:
         """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
         self._intake = None
-        self._brief_stamp = None
+        self._brief.forget()
         self._listening.forget()
         self.doing.forget()
 
@@ -279,10 +280,10 @@ class Task:
             return
         at, nonce, reports = self.context.clock.now(), self.context.nonce(), layout.task_reports(self.home)
         asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
-        if why := trouble(files, folder, closely=closely or asked):
+        if why := trouble(files, folder, state.links, closely=closely or asked):
             self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
             return
-        mended = put_right(files, folder, reports, state.seen)
+        mended = put_right(files, folder, reports, state.seen, state.links)
         if mended or asked:
             self.feed(FolderBack(at, nonce, mended))
 
@@ -293,10 +294,10 @@ class Task:
             return
         if text.strip().lower() == CONTINUE:
             state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
-            make_again(files, folder, layout.task_reports(self.home), state.seen)
+            make_again(files, folder, layout.task_reports(self.home), state.seen, state.links)
             for run in state.live_runs:
-                if (agent := state.agents.get(run.agent)) is not None:
-                    make_run_folders(files, folder, agent, run)
+                if run.agent in state.agents:
+                    make_run_folders(files, folder, state, run)
 
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""
@@ -401,24 +402,16 @@ class Task:
 
         If the task has ended, this is left to its next start, which sees by it that there is more to do.
         """
-        files, state = self.context.adapters.files, self.engine.state
+        state = self.engine.state
         if state.state not in ACTIVE:
             return
-        path = layout.task_brief(self.where.task)
-        entry = files.entry(path)
-        stamp = (entry.inode, entry.mtime_ns, entry.size) if entry else None
-        if stamp is None or stamp == self._brief_stamp:
-            return
-        self._brief_stamp = stamp
         try:
-            brief = read_brief(files.read(path, 1 << 20), "task.md")
+            fact = self._brief.look(layout.task_brief(self.where.task), state, self.context.clock.now())
         except (BadFile, Unreadable) as error:
             self.engine.say(f"the edited task.md is ignored: {error}")
             return
-        asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
-        edited = config_changes(state.brief.config, brief.config) != state.edited
-        if not brief.unfilled and (asks or edited):
-            self.feed(BriefChanged(self.context.clock.now(), brief))
+        if fact is not None:
+            self.feed(fact)
 
     def check_in(self, *, asked: bool = False) -> None:
         """The heartbeat: look at everything, record signs of work, handle what is due (HUB 4.1).
@@ -450,6 +443,8 @@ class Task:
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
+        if (edited := self._edit_due()) is not None and at >= edited:
+            self.see_brief()
         moment = self._deadline()
         if moment is not None and at >= moment:
             self.see_events()  # they may have come in time
@@ -479,11 +474,17 @@ class Task:
         ]
         if (moment := self._deadline()) is not None:
             moments.append(moment)
+        if (edited := self._edit_due()) is not None:
+            moments.append(edited)
         if self._intake is not None and (again := self._intake.look_again(now)) is not None:
             moments.append(again)
         soonest = min(moments, default=None)
         # What was already due at the last look waits for something else: no reason to look again at once.
         return now + SOON if soonest is not None and soonest <= self._looked_at else soonest
+
+    def _edit_due(self) -> float | None:
+        """Return when to look at task.md again; an ended task looks at it only when it is started."""
+        return self._brief.due_at if self.engine.state.state in ACTIVE else None
 
     def _deadline(self) -> float | None:
         """Return when time alone changes something. Called at every turn, so it is cached for each state."""
@@ -560,7 +561,10 @@ class Task:
             adapters = self.context.adapters
             limits = adapters.settings.limits
             folder, nonce = self.where.task, self.context.nonce
-            self._intake = HandoffIngest(adapters.files, folder, self._keep, limits, nonce, self._trees)
+            known = partial(withheld, adapters.files, layout.task_withheld(self.home))
+            self._intake = HandoffIngest(
+                adapters.files, folder, self._keep, limits, nonce, self._trees, known
+            )
         return self._intake
 
     def _trees(self, run: Run) -> tuple[Path, ...]:

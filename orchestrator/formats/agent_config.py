@@ -27,12 +27,14 @@ from orchestrator.model.task import (
     Bring,
     Config,
     Location,
+    Recheck,
     Unanswered,
     WorkspaceKind,
 )
 
 LINES: Final = 2000
 SKILLS: Final = 20
+DIGITS: Final = 4
 
 DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "continue")
 """Allowed default answers to an unanswered question; never `accept`: only a person may accept criteria."""
@@ -174,6 +176,12 @@ def _yes(text: str) -> bool:
     return text == "yes"
 
 
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= DIGITS and int(text)):
+        raise Refused(f"is {text[:40]!a}: write a whole number from 1 on")
+    return int(text)
+
+
 def _approvals(text: str) -> tuple[Approval, ...]:
     words = [word.strip() for word in text.split(",")]
     return tuple(Approval(str(_word(Approval, word))) for word in dict.fromkeys(words))
@@ -212,6 +220,8 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "workspace": ("workspace", partial(_word, WorkspaceKind)),
     "architect": ("architect", _yes),
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
+    "parallel": ("parallel", _number),
+    "recheck": ("recheck", partial(_word, Recheck)),
     "unanswered": ("unanswered", _unanswered),
     "approve": ("approve", _approvals),
     "skills": ("skills", _skills),

@@ -40,10 +40,11 @@ _FORM: Final = """\
 _VERDICT: Final = "**Verdict:** (one word: APPROVED or REJECTED)\n"
 _SUBTASKS: Final = """
 ## Subtasks
-- [first-id] (what is to be done) (agent: dev)
+- [first-id] (what is to be done) (agent: dev; files: the files and folders it will change, as path or folder/**)
   Done when: (how anyone can see that it is done)
-- [second-id] (what is to be done) (agent: dev; needs: first-id)
+- [second-id] (what is to be done) (agent: dev; needs: first-id; files: …)
   Done when: (how anyone can see that it is done)
+(subtasks that need nothing of each other and name different files are worked on at the same time)
 """
 _UNCHANGED: Final = """
 ## No Changes

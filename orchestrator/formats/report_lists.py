@@ -20,7 +20,8 @@ SUBTASKS: Final = 5000
 MARKS: Final = 2000
 LONGEST_ITEM: Final = 8192
 LONGEST_PATH: Final = 4096
-SUBTASK_FORM: Final = "`- [id] text (agent: dev; needs: other-id)`"
+SUBTASK_FORM: Final = "`- [id] text (agent: dev; needs: other-id; files: path, folder/**)`"
+SUBTASK_FILES: Final = 200
 MARK_FORM: Final = "`- [x] criterion (evidence: path)` or `- [ ] criterion (reason: why not)`"
 
 _SIMPLE_PATH: Final = re.compile(r"[A-Za-z0-9_./@+~=][A-Za-z0-9_./@+~=-]*")
@@ -28,8 +29,8 @@ _SPANS: Final = re.compile(r"`([^`]*)`|([^,`]+)")
 _BRACKETED: Final = re.compile(r"\[([^\[\]]*)\][ \t]*(.*)")
 _DONE: Final = re.compile(r"(?:[-*+] )?(?:\*\*)?done(?: when)?(?:\*\*)?:(?:\*\*)?(.*)", re.IGNORECASE)
 _REASON: Final = re.compile(r"(?:[-*+] )?(?:\*\*)?reason(?:\*\*)?:(?:\*\*)?(.*)", re.IGNORECASE)
-_PLAN_KEYS: Final = re.compile(r"(?:^|;)\s{0,9}(agent|needs|done when|done)\s{0,9}:", re.IGNORECASE)
-_PLAN_GROUP: Final = re.compile(r"\((?=\s{0,9}(?:agent|needs|done when|done)\s{0,9}:)", re.IGNORECASE)
+_PLAN_KEYS: Final = re.compile(r"(?:^|;)\s{0,9}(agent|needs|files|done when|done)\s{0,9}:", re.IGNORECASE)
+_PLAN_GROUP: Final = re.compile(r"\((?=\s{0,9}(?:agent|needs|files|done when|done)\s{0,9}:)", re.IGNORECASE)
 _MARK_KEYS: Final = re.compile(r"(?:^|;)\s{0,9}(evidence|reason)\s{0,9}:", re.IGNORECASE)
 _MARK_GROUP: Final = re.compile(r"\((?=\s{0,9}(?:evidence|reason)\s{0,9}:)", re.IGNORECASE)
 
@@ -83,7 +84,8 @@ def render_subtasks(subtasks: Sequence[Subtask]) -> str:
     lines = list[str]()
     for each in subtasks:
         needs = f"; needs: {', '.join(each.needs)}" if each.needs else ""
-        lines.append(f"- [{each.id}] {one_line(each.text)} (agent: {each.agent}{needs})")
+        files = f"; files: {', '.join(map(_code, each.files))}" if each.files else ""
+        lines.append(f"- [{each.id}] {one_line(each.text)} (agent: {each.agent}{needs}{files})")
         if each.done_when:
             lines.append(f"  Done when: {one_line(each.done_when)}")
     return "\n".join(lines) or "None"
@@ -147,8 +149,23 @@ def _subtask(item: Item, faults: list[Fault]) -> Subtask | None:
             checked_name(name, what)
         except BadName as refusal:
             problems.append(str(refusal))
+    files = _paths(given.get("files", ""))
+    problems += [fault for each in files if (fault := _unfit_claim(each))]
+    if len(files) > SUBTASK_FILES:
+        problems.append(f"names more than {SUBTASK_FILES} files: name their folder, as `folder/**`")
     faults += [Fault(item.line, each) for each in problems]
-    return None if problems else Subtask(found[1].strip(), text, agent, tuple(needs), done)
+    return None if problems else Subtask(found[1].strip(), text, agent, tuple(needs), done, tuple(files))
+
+
+def _unfit_claim(path: str) -> str:
+    """Return why something cannot be a file that a subtask will change; empty if it can."""
+    if neutral(path) != path or len(path) > LONGEST_PATH:
+        return (
+            f"has a path under `files:` that is too long or holds control characters: {neutral(path)[:60]!a}"
+        )
+    if path.startswith(("/", "~")) or ".." in path.split("/"):
+        return f"has {path[:60]!a} under `files:`, which is not a path inside the project"
+    return ""
 
 
 def _mark(item: Item, faults: list[Fault]) -> CriterionMark | None:

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
     "max_rejections": (1, 1000),
+    "max_conflicts": (0, 100),
     "max_concurrent_runs": (1, 1000),
     "max_subtasks": (1, 100_000),
+    "max_unplanned_orders": (1, 1000),
     "max_handoff_bytes": (1024, 67_108_864),
+    "max_artifact_bytes": (1024, 1_073_741_824),
     "workers": (1, 64),
     "per_hour": (1, 1000),
     "tries": (1, 1000),

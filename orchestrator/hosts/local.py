@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats.text import neutral
-from orchestrator.hosts import claims, processes
+from orchestrator.hosts import claims, launcher_process, processes
 from orchestrator.hosts.claims import Launched, left_behind, read_exit, read_launched, read_uptime, standing
 from orchestrator.hosts.launcher import lay_down
 from orchestrator.hosts.panes import Panes
@@ -29,6 +29,9 @@ _TO_REPORT: Final = 0.1
 """Seconds for killed processes to vanish, and their launcher to report that, before the process table is searched once
 more: the search takes longer the more processes there are, and many runs may be killed at once.
 """
+
+_TO_WRITE: Final = 1.0
+"""Seconds after its claim in which a launcher has written its `pid`: it takes 10 ms (measured)."""
 
 _LOOK: Final = 0.005  # seconds between two looks at processes that were killed
 
@@ -114,9 +117,26 @@ class LocalHost(Panes):
         return seen
 
     def _launched(self, folder: Path) -> Launched | None:
-        """Return a launcher's `pid`, as first read, whatever became of the file since."""
-        known = self._alive.get(folder)
-        return read_launched(self._files, folder) or (known.launched if known is not None else None)
+        """Return a launcher's `pid`, as first read, whatever became of the file since.
+
+        If the file names no launcher of this run that lives, and no exit was written, the launcher itself is looked
+        for: another life must not begin beside it because a file was spoilt.
+        """
+        if (known := self._alive.get(folder)) is not None:
+            return known.launched
+        said = read_launched(self._files, folder)
+        launched = launcher_process.confirmed(folder, said) if said is not None else None
+        if (launched is not None and processes.alive(launched.process)) or not self._is_late(folder):
+            return launched
+        return launcher_process.found(folder) or launched
+
+    def _is_late(self, folder: Path) -> bool:
+        """Return whether the launcher of a run has had the time to write its `pid`, and has not ended."""
+        claimed = self._files.entry(folder / claims.CLAIMED)
+        if claimed is None or self._files.entry(folder / claims.EXIT) is not None:
+            return False
+        written = self._files.entry(folder / claims.PID) is not None
+        return written or time.time() - claimed.mtime_ns / 1e9 >= _TO_WRITE
 
     def _read(self, folder: Path, launched: Launched | None) -> Observation:
         lives = launched is not None and processes.alive(launched.process)

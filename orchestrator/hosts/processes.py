@@ -26,6 +26,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _DEADLINE: Final = 5.0  # seconds for one call of ps
 _STARTED: Final = re.compile(r"(\w+ +\w+ +[0-9]+ +[0-9:]+ +[0-9]{4}) +(.*?) *")  # lstart and ucomm of ps
 _AT_ONCE: Final = 1 << 17  # bytes of an environment that are asked for: usually all
+_ARGUMENTS: Final = 8192  # bytes of a command line that are looked at
 _ENV_END: Final = 48  # the place of env_end among the fields of /proc/PID/stat from the state on
 _EXEC_BOUND: Final = 0.2  # seconds to wait for a process within execve
 _EXEC_PAUSE: Final = 0.000_5  # seconds
@@ -118,6 +119,28 @@ def rows_of(wanted: set[int]) -> list[Row]:
     return [row for row in _rows_of_ps("-ax") if row.process.pid in wanted]
 
 
+def command_of(pid: int) -> str:
+    """Return the command of a process that runs, its words divided by NUL (without /proc: blanks); empty if unknown."""
+    if not LINUX:
+        return _ps("-ww", "-p", str(pid), "-o", "args=").strip()
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 (thousands may be looked at)
+            return os.fsdecode(file.read(_ARGUMENTS)).removesuffix("\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
+
+
+def runs_script(pid: int, script: str) -> bool:
+    """Return whether a process that runs was started as `sh SCRIPT`, by any name of that; a fork of it was too."""
+    run = command_of(pid).partition("\0" if LINUX else " ")[2]
+    if run == script or os.path.basename(run) != os.path.basename(script):  # noqa: PTH119 (as above)
+        return run == script
+    try:
+        return os.path.samefile(run, script)  # noqa: PTH121 (as above)
+    except (OSError, ValueError):
+        return False
+
+
 def environment_of(pid: int) -> bytes:
     """Return the environment that a process was started with; empty if it cannot be read.
 
@@ -203,16 +226,23 @@ def _stat_of(pid: int) -> tuple[str, list[bytes]] | None:
     return head.partition(b"(")[2].decode(errors="replace"), fields
 
 
-def _rows_of_ps(*which: str) -> list[Row]:
-    command = ["ps", *which, "-o", "pid=,ppid=,pgid=,stat=,time=,lstart=,ucomm="]
+def _ps(*words: str) -> str:
     try:
         shown = subprocess.run(
-            command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, timeout=_DEADLINE, check=False
+            ["ps", *words],
+            env=os.environ | {"LC_ALL": "C"},
+            capture_output=True,
+            timeout=_DEADLINE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"ps could not list processes: {error}") from error
+    return shown.stdout.decode(errors="replace")
+
+
+def _rows_of_ps(*which: str) -> list[Row]:
     rows = []
-    for line in shown.stdout.decode(errors="replace").splitlines():
+    for line in _ps(*which, "-o", "pid=,ppid=,pgid=,stat=,time=,lstart=,ucomm=").splitlines():
         pid, parent, group, state, spent, rest = line.split(None, 5)
         if not state.startswith("Z") and (columns := _STARTED.fullmatch(rest)):
             rows.append(

@@ -104,6 +104,11 @@ class Census:
             children[row.parent].append(pid)
         return marked, sessions, children
 
+    @property
+    def marked(self) -> dict[int, str]:
+        """The processes that bear a mark, each with that."""
+        return {pid: os.fsdecode(mark) for pid, mark in self._marks.items()}
+
     def knows(self, launcher: Process) -> bool:
         """Return whether this snapshot covers a run of this launcher: it existed then, or had ended."""
         row = self._rows.get(launcher.pid)

@@ -106,13 +106,33 @@ class ResolveEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class TendBranch:
+    """See that the task's branch stands on the last accepted commit, and put it back there. Outcome: `BranchTended`.
+
+    With a `step`, that judges the whole: `marks` and `references` are what its evidence is looked up by afterwards.
+    Without one, everything is settled, and the task is about to end.
+    """
+
+    id: str
+    step: str = ""
+    attempt: int = 0
+    marks: tuple[CriterionMark, ...] = ()
+    references: tuple[Reference, ...] = ()
+    kind: Literal["tend_branch"] = "tend_branch"
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
-    """Move the task's branch forward to a step's commit, never otherwise. Outcome: `WorkMerged`."""
+    """Move the task's branch forward to a step's commit, or put that upon what it has gained. Outcome: `WorkMerged`.
+
+    `forward_only`: somebody is still in the tree of the work, in which nothing may be changed then.
+    """
 
     id: str
     step: str
     attempt: int
     commit: str
+    forward_only: bool = False
     kind: Literal["merge"] = "merge"
 
 
@@ -152,5 +172,16 @@ class Notify:
 
 
 Action: TypeAlias = (
-    Launch | End | Look | Nudge | Answer | Commit | Inspect | ResolveEvidence | Merge | Rebase | Notify
+    Launch
+    | End
+    | Look
+    | Nudge
+    | Answer
+    | Commit
+    | Inspect
+    | ResolveEvidence
+    | TendBranch
+    | Merge
+    | Rebase
+    | Notify
 )

@@ -9,10 +9,12 @@ from enum import StrEnum
 class EvidenceKind(StrEnum):
     """What a reference points at, and so where it is looked for."""
 
-    TASK_FILE = "task_file"  # a file in `artifacts/` or `handoffs/` of the task's folder
+    TASK_FILE = (
+        "task_file"  # a file in `artifacts/` of the task's folder; one in `handoffs/`, which is a claim
+    )
     FILE = "file"  # a file on the task's branch, in the user's tree if the task works there, or in an agent's own `cwd`
-    COMMIT = "commit"  # a commit on the task's branch, or on a box where code stays
-    CHECK = "check"  # a command that the daemon ran, by its step or its run
+    COMMIT = "commit"  # a commit that the task made: on its branch, or on a box where code stays
+    CHECK = "check"  # a command that the daemon ran on accepted work, by its step or its run
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,9 @@ class TaskStarted:
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
     `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
     `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
-    `utc_offset` is by how many seconds local time is ahead of UTC.
+    `utc_offset` is by how many seconds local time is ahead of UTC. `links` are the folders in the task's own that were
+    links at a first start, each with where it leads. `found` is where the task's branch was at a first start, if it had
+    commits of its own: those of a task of that name that no journal knows any more.
     """
 
     at: float
@@ -47,6 +49,8 @@ class TaskStarted:
     chosen: tuple[str, ...] = ()
     confirmed: str = ""
     utc_offset: int = 0
+    links: dict[str, str] | None = None
+    found: str = ""
     kind: Literal["task_started"] = "task_started"
 
 
@@ -54,7 +58,8 @@ class TaskStarted:
 class ReportLanded:
     """A file of an agent lies whole in `handoffs/`. Exactly one of `report` and `faults` says something.
 
-    `sha256` is of its bytes; `missing` are the artifacts that it names and that are not on disk (law 6).
+    `sha256` is of its bytes; `missing` are the artifacts that it names and that are not on disk (law 6). `withheld` are
+    those that lie on the agent's box and are not here, or not wholly, each with the reason.
     """
 
     at: float
@@ -65,6 +70,7 @@ class ReportLanded:
     report: Report | None = None
     faults: tuple[Fault, ...] = ()
     missing: tuple[str, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
     kind: Literal["report_landed"] = "report_landed"
 
 
@@ -158,6 +164,10 @@ class WorkCommitted:
     `left`: where on its box, as `address:path`, work lies that nobody committed, while nothing new was; `commit` may be
     that of an earlier attempt then. `lost`: why its worktree is not there any more as it was made; what was found in
     its place is kept as the ref `kept`, empty if there was nothing.
+
+    `conflicts` are the files in which the work is at odds with what the task's branch has gained, by the commits
+    `others` (`hash subject`); `commit` is then on the commit that the work began on. `unresolved` are files in which
+    markers of an earlier conflict were left; nothing was committed.
     """
 
     at: float
@@ -170,6 +180,9 @@ class WorkCommitted:
     left: str = ""
     lost: str = ""
     kept: str = ""
+    conflicts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
     kind: Literal["work_committed"] = "work_committed"
 
 
@@ -177,9 +190,9 @@ class WorkCommitted:
 class WorkInspected:
     """Whether a step changed anything in the tree `where`, which is not its own to change.
 
-    `changed` is None where that cannot be seen, as for a folder that is no git repository; or it could not be asked
-    now, for `reason`. Of a step that was only to look, `files` are those that it changed in the task's tree, which lies
-    as before, and `kept` the ref that has them.
+    `changed` is None where that cannot be seen, as in a folder of too many files; or it could not be asked now, for
+    `reason`. Of a step that was only to look, `files` are those that were changed meanwhile. In a tree of the task they
+    lie as before, and `kept` is the ref that has them; elsewhere they lie as they were found.
     """
 
     at: float
@@ -198,8 +211,8 @@ class WorkInspected:
 class EvidenceResolved:
     """What the references in a step's evidence point at was looked up; or it could not be, for `reason`.
 
-    `lost` are the steps whose accepted commits the task's branch does not have. `empty`: it has commits, and all of
-    them together change nothing.
+    `empty`: the branch has commits, and all of them together change nothing. `lost` was written by older versions: the
+    steps whose accepted commits the branch does not have (`BranchTended` now).
     """
 
     at: float
@@ -214,8 +227,35 @@ class EvidenceResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchTended:
+    """The task's branch was found at `tip` (empty: it was gone), and is at `wanted`, the last accepted commit.
+
+    `kept` is the ref that has what else was on it. It could not be looked at or put back, for `reason`. `step` is the
+    one that judges the whole, and waits for this; empty where the task is about to end.
+    """
+
+    at: float
+    nonce: str
+    step: str = ""
+    attempt: int = 0
+    tip: str = ""
+    wanted: str = ""
+    kept: str = ""
+    reason: str = ""
+    kind: Literal["branch_tended"] = "branch_tended"
+
+
+@dataclass(frozen=True, slots=True)
 class WorkMerged:
-    """The task's branch was moved forward to a step's commit; or it could not be, for `reason`."""
+    """The task's branch was moved forward to a step's commit; or it could not be, for `reason`.
+
+    `tip` is the commit at which the branch is now. `astray` is the one at which it was found, if that is not the one at
+    which the PM had left it; `kept` is the ref that has what it had gained.
+    Where the branch had gained the commits `others` (`hash subject`) up to `onto`, it was not moved. Then either the
+    work was put upon them as `commit`, which its tree now has: `both` are the files that both sides changed, `same`
+    says that the change itself came out as it was. Or both sides are at odds in the files `conflicts`. Or nothing was
+    done, as somebody was still in its tree: then there is no `commit`.
+    """
 
     at: float
     nonce: str
@@ -223,6 +263,14 @@ class WorkMerged:
     attempt: int
     commit: str = ""
     reason: str = ""
+    tip: str = ""
+    astray: str = ""
+    kept: str = ""
+    onto: str = ""
+    both: tuple[str, ...] = ()
+    same: bool = True
+    conflicts: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     kind: Literal["work_merged"] = "work_merged"
 
 
@@ -466,12 +514,16 @@ class Rebased:
 
 @dataclass(frozen=True, slots=True)
 class Intruded:
-    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff."""
+    """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff.
+
+    `others` are further such files that came soon after others, by name and hash.
+    """
 
     at: float
     name: str
     sha256: str
     reason: str
+    others: tuple[tuple[str, str], ...] = ()
     kind: Literal["intruded"] = "intruded"
 
 
@@ -507,6 +559,7 @@ Fact: TypeAlias = (
     | WorkCommitted
     | WorkInspected
     | EvidenceResolved
+    | BranchTended
     | WorkMerged
     | CheckedIn
     | Looked

@@ -24,13 +24,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """One line of a plan's `## Subtasks`: a milestone (H4)."""
+    """One line of a plan's `## Subtasks`: a milestone (H4).
+
+    `files` are the files and folders that it will change, as far as the plan knows: paths and patterns such as
+    `shop/*.py`, relative to the project.
+    """
 
     id: str
     text: str
     agent: str = "dev"
     needs: tuple[str, ...] = ()
     done_when: str = ""
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

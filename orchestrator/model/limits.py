@@ -33,8 +33,14 @@ class Limits:
     max_rejections: int = 3
     """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
 
+    max_conflicts: int = 3
+    """How often the work of one step may conflict with what others merged meanwhile, before a person is asked."""
+
     max_replans: int = 2
     """How often a task may be planned anew because a subtask was rejected too often or a criterion is not met."""
+
+    max_repeated_judgements: int = 1
+    """How often a judge judges again because its tree, or the task's branch, was changed while it judged."""
 
     max_blocks: int = 1
     """How often a blocked step is tried again, by another approach, before a person is asked."""
@@ -117,6 +123,9 @@ class Limits:
     max_pm_failures: int = 3
     """After how many fruitless turns in a row of the PM agent the built-in rules go on alone."""
 
+    max_unplanned_orders: int = 12
+    """How many orders outside the plan the PM agent may give before a person is asked to allow as many more."""
+
     retry_pause: float = 1.0
     """First pause before a crashed or lost run is repeated. It grows fourfold up to `max_retry_pause`."""
 
@@ -146,6 +155,9 @@ class Limits:
 
     max_handoff_bytes: int = 1_048_576
     """Largest handoff that is read, in bytes."""
+
+    max_artifact_bytes: int = 67_108_864
+    """Largest file of artifacts, scratchpads or logs that is fetched from a box, in bytes."""
 
     max_task_tokens: int | None = 300_000_000
     """Tokens that a task may use whose `limits:` in task.md says nothing of them. `none`: no limit.

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 NAME: Final = r"[a-z0-9][a-z0-9_-]{0,63}"
 _NAME: Final = re.compile(NAME)
-_MARK: Final = re.compile(r"-[0-9a-f]{8}")
 
 
 def checked_name(text: str, what: str = "name") -> str:
@@ -28,11 +27,6 @@ def checked_name(text: str, what: str = "name") -> str:
             f"{shown} is no {what}: use a-z, 0-9, '_' and '-', at most 64, the first a letter or a digit"
         )
     return text
-
-
-def is_task_id(text: str, name: str) -> bool:
-    """Tell whether `text` is the id of a task of this name: the name and eight hexadecimal digits."""
-    return text.startswith(name) and bool(_MARK.fullmatch(text.removeprefix(name)))
 
 
 def beneath(root: Path, *names: str) -> Path:

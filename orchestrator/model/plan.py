@@ -35,7 +35,7 @@ class Gate(StrEnum):
     CRITERIA = "criteria"  # each success criterion is marked met, with evidence that exists
     COMMIT = "commit"  # the work is a commit on the workspace's branch
     CHANGED = "changed"  # the work lies in a tree that is not the task's own, which was seen to change
-    MERGED = "merged"  # the task's branch was moved forward to that commit
+    MERGED = "merged"  # the work was brought onto the task's branch, and what came of it was tested
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
     DECISION = "decision"  # the PM agent has decided at least once
@@ -47,8 +47,11 @@ class Tally:
 
     `rejections`, `blocks` and `replans` span attempts; the others start again with each attempt. `limits` and
     `overloads` are of the model's service, `launches` are those that failed on a box: these are counted in a row.
+    `rejudged` counts how often it judged again, as its tree or the branch was changed while it judged.
     `overloaded_since` is when the first overload of the row came, in seconds since the epoch; 0 if there is none.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
+    `conflicts` counts how often the work did not fit to what the task's branch had gained meanwhile; it spans attempts
+    like `rejections`.
     """
 
     rejections: int = 0
@@ -64,7 +67,9 @@ class Tally:
     stalls: int = 0
     fresh: int = 0
     launches: int = 0
+    rejudged: int = 0
     overloaded_since: float = 0.0
+    conflicts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,17 @@ class Step:
 
     `unchanged` is why the report of this attempt hands in no change, `elsewhere` the tree that is not the task's own in
     which its work was seen to lie. `cause` is why its last run or check failed.
-    `check_lines` are the last lines that its check printed, however that ended. `only_check`: the step is its check,
-    and no agent follows it. `replaced`: it was set aside because the plan reaches its goal in another way. `empty`:
-    when it judged the whole, all commits of the branch together were seen to change nothing.
+    `check_lines` are the last lines that its check printed, however that ended, `check_commit` is the commit on which
+    it ran, as far as the PM knows one. `check_as_before`: it failed, and just as the same check had failed before
+    anything was changed. `only_check`: the step is its check, and no agent follows it. `recheck`: in this
+    attempt only its check is run, because the work that it judges was put upon what the task's branch had gained.
+    `claims` are the paths that its work may change: no two subtasks at work may claim the same (`pm.state.claims`).
+    `queued_at` is since when the work that it judges waits to be merged, 0 if it does not; `behind`: the branch was
+    seen to have gained others' work by then. `replaced`: it was set aside because the plan reaches its goal in another
+    way. `empty`: when it judged the whole, all commits of the branch together were seen to change nothing. `unplanned`:
+    the PM agent ordered it outside the plan. `uncompared`: its work is said to lie `elsewhere`, and nobody can tell
+    whether anything was changed there. `strewn` are the files that it changed in this attempt though it was only to
+    look, and `strewn_kept` the ref that has them, if they were taken out.
     """
 
     id: str
@@ -132,9 +145,19 @@ class Step:
     elsewhere: str = ""
     cause: Cause | None = None
     check_lines: tuple[str, ...] = ()
+    check_as_before: bool = False
     only_check: bool = False
     replaced: bool = False
     empty: bool = False
+    uncompared: bool = False
+    strewn: tuple[str, ...] = ()
+    strewn_kept: str = ""
+    check_commit: str = ""
+    unplanned: bool = False
+    claims: tuple[str, ...] = ()
+    queued_at: float = 0.0
+    behind: bool = False
+    recheck: bool = False
 
     @property
     def settled(self) -> bool:

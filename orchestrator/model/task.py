@@ -36,8 +36,8 @@ class TaskState(StrEnum):
     WAITING = "waiting"  # nothing can go on before a question is answered
     STOPPED = "stopped"  # the user stopped it; `task start` resumes it
     COMPLETE = "complete"  # every step passed and every success criterion is met, with evidence
-    PARTIAL = "partial"  # it ended, and not all that was asked for is done: see `pm.results`
-    FAILED = "failed"  # it ended and nothing of what was asked for was delivered, or the user abandoned it
+    PARTIAL = "partial"  # it ended or was abandoned, and some of what was asked for is done: see `pm.results`
+    FAILED = "failed"  # it ended or was abandoned, and nothing of what was asked for was delivered
 
 
 class WorkspaceKind(StrEnum):
@@ -54,6 +54,13 @@ class AfterRejections(StrEnum):
     ASK = "ask"
     SET_ASIDE = "set-aside"
     REPLAN = "replan"
+
+
+class Recheck(StrEnum):
+    """When work is tested again that was put upon what others merged meanwhile (`recheck:`)."""
+
+    ALWAYS = "always"  # its check runs again whenever the task's branch has gained anything
+    OVERLAP = "overlap"  # only where both sides changed the same files
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,13 @@ class Config:
 
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
+
+    parallel: int = 0
+    """How many agents may work at once; by default, and at most, as many as `limits.max_concurrent_runs` allows."""
+
+    recheck: Recheck = Recheck.ALWAYS
+    """When a subtask's check runs again after its work was put upon what others merged meanwhile: `always`, or
+    `overlap` for only where both changed the same files."""
 
     unanswered: Unanswered | None = None
     """What counts as the answer to a question that nobody answers, and after which time: `set-aside after 4 h`."""

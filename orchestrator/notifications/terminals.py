@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import layout
+from orchestrator.hosts.disk import DiskFiles
 
 MOST: Final = 16
 _BELL: Final = b"\a"
@@ -70,10 +71,8 @@ def _note(state: str, path: str, device: int) -> None:
     terminal = Terminal(path, device, session, _started(session))
     folder = Path(layout.terminals(state))
     folder.mkdir(mode=0o700, exist_ok=True)
-    part = folder / f".{os.getpid()}"
-    part.write_text(json.dumps(asdict(terminal)))
-    part.chmod(0o600)
-    part.rename(folder / f"{path.strip('/').replace('/', '-')}.json")
+    name = f"{path.strip('/').replace('/', '-')}.json"
+    DiskFiles().write(folder / name, json.dumps(asdict(terminal)).encode(), durable=False)
     for old in _files(state)[MOST:]:
         old.unlink(missing_ok=True)
 

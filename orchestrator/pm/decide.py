@@ -22,10 +22,12 @@ from orchestrator.pm.plan.acknowledgements import answer_given
 from orchestrator.pm.plan.advance import advance
 from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
 from orchestrator.pm.plan.consultations import note_news
+from orchestrator.pm.policies.branch import branch_tended
 from orchestrator.pm.policies.budget import see_budget, usage_seen
-from orchestrator.pm.policies.completion import work_committed, work_inspected, work_merged
+from orchestrator.pm.policies.completion import work_committed, work_inspected
 from orchestrator.pm.policies.evidence import evidence_resolved
 from orchestrator.pm.policies.inactivity import looked, nudged
+from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import tell_news
 from orchestrator.pm.policies.orphan_processes import run_left
 from orchestrator.pm.policies.stalls import activity_seen
@@ -52,15 +54,24 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     _RULES[type(fact)](draft, fact)
     note_news(draft, fact)
     see_budget(draft)
+    merge_next(draft)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()
 
 
 def _intruded(draft: Draft, fact: f.Intruded) -> None:
-    if draft.state.seen.get(fact.name) != fact.sha256:
-        draft.change(HandoffSeen(fact.name, fact.sha256))
+    files = ((fact.name, fact.sha256), *fact.others)
+    new = [(name, digest) for name, digest in files if draft.state.seen.get(name) != digest]
+    if not new:
+        return
+    draft.change(*(HandoffSeen(name, digest) for name, digest in new))
+    if new[0][0] == fact.name:
         draft.notice(f"{fact.name} was ignored: {fact.reason}")
+        new = new[1:]
+    if new:
+        more = f" and {len(new) - 1} more" if new[1:] else ""
+        draft.notice(f"these files in handoffs/ are no handoffs and were ignored: {new[0][0]}{more}")
 
 
 def _zone_changed(draft: Draft, fact: f.ZoneChanged) -> None:
@@ -87,6 +98,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.WorkCommitted: work_committed,
     f.WorkInspected: work_inspected,
     f.EvidenceResolved: evidence_resolved,
+    f.BranchTended: branch_tended,
     f.WorkMerged: work_merged,
     f.CheckedIn: checked_in,
     f.Looked: looked,

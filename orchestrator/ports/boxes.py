@@ -196,23 +196,27 @@ class Boxes(Protocol):
         ...
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
-        """Return a word for how a repository there stands, another one once anything is changed in it.
-
-        As `Workspaces.fingerprint`; `without` is a path in it. Empty: it is in no repository.
-        """
+        """Return how a tree there stands, as `Workspaces.fingerprint` does; `without` is a path in it."""
         ...
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a tree there differs, as `Workspaces.differing` does."""
+        ...
+
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Return what lies at a path, absolute or in the folder `place` there.
 
-        None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere.
+        None if nothing does, or if it is not beneath that folder: a link that leads out of it leads nowhere. So it is
+        with that folder itself, with what is git's own, and with what a task has beneath `task` (`tasks/NAME`), but
+        for its artifacts.
         """
         ...
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return the full hash of a commit that HEAD of a repository there has, by a full or shortened one.
 
-        Empty if it has no such commit.
+        Empty if it has no such commit, or if that was there before a task began: `base`, the commit from which that
+        began, has it; or, where that is not known there, it is older than `since` (seconds since the epoch).
         """
         ...
 
@@ -288,11 +292,15 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
         """Raise Unavailable."""
         raise _nowhere(box)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Raise Unavailable."""
         raise _nowhere(box)
 

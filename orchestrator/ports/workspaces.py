@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
@@ -26,6 +27,45 @@ class TreeLost(Refused):
         self.reason = reason
         self.kept = kept
         super().__init__(f"{reason}; what was found there is kept as {kept}" if kept else reason)
+
+
+class AtOdds(Refused):
+    """Work and the task's branch changed the same lines since the work began.
+
+    `files` are where; `others` the branch's commits of these files, as `hash subject`; `commit` holds the work, on the
+    commit that it began on.
+    """
+
+    def __init__(self, files: Sequence[str], others: Sequence[str], commit: str) -> None:
+        self.files = tuple(files)
+        self.others = tuple(others)
+        self.commit = commit
+        super().__init__(
+            f"the work is at odds with the task's branch in {', '.join(map(ascii, self.files[:10]))}"
+        )
+
+
+class Unresolved(Refused):
+    """Markers of a conflict were left in `files`."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self.files = tuple(files)
+        super().__init__(f"conflict markers are left in {', '.join(map(ascii, self.files[:10]))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Upon:
+    """A step's work on top of what the task's branch has gained up to the commit `onto`; empty: it gained nothing.
+
+    `both` are the files that both sides changed, `others` the commits gained, as `hash subject`. `same`: the change
+    itself, with the lines around it, came out as it was.
+    """
+
+    commit: str
+    onto: str = ""
+    both: tuple[str, ...] = ()
+    same: bool = True
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +109,15 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class FileSeen:
-    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where."""
+    """What a branch has at a path: a folder, a file of so many lines, or a link, which leads who knows where.
+
+    `is_empty`: the file has no bytes, or no file of the folder has any.
+    """
 
     is_folder: bool
     lines: int
     is_link: bool = False
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +143,20 @@ class BranchSurvey:
     added: int
     removed: int
     merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchFound:
+    """Where a task's branch was found (`tip`, empty: there was none), and the accepted commit that it is to be at.
+
+    `wanted` is empty where that cannot be told, or nothing was accepted and there is no branch. If the two differ, the
+    branch was moved back to `wanted`, unless `reason` says why not; `kept` is the ref that has what else was on it.
+    """
+
+    tip: str
+    wanted: str
+    kept: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +207,8 @@ class Workspaces(Protocol):
         The branch is made from `base` if it is missing. Work found in the tree, and in earlier lives of it, is first
         kept: a commit under `refs/tasks/<branch>/<name>/<attempt>-<n>`. The folders of earlier lives are removed; one
         that cannot be just now is no obstacle. With `work`, a commit of an earlier attempt, what
-        that changed comes to lie in the tree, uncommitted; where it does not fit any more, it is left out. Returns the
-        tree's path.
+        that changed comes to lie in the tree, uncommitted; where the branch changed the same lines meanwhile, conflict
+        markers show both sides. Returns the tree's path.
         """
         ...
 
@@ -189,9 +247,16 @@ class Workspaces(Protocol):
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put all that changed in the tree on its branch as one commit on top of the tip of the task's branch.
 
-        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip. Raises TreeLost if
-        the tree is gone; and if another folder is in its place that lacks files, which nobody may have deleted. What
-        lies there is kept first, as `prepare` does. A commit that was made of the tree before counts all the same.
+        Returns the commit and the number of files in it; `("", 0)` if nothing differs from the tip. A commit that was
+        made of the tree before counts all the same.
+
+        Raises:
+            AtOdds: the branch gained what does not fit. The tree's own branch then has the work on the commit that it
+                began on.
+            Unresolved: conflict markers are left in it.
+            TreeLost: the tree is gone; or another folder is in its place that lacks files, which nobody may have
+                deleted. What lies there is kept first, as `prepare` does.
+
         """
         ...
 
@@ -208,8 +273,11 @@ class Workspaces(Protocol):
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
-        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such."""
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
+        """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
+
+        With `beyond`, a commit, only one counts that this does not have already.
+        """
         ...
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -221,17 +289,53 @@ class Workspaces(Protocol):
         ...
 
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for how a user's own tree stands, another one once anything is changed in it.
+        """Return how a user's own tree stands, by the content of its files (`formats.tree_listing`).
 
-        What git ignores does not count, nor does what lies in the folder `without`. Empty: it is in no git repository,
-        so that nobody can tell.
+        What git ignores does not count, nor does litter, nor what lies in the folder `without`. In no git repository
+        each file counts. Empty: it has too many files, so that nobody can tell.
         """
         ...
 
-    def merge(self, tree: Tree, commit: str) -> str:
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a user's own tree differs between two answers of `fingerprint`.
+
+        None: one of them is empty, or was given by an earlier version. What was staged or committed and has the same
+        content is no difference.
+        """
+        ...
+
+    def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
+        """Return the tip of the task's branch if a commit cannot be merged by moving it forward; empty if it can.
+
+        The branch has gained what the commit does not build on; or, with `alone`, the commit does not lie directly upon
+        it, and would bring more than itself. Raises Refused: there is no such commit, or no branch.
+        """
+        ...
+
+    def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
+        """Put a commit of the tree upon what the task's branch has gained; the tree then stands on the new one.
+
+        With `alone` only what the commit itself changed is taken; otherwise all that its history has and the branch has
+        not. Author, date and message stay. What lay in the tree is kept as by `prepare`. Where `gained` says that there
+        is nothing to do, nothing is done. Raises AtOdds, and Refused: there is no such commit.
+        """
+        ...
+
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch to `commit` if that is a fast-forward; already there is fine.
 
-        Returns an empty string, or the reason why it could not be.
+        `alone`: only if the commit lies directly upon the branch, so that it brings nothing but itself. Returns an
+        empty string, or the reason why it could not be.
+        """
+        ...
+
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit, or on `base` if none was; there already is fine.
+
+        What else was on the branch stays on a ref, `refs/tasks/<branch>/strays/at-<tip>`. One that is gone is made
+        again, if anything was accepted. One on a `known` commit stays there: that is just being merged.
         """
         ...
 

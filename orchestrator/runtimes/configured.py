@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator import plain_files
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
@@ -65,7 +66,7 @@ class Configured:
     def _rules(self) -> tuple[ScreenRule, ...]:
         path = Path(self.program.screens)
         try:
-            return rules_of(path.read_text("utf-8"))
+            return rules_of(plain_files.read(path, 1 << 20).decode())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, re.error) as error:
             raise Refused(f"the screen rules {path} of runtime {self.name} do not read: {error!r}") from error
 

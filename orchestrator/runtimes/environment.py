@@ -22,11 +22,14 @@ class Assignment:
     instance: str
     """Name of the agent; `dev-2` for a second one at the same time."""
 
+    agent: str
+    """Name of the agent's definition, whichever instance this is."""
+
     step: str
     """Id of the step of the plan."""
 
     attempt: int
-    """Which attempt of the step this is, from 1."""
+    """Which attempt of the step this is, from 1. Attempts that nobody began do not count."""
 
     order: Path
     """File that holds the order."""
@@ -86,6 +89,7 @@ def told(assignment: Assignment) -> dict[str, str]:
         "RUN": assignment.run,
         "TASK": assignment.task,
         "AGENT": assignment.instance,
+        "DEFINITION": assignment.agent,
         "STEP": assignment.step,
         "SUBTASK": assignment.subtask,
         "ATTEMPT": assignment.attempt,

@@ -134,8 +134,8 @@ class PMView:
     `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
-    waits for. `called` is the word by which commands reach the task, where its name is not enough. `notices` are the
-    last ones, stamped.
+    waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
+    stamped; `more_notices` came before them.
     """
 
     task: str
@@ -159,8 +159,9 @@ class PMView:
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0
     limited: Limited | None = None
-    called: str = ""
+    id: str = ""
     notices: tuple[str, ...] = ()
+    more_notices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,13 +440,16 @@ def _troubled(view: PMView) -> Iterable[str]:
         for said, times in Counter(map(shown, each.feedback)).items():
             yield f"  - {said}" + (f" (said {times} times)" if times > 1 else "")
         if each.failed:
-            where = f" (`task logs {shown(view.called or view.task)} {shown(each.run)}`)" if each.run else ""
+            where = f" (`task logs {shown(view.id or view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"
             yield from _block(each.lines)
 
 
 def _notices(view: PMView) -> Iterable[str]:
     """Yield what was noticed, each with its moment: the page is read on another day than it was written."""
+    if view.more_notices > 0:
+        every = view.more_notices + len(view.notices)
+        yield f"- {view.more_notices} earlier ones (`task why {view.id or view.task} noticed -n {every}`), then:"
     for notice in view.notices:
         at, said = parted(notice)
         yield f"- {'' if at is None else f'{local_time(at)}: '}{shown(said, TEXT_LENGTH)}"

@@ -61,18 +61,20 @@ class Clone:
         if name != place and not name.startswith(f"{place}/"):
             return None
         inside = name[len(place) + 1 :]
+        if not inside:
+            return None
         contents = self.contents(place)
         if (text := contents.get(inside)) is not None:
             return RemoteFile(is_folder=False, is_empty=not text, lines=len(text.splitlines()))
-        held = [text for each, text in contents.items() if not inside or each.startswith(f"{inside}/")]
-        return RemoteFile(is_folder=True, is_empty=not any(held)) if held or not inside else None
+        held = [text for each, text in contents.items() if each.startswith(f"{inside}/")]
+        return RemoteFile(is_folder=True, is_empty=not any(held)) if held else None
 
-    def commit_at(self, place: str, name: str) -> str:
-        """Return the commit that a hash names, from the one on which a place stands back; empty if there is none."""
+    def commit_at(self, place: str, name: str, base: str = "") -> str:
+        """Return the commit that a hash names, from the one on which a place stands back to `base`; empty if none."""
         commit = self.head(place)
-        while commit and not commit.startswith(name):
+        while commit not in {"", base} and not commit.startswith(name):
             commit = self.workspaces.commits[commit].parent
-        return commit
+        return "" if commit == base else commit
 
     def _leads(self, old: str, new: str) -> bool:
         while new and new != old:

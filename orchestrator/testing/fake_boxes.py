@@ -16,6 +16,7 @@ from orchestrator.daemon.boxes.host_monitor import EVERY, HostMonitor, Ways
 from orchestrator.daemon.boxes.host_registry import HostRegistry
 from orchestrator.daemon.boxes.transfers import AGAIN
 from orchestrator.daemon.core import hints as h
+from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.ports.host import Standing
@@ -219,17 +220,25 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
         """Return what the repository there holds."""
         del without
         clone = self._machines[box].clone
-        return self._link(box).run("fingerprint", lambda: str(sorted(clone.contents(place).items())))
+        return self._link(box).run("fingerprint", lambda: str(TreeListing(files=clone.contents(place))))
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
-        """Return what the commit on which the repository there stands has at a path."""
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which the repository there differs."""
+        del box, place
+        old, new = read_listing(before), read_listing(now)
+        return None if old is None or new is None else differing(old, new, {})
+
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
+        """Return what the commit on which the repository there stands has at a path. Tasks have nothing in it."""
+        del task
         clone = self._machines[box].clone
         return self._link(box).run("look up", lambda: clone.file_at(place, path))
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return the commit that a hash names, if the repository there stands on it or on one behind it."""
+        del since  # a commit here has no time
         clone = self._machines[box].clone
-        return self._link(box).run("look up", lambda: clone.commit_at(place, name))
+        return self._link(box).run("look up", lambda: clone.commit_at(place, name, base))
 
     def close(self) -> None:
         """Let go of all; what lives there goes on."""

@@ -63,6 +63,7 @@ class FakeHost:
         self.starts: Counter[tuple[str, int]] = Counter()
         self.typed: Counter[tuple[str, str]] = Counter()
         self.doubled: list[str] = []
+        self.typed_again: list[str] = []
         self.started: list[str] = []
         self.signalled: Callable[[FakeProcess], None] = lambda _: None
         self.launchers_wait: Callable[[LaunchSpec], float] = lambda _: 0.0
@@ -210,7 +211,7 @@ class FakeHost:
         self._step("type", run)
         self.typed[run, text] += 1
         if self.typed[run, text] > 1:
-            self.doubled.append(f"{text!a} was typed into {run} again")
+            self.typed_again.append(f"{text!a} was typed into {run} again")
         listener.typed.append(text)
         if self._waits.get(listener.process) is None:
             self._go_on(listener)

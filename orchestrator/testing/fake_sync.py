@@ -62,12 +62,11 @@ class FakeSync:
         path = layout.run_answers(layout.run_home(self._own, run)) / name
         self._link.run("answer", lambda: self._box.files.put(path, data))
 
-    def pull_control(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+    def pull_control(self, runs: Collection[str]) -> Pulled:
         """Bring what steers, with the artifacts that reports name.
 
         Raises Emptied, Cut, Unreachable, NotLetIn, Unavailable.
         """
-        del gone
         self._check_rsync()
         lacking = self._link.run("marks", self._unmarked)
         if not lacking:
@@ -77,8 +76,9 @@ class FakeSync:
             raise why
         return together([self._pull((), (Kind.HANDOFF,)), Pulled(ended=str(why))])
 
-    def pull_bulk(self, runs: Collection[str]) -> Pulled:
-        """Bring what is large. Raises as `steer`."""
+    def pull_bulk(self, runs: Collection[str], go_on: Callable[[], bool]) -> Pulled:
+        """Bring what is large, which takes no time. Raises as `pull_control`."""
+        del go_on
         self._check_rsync()
         self._link.run("marks", self._check_marks)
         return self._pull(runs, (Kind.ARTIFACT, Kind.LOG))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
+from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
+    AtOdds,
+    BranchFound,
     BranchSurvey,
     CommitSeen,
     FileSeen,
     KeptWork,
     Tree,
     TreeLost,
+    Unresolved,
+    Upon,
     checked_branch,
     checked_tree,
 )
@@ -29,6 +33,9 @@ Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "
 
 ELSEWHERE: Final = "made elsewhere"
 """The message of a commit that was made in another copy of the repository."""
+
+MARKER: Final = "<<<<<<< "
+"""What a file holds in which both sides of a conflict stand."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
@@ -108,9 +115,7 @@ class FakeWorkspaces:
         place = self._bring(tree, tip, tip)
         if work in self.commits:
             base = next(each for each in self._history(work) if self._led_to(each, tip))
-            laid = _Place(tip, base, dict(self.commits[work].contents))
-            with suppress(Refused):
-                place.contents = self._joined(laid, tip)
+            place.contents, _ = self._merged(base, self.commits[work].contents, tip)
         return tree.path
 
     def where(self, tree: Tree) -> Path:
@@ -173,10 +178,21 @@ class FakeWorkspaces:
         self._refuse_if_used(project, own)
         last = project.refs.get(own, "")
         made = self.commits.get(last)
+        before = self.commits[place.base or tip].contents
+        if left := [
+            name for name, text in place.contents.items() if text != before.get(name) and MARKER in text
+        ]:
+            raise Unresolved(left)
         if made is not None and made.parent == tip and made.contents == place.contents:
             wanted = place.contents
         else:
-            wanted = self._joined(place, tip)
+            wanted, odds = self._merged(place.base or tip, place.contents, tip)
+            if odds:
+                self._step("record", tree)
+                last = self._record(dict(place.contents), place.base, message)
+                self._step("move", tree)
+                project.refs[own] = place.head = last
+                raise AtOdds(odds, self._gained(place.base, tip), last)
         if wanted == self.commits[tip].contents:
             return "", 0
         if made is None or made.parent != tip or made.contents != wanted:
@@ -217,13 +233,14 @@ class FakeWorkspaces:
         contents = self.commits[self._at(project, branch)].contents
         name = str(PurePosixPath(path))
         if name in contents:
-            return FileSeen(is_folder=False, lines=len(contents[name].splitlines()))
-        inside = any(each.startswith(f"{name}/") for each in contents)
-        return FileSeen(is_folder=True, lines=0) if inside else None
+            lines = len(contents[name].splitlines())
+            return FileSeen(is_folder=False, lines=lines, is_empty=not contents[name])
+        inside = [text for each, text in contents.items() if each.startswith(f"{name}/")]
+        return FileSeen(is_folder=True, lines=0, is_empty=not any(inside)) if inside else None
 
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the commit of a branch that a hash names. Raises Refused."""
-        history = self._history(self._at(project, branch))
+        history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -245,10 +262,54 @@ class FakeWorkspaces:
         return [KeptWork(ref, 0.0) for ref in reversed(refs) if ref.startswith(tree.keep_prefix)]
 
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for what lies in the user's own tree; empty if it is in no repository."""
-        return "" if project in self._none else str(sorted(self.shared.get(project, {}).items()))
+        """Return what lies in the user's own tree."""
+        return str(TreeListing(files=self.shared.get(project, {})))
 
-    def merge(self, tree: Tree, commit: str) -> str:
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which the user's own tree differs."""
+        old, new = read_listing(before), read_listing(now)
+        return None if old is None or new is None else differing(old, new, {})
+
+    def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
+        """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""
+        project = self._project(checked_tree(tree).project)
+        if commit not in self.commits:
+            raise Refused(f"there is no commit {commit}")
+        tip = project.refs.get(tree.branch, "")
+        if not tip:
+            raise Refused(f"there is no branch {tree.branch}")
+        forward = self.commits[commit].parent == tip if alone else self._led_to(tip, commit)
+        return "" if forward or self._led_to(commit, tip) else tip
+
+    def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
+        """Put a commit upon what the branch has gained. Steps: record, keep, move, make or clean. Raises AtOdds."""
+        project = self._project(checked_tree(tree).project)
+        if tree.detached or commit not in self.commits:
+            raise Refused(f"there is no commit {commit}, or {tree.name} has no branch of its own for it")
+        tip, own = self._tip(project, tree), tree.own_branch
+        if not self.gained(tree, commit, alone=alone):
+            return Upon(commit)
+        fork = next(each for each in self._history(commit) if self._led_to(each, tip))
+        base = self.commits[commit].parent if alone else fork
+        ours, others = self.commits[commit], self._gained(fork, tip)
+        wanted, odds = self._merged(base, ours.contents, tip)
+        if odds:
+            raise AtOdds(odds, others, commit)
+        self._refuse_if_used(project, own)
+        if wanted == self.commits[tip].contents:
+            made = tip
+        else:
+            self._step("record", tree)
+            made = self._record(wanted, tip, ours.message)
+        self._keep(project, tree, attempt, [tip, made], tree.path, moving=True)
+        self._step("move", tree)
+        project.refs[own] = made
+        self._step("clean" if tree.path in self._places else "make", tree)
+        self._bring(tree, made, tip)
+        both = sorted(self._changed(fork, tip) & self._changed(base, commit))
+        return Upon(made, tip, tuple(both), same=not both, others=others)
+
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch forward. Steps: merge."""
         project = self._project(checked_tree(tree).project)
         if not _COMMIT.fullmatch(commit):
@@ -262,11 +323,41 @@ class FakeWorkspaces:
             return ""
         if not self._led_to(tip, commit):
             return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+        if alone and self.commits[commit].parent != tip:
+            return f"{commit[:12]} builds on commits that are no part of {tree.branch}, beyond {tip[:12]}"
         if user := project.looked_at.get(tree.branch):
             return f"{tree.branch} is checked out in {user}: switch to another branch there"
         self._step("merge", tree)
         project.refs[tree.branch] = commit
         return ""
+
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit. Steps: keep, move. Raises Refused."""
+        own = self._project(project)
+        tip = own.refs.get(checked_branch(branch), "")
+        if (not tip and not accepted) or (tip and tip in known):
+            return BranchFound(tip, tip)
+        if gone := [commit for commit in accepted if commit not in self.commits]:
+            return BranchFound(tip, "", reason=f"the repository does not have {', '.join(gone)} any more")
+        all_led = (each for each in accepted if all(self._led_to(other, each) for other in accepted))
+        wanted = next(all_led, "") if accepted else base
+        if not wanted:
+            return BranchFound(tip, "", reason="no commit has all that was accepted")
+        if tip == wanted:
+            return BranchFound(tip, wanted)
+        if user := own.looked_at.get(branch):
+            reason = f"{branch} is checked out in {user}: switch to another branch there"
+            return BranchFound(tip, wanted, reason=reason)
+        tree, kept = Tree(project, project, "strays", branch, base), ""
+        if tip and not self._led_to(tip, wanted):
+            kept = f"{tree.keep_prefix}at-{tip}"
+            self._step("keep", tree)
+            own.refs[kept] = tip
+        self._step("move", tree)
+        own.refs[branch] = wanted
+        return BranchFound(tip, wanted, kept)
 
     def holds(self, tree: Tree, commit: str) -> bool:
         """Tell whether the task's branch has a commit. Raises Refused."""
@@ -446,8 +537,7 @@ class FakeWorkspaces:
 
     def _differing(self, one: str, other: str) -> int:
         """Return in how many files two commits differ."""
-        before, after = self.commits[one].contents, self.commits[other].contents
-        return len([name for name in before | after if before.get(name) != after.get(name)])
+        return len(self._changed(one, other))
 
     def _bring(self, tree: Tree, commit: str, tip: str) -> _Place:
         """Let a tree stand on a commit, and note which commit of the task's branch it was brought to."""
@@ -500,19 +590,28 @@ class FakeWorkspaces:
             (ref for ref, commit in project.refs.items() if commit == work and ref.startswith(prefix)), ""
         )
 
-    def _joined(self, place: _Place, tip: str) -> Contents:
-        """Return what both the tree and the task's branch changed, by whole files."""
-        base, ours, theirs = (
-            self.commits[place.base or tip].contents,
-            place.contents,
-            self.commits[tip].contents,
-        )
-        joined: Contents = {}
-        for name in base | ours | theirs:
-            mine, before, other = ours.get(name), base.get(name), theirs.get(name)
-            if mine not in {before, other} and other not in {before, mine}:
-                raise Refused(f"the work is at odds with what {tip[:12]} brought meanwhile, in {name!a}")
-            wanted = other if mine == before else mine
+    def _merged(self, base: str, ours: Contents, tip: str) -> tuple[Contents, list[str]]:
+        """Return what both sides changed, by whole files, and the files where they are at odds, with both in them."""
+        before, theirs = self.commits[base].contents, self.commits[tip].contents
+        merged: Contents = {}
+        odds = []
+        for name in before | ours | theirs:
+            mine, was, other = ours.get(name), before.get(name), theirs.get(name)
+            if mine not in {was, other} and other not in {was, mine}:
+                odds.append(name)
+                merged[name] = f"{MARKER}{tip}\n{other or ''}=======\n{mine or ''}"
+                continue
+            wanted = other if mine == was else mine
             if wanted is not None:
-                joined[name] = wanted
-        return joined
+                merged[name] = wanted
+        return merged, sorted(odds)
+
+    def _changed(self, one: str, other: str) -> set[str]:
+        """Return the files in which two commits differ."""
+        before, after = self.commits[one].contents, self.commits[other].contents
+        return {name for name in before | after if before.get(name) != after.get(name)}
+
+    def _gained(self, base: str, tip: str) -> tuple[str, ...]:
+        """Return the commits that a branch has gained, as `hash subject`."""
+        gained = takewhile(lambda commit: commit != base, self._history(tip))
+        return tuple(f"{each[-7:]} {self.commits[each].message.splitlines()[0]}" for each in gained)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.workspaces.git_process import Git, GitFailed
 from orchestrator.workspaces.locks import Locked, look_at
@@ -23,6 +24,7 @@ from orchestrator.workspaces.worktree_registration import is_forgotten, linked, 
 _UNDER_WAY: Final = ("rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START")
 """What git leaves in a tree's folder while it is in the middle of something that `reset` does not end."""
 
+_INITIALIZING: Final = b"initializing"
 _LOCKS: Final = ("index.lock", "HEAD.lock", "logs/HEAD.lock")
 
 
@@ -61,7 +63,7 @@ class Checkout:
         if self.folder is None:
             return False
         with contextlib.suppress(OSError):
-            return (self.folder / "locked").read_bytes().startswith(b"initializing")
+            return plain_files.head(self.folder / "locked", len(_INITIALIZING)) == _INITIALIZING
         return False
 
     @property

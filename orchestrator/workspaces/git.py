@@ -9,23 +9,29 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
+from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import (
+    AtOdds,
+    BranchFound,
     BranchSurvey,
     FileSeen,
     KeptWork,
     Tree,
     TreeLost,
+    Unresolved,
+    Upon,
     checked_branch,
     checked_tree,
 )
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.commit_work import base_of, joined, tree_upon
-from orchestrator.workspaces.fingerprint import fingerprint
+from orchestrator.workspaces.commit_work import base_of, joined, left_markers, tree_upon
+from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import told_apart
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, survey
@@ -33,9 +39,11 @@ from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
-from orchestrator.workspaces.side_files import base_file, index_file, look_file, name_in, notes_of
+from orchestrator.workspaces.restore import restored
+from orchestrator.workspaces.side_files import index_file, look_file, name_in, note_base, notes_of
 from orchestrator.workspaces.snapshot import Snapshot, lay, take
 from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
+from orchestrator.workspaces.upon import upon
 from orchestrator.workspaces.worktree_registration import is_mutual
 
 _TRIES: Final = 5
@@ -53,6 +61,7 @@ class GitWorkspaces:
     def __init__(self, deadline: float = 60.0, *, environ: Mapping[str, str] | None = None) -> None:
         self._deadline = deadline
         self._environ = dict(os.environ if environ is None else environ)
+        self._folders = dict[Path, Path]()
 
     @told_apart
     def head(self, project: Path) -> str:
@@ -81,7 +90,7 @@ class GitWorkspaces:
         if branch:
             self._move_branch(repository, branch, tip, "next attempt")
         self._bring(checkout, tip, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         if work:
             self._lay(Checkout.at(repository, tree.path), tree, tip, checked_commit(work))
         return _place(repository, tree.path)
@@ -93,11 +102,15 @@ class GitWorkspaces:
         Where its link to git is gone and all its files are there, whoever works there has spoilt no work.
         """
         path = checked_tree(tree).path
-        if is_mutual(path):
+        folder = self._folders.get(tree.project)  # asked once: this is looked at again and again
+        if folder is not None and is_mutual(folder, path):
             return ""
         if path.is_symlink() or not path.is_dir():
             return f"{path} is gone"
         repository = self._repository(tree.project)
+        self._folders[tree.project] = repository.folder
+        if is_mutual(repository.folder, path):
+            return ""
         checkout = self._checkout(repository, tree)
         if checkout.linked:
             return ""
@@ -138,7 +151,9 @@ class GitWorkspaces:
         """Put what changed in the tree on its branch: one commit on top of the tip of the task's branch.
 
         Raises:
-            Refused: the work is at odds with what the task's branch gained meanwhile; or the tree has no branch.
+            AtOdds: the work does not fit to what the task's branch gained meanwhile.
+            Unresolved: conflict markers are left in it.
+            Refused: the tree has no branch.
             TreeLost: the tree is gone, or something else is in its place.
 
         """
@@ -156,12 +171,19 @@ class GitWorkspaces:
         if not checkout.linked and (missing := _missing(repository, base, snapshot.tree)):
             kept = keep(checkout, tree, attempt, tip, "")
             return self._committed_before(repository, tree, tip, _replaced(tree, missing), kept)
-        commit = joined(repository, tree, snapshot.tree, tip, message)
+        if left := left_markers(repository, repository.tree_of(base), snapshot.tree):
+            raise Unresolved(left)
+        try:
+            commit = joined(repository, tree, snapshot.tree, tip, message)
+        except AtOdds as odds:
+            self._move_branch(repository, branch, odds.commit, "work at odds with the task's branch")
+            self._settle(checkout, snapshot, odds.commit, branch)
+            raise
         if not commit:
             return "", 0
         self._move_branch(repository, branch, commit, "work of a step")
         self._settle(checkout, snapshot, commit, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         return commit, _differing(repository, tip, commit)
 
     @told_apart
@@ -185,7 +207,7 @@ class GitWorkspaces:
         keep(checkout, tree, attempt, commit, branch)
         self._move_branch(repository, branch, commit, "work brought from elsewhere")
         self._bring(checkout, commit, branch)
-        base_file(tree).write_text(tip)
+        note_base(tree, tip)
         return commit, _differing(repository, tip, commit)
 
     @told_apart
@@ -195,10 +217,10 @@ class GitWorkspaces:
         return file_on(repository, self._at(repository, branch), path)
 
     @told_apart
-    def commit_on(self, project: Path, branch: str, name: str) -> str:
+    def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
-        return commit_on(repository, self._at(repository, branch), name)
+        return commit_on(repository, self._at(repository, branch), name, beyond)
 
     @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -212,15 +234,52 @@ class GitWorkspaces:
 
     @told_apart
     def fingerprint(self, project: Path, without: Path) -> str:
-        """Return a word for how a user's own tree stands; empty if it is in no git repository. Raises Unavailable."""
+        """Return how a user's own tree stands; empty if nobody can tell. Raises Unavailable."""
         try:
             repository = self._repository(project)
         except Refused:
-            return ""
-        return fingerprint(repository, project, without)
+            found = walked(project, without)
+        else:
+            found = listed(repository, project, without)
+        return "" if found is None else str(found)
 
     @told_apart
-    def merge(self, tree: Tree, commit: str) -> str:
+    def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a user's own tree differs; None if that is unknown. Raises Refused, Unavailable."""
+        old, new = read_listing(before), read_listing(now)
+        if old is None or new is None:
+            return None
+        moved = moved_between(self._repository(project), old.head, new.head) if old.head != new.head else {}
+        return differing(old, new, moved)
+
+    @told_apart
+    def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
+        """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""
+        repository = self._repository(checked_tree(tree).project)
+        if not repository.commit_of(checked_commit(commit)):
+            raise Refused(f"there is no commit {commit}")
+        tip = self._at(repository, tree.branch)
+        forward = repository.parents_of(commit) == [tip] if alone else repository.is_ancestor(tip, commit)
+        return "" if forward or repository.is_ancestor(commit, tip) else tip
+
+    @told_apart
+    def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
+        """Put a commit of the tree upon what the task's branch has gained. Raises AtOdds, Refused."""
+        repository = self._repository(checked_tree(tree).project)
+        tip = self.gained(tree, commit, alone=alone)
+        if tree.detached or not tip:
+            return Upon(commit)
+        checkout, branch = self._checkout(repository, tree), tree.own_branch
+        made = upon(repository, commit, tip, alone=alone)
+        self._refuse_if_used(repository, tree, branch)
+        keep(checkout, tree, attempt, made.commit, branch)
+        self._move_branch(repository, branch, made.commit, "put upon the task's branch")
+        self._bring(checkout, made.commit, branch)
+        note_base(tree, tip)
+        return made
+
+    @told_apart
+    def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
         Checkout.at(repository, tree.path)  # mends what would keep git from listing the trees
@@ -234,12 +293,23 @@ class GitWorkspaces:
                 return ""
             if not repository.is_ancestor(tip, commit):
                 return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
+            if alone and repository.parents_of(commit) != [tip]:
+                return f"{commit[:12]} builds on commits that are no part of {tree.branch}, beyond {tip[:12]}"
             if user := repository.user_of(tree.branch):
                 return f"{tree.branch} is checked out in {user}: switch to another branch there"
             with contextlib.suppress(Moved):
                 repository.move(f"refs/heads/{tree.branch}", commit, tip, "a step passed")
                 return ""
         return f"{tree.branch} is being moved by somebody else"
+
+    @told_apart
+    def restore(
+        self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
+    ) -> BranchFound:
+        """Let the task's branch stand on the last accepted commit. Raises Refused, Unavailable."""
+        for commit in (base, *accepted, *known):
+            checked_commit(commit)
+        return restored(self._repository(project), checked_branch(branch), base, accepted, known)
 
     @told_apart
     def holds(self, tree: Tree, commit: str) -> bool:
@@ -371,8 +441,7 @@ class GitWorkspaces:
     def _lay(self, checkout: Checkout, tree: Tree, tip: str, work: str) -> None:
         """Let what a commit of an earlier attempt changed lie in a clean tree, uncommitted.
 
-        The task's branch may have moved on since: where both changed the same, the work is left out. It stays on its
-        ref, which the next order names.
+        The task's branch may have moved on since: where both changed the same lines, conflict markers show both sides.
         """
         repository = checkout.repository
         if not repository.commit_of(work):
@@ -396,7 +465,9 @@ class GitWorkspaces:
         checkout.stand(commit, branch)
         index = checkout.git_folder / "index"
         copy = index.with_name("index.ours")  # ours may lie on another file system than the project
-        shutil.copyfile(snapshot.index, copy)
+        copy.unlink(missing_ok=True)  # whoever worked there may have laid a link
+        with open(plain_files.opened(snapshot.index), "rb") as ours, copy.open("xb") as theirs:  # noqa: PTH123 (it is open)
+            shutil.copyfileobj(ours, theirs)
         copy.replace(index)
         if checkout.repository.tree_of(commit) != snapshot.tree:
             checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)

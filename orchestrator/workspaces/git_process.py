@@ -70,6 +70,10 @@ _OURS: Final = {
 }
 
 
+_BLOCK: Final = 512
+_BOUNDED: Final = 'ulimit -f "$1" && shift && exec "$@"'
+"""Runs a command that is ended by the system when it writes a larger file than so many blocks."""
+
 _AT_REST: Final = 2.0
 """Seconds without a change after which a file's times tell whether it is changed: they go by ticks of the kernel."""
 
@@ -101,6 +105,7 @@ class Git:
         environ: the daemon's environment; of its GIT_… variables only the user's configuration counts.
         variables: GIT_DIR and the like, where the place is not to be found out from `cwd`: an agent may have
             put another repository there, whose configuration would name programs to run.
+        largest: bytes of the largest file that a command may write; 0: any.
 
     """
 
@@ -108,6 +113,7 @@ class Git:
     deadline: float
     environ: Mapping[str, str]
     variables: Mapping[str, str] = field(default_factory=dict)
+    largest: int = 0
 
     def run(self, *arguments: str, stdin: bytes = b"", allowed: Sequence[int] = (0,)) -> tuple[int, bytes]:
         """Run `git ARGUMENTS` and return its exit status and output.
@@ -233,7 +239,10 @@ class Git:
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        return ["git", *options, *arguments]
+        command = ["git", *options, *arguments]
+        if not self.largest:
+            return command
+        return ["sh", "-c", _BOUNDED, "sh", str(max(1, self.largest // _BLOCK)), *command]
 
     def _environment(self) -> dict[str, str]:
         kept = {

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import plain_files
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.workspaces.git_process import GitFailed
@@ -168,7 +169,6 @@ def _is_within(folder: Path, repository: Path) -> bool:
             if link.is_dir():
                 return link.resolve() == repository
             if link.is_file():
-                with link.open("rb") as file:
-                    named = file.read(_LONGEST).removeprefix(b"gitdir: ").strip()
+                named = plain_files.head(link, _LONGEST).removeprefix(b"gitdir: ").strip()
                 return (each / os.fsdecode(named)).resolve().is_relative_to(repository)
     return False

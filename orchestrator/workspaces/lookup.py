@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -12,8 +14,12 @@ from orchestrator.workspaces.repository import Repository
 COMMITS_LISTED: Final = 200
 """How many commits of a branch are listed; all of them are counted."""
 
+OTHERS_NAMED: Final = 10
+"""How many commits of the other side of a conflict are named."""
+
 _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _LINK: Final = "120000 "  # the mode of a symbolic link
+_FILE_MODE: Final = "100"  # how the modes of plain files begin
 _CHANGED: Final = re.compile(r"(\d+) file|(\d+) insertion|(\d+) deletion")
 
 
@@ -25,31 +31,65 @@ def file_on(repository: Repository, tip: str, path: str) -> FileSeen | None:
     name = f"{tip}:{repository.prefix}{plain}"
     kind = repository.git.run("cat-file", "-t", name, allowed=(0, 1, 128))[1].decode().strip()
     if kind == "tree":
-        return FileSeen(is_folder=True, lines=0)
+        return FileSeen(is_folder=True, lines=0, is_empty=not _holds_a_file(repository, name))
     if kind != "blob":
         return None
     entry = repository.git.ask("ls-tree", "--full-tree", "-z", tip, "--", f"{repository.prefix}{plain}")
     if entry.startswith(_LINK):
         return FileSeen(is_folder=False, lines=0, is_link=True)
     data = repository.git.run("cat-file", "blob", name)[1]
-    return FileSeen(is_folder=False, lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)))
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return FileSeen(is_folder=False, lines=lines, is_empty=not data)
 
 
-def commit_on(repository: Repository, tip: str, name: str) -> str:
-    """Return the full hash of a commit of a branch, by a full or shortened one; empty if the branch has no such."""
+def _holds_a_file(repository: Repository, folder: str) -> bool:
+    """Tell whether a tree of git's has a plain file that is not empty, by the names of the files' contents."""
+    for line in repository.git.ask("ls-tree", "-r", "-z", "--full-tree", folder).split("\0")[:-1]:
+        mode, _, named = line.partition("\t")[0].split(" ")
+        if mode.startswith(_FILE_MODE) and named != _empty_like(named):
+            return True
+    return False
+
+
+def _empty_like(named: str) -> str:
+    """Return git's name of the empty file, in a repository that names files by hashes as long as this one."""
+    return (sha256 if len(named) == len(sha256().hexdigest()) else sha1)(b"blob 0\0").hexdigest()
+
+
+def commit_on(repository: Repository, tip: str, name: str, beyond: str = "") -> str:
+    """Return the full hash of a commit of a branch, by a full or shortened one; empty if the branch has no such.
+
+    With `beyond`, a commit, only one counts that this does not have already.
+    """
     if not _SHORT.fullmatch(name):
         return ""
     commit = repository.git.run(
         "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", allowed=(0, 1, 128)
     )[1].decode()
     commit = commit.strip()
-    return commit if commit and repository.is_ancestor(commit, tip) else ""
+    if not commit or not repository.is_ancestor(commit, tip):
+        return ""
+    return "" if beyond and repository.is_ancestor(commit, beyond) else commit
 
 
 def changed_files(repository: Repository, before: str, after: str) -> tuple[str, ...]:
     """Return the files in which two trees of git's differ."""
     said = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
     return tuple(said.split("\0")[:-1])
+
+
+def commits_gained(repository: Repository, base: str, tip: str, files: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the commits that a branch has gained, the newest first, as `hash subject`; perhaps of some files only."""
+    said = repository.git.ask(
+        "log",
+        f"--max-count={OTHERS_NAMED}",
+        "--first-parent",
+        "--format=%h %s",
+        f"{base}..{tip}",
+        "--",
+        *files,
+    )
+    return tuple(said.splitlines())
 
 
 def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:

@@ -45,20 +45,34 @@ def replayed(repository: Repository, base: str, tip: str, onto: str) -> Replayed
     listed = git.ask("rev-list", "--first-parent", "--reverse", f"{base}..{tip}", f"^{onto}").split()
     at, made = onto, dict[str, str]()
     for commit in listed:
-        parent = git.ask("rev-parse", "--verify", f"{commit}^")
-        # A commit with the files of `at` on top of the parent: git then joins from where the commit began.
-        ours = repository.record(repository.tree_of(at), parent, "Where it is replayed")
-        tree, conflicts = merged_tree(repository, ours, commit)
+        again, conflicts = made_anew(repository, commit, at)
         if conflicts:
             title = git.ask("show", "--no-patch", "--format=%s", commit)
             return Replayed(at, made, f"{commit[:10]} {title}", conflicts)
-        if not tree:
-            raise Unavailable("to make commits anew git 2.38 or newer is needed")
-        if tree == repository.tree_of(at):
-            made[commit] = ""
-            continue
-        made[commit] = at = _anew(repository, commit, tree, at)
+        made[commit], at = again, again or at
     return Replayed(at, made)
+
+
+def made_anew(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
+    """Return what one commit changed, as a commit upon another; empty if nothing is left of it.
+
+    If the two are at odds, return no commit, and the files where they are.
+
+    Raises:
+        Unavailable: git cannot do it now, or is older than 2.38.
+
+    """
+    parent = repository.git.ask("rev-parse", "--verify", f"{commit}^")
+    # A commit with the files of `onto` on top of the parent: git then joins from where the commit began.
+    ours = repository.record(repository.tree_of(onto), parent, "Where it is replayed")
+    tree, conflicts = merged_tree(repository, ours, commit)
+    if conflicts:
+        return "", conflicts
+    if not tree:
+        raise Unavailable("to make commits anew git 2.38 or newer is needed")
+    if tree == repository.tree_of(onto):
+        return "", ()
+    return _anew(repository, commit, tree, onto), ()
 
 
 def moved_over(repository: Repository, branch: str, old: str, new: str) -> str:

@@ -91,6 +91,10 @@ class Repository:
         """Return the tree of a commit."""
         return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
 
+    def parents_of(self, commit: str) -> list[str]:
+        """Return the commits upon which a commit was made."""
+        return self.git.ask("show", "--no-patch", "--format=%P", commit).split()
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Tell whether `old` is `new` or one of the commits that led to it."""
         return old == new or self.git.holds("merge-base", "--is-ancestor", old, new)

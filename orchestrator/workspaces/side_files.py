@@ -6,7 +6,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.ports.workspaces import Tree
+
+NOTE_BYTES: Final = 256
+"""The most that is read of the file that notes a commit."""
 
 _OURS: Final = re.compile(r"\.?([a-z0-9][a-z0-9_-]*)(\.[0-9]+|\.base|\.(index|look)(\.lock)?)?")
 
@@ -14,6 +18,11 @@ _OURS: Final = re.compile(r"\.?([a-z0-9][a-z0-9_-]*)(\.[0-9]+|\.base|\.(index|lo
 def base_file(tree: Tree) -> Path:
     """Return where it is noted which commit the tree was last brought to."""
     return tree.root / f".{tree.name}.base"
+
+
+def note_base(tree: Tree, commit: str) -> None:
+    """Note to which commit the tree was brought. Raises OSError."""
+    DiskFiles().write(base_file(tree), commit.encode(), durable=False)
 
 
 def index_file(tree: Tree) -> Path:

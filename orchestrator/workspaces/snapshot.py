@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from orchestrator import plain_files
+from orchestrator.formats.tree_listing import LITTER
 from orchestrator.workspaces.checkout import Checkout, open_up, sweep
 from orchestrator.workspaces.git_process import Git, GitFailed
 
+LARGEST_INDEX: Final = 1 << 30
+"""Bytes of the largest index that is copied: of a million files it has about a tenth of that."""
+
 _DEEPEST: Final = 20
 _SET_ASIDE: Final = ".git-kept"
-CACHES: Final = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
-"""Folders that running code, tests or linters leaves behind."""
-
-_LITTER: Final = (
-    ".aider.tags.cache.v*/",
-    ".aider.chat.history.md",
-    ".aider.input.history",
-    *(f"{name}/" for name in CACHES),
-)
-"""What programs leave in a tree for themselves, though nobody asked for it: it is nobody's work.
-
-What the user has committed of it stays, as it is in their branch.
-"""
-
-_WITHOUT_LITTER: Final = tuple(f"--exclude={pattern}" for pattern in _LITTER)
+_WITHOUT_LITTER: Final = tuple(f"--exclude={pattern}" for pattern in LITTER)
+"""Litter is nobody's work. What the user has committed of it stays, as it is in their branch."""
 
 _LINK: Final = "160000"  # the mode of a submodule
 
@@ -111,12 +105,31 @@ def _with_index(checkout: Checkout, index: Path, start: str) -> Git:
         variables = {"GIT_DIR": str(checkout.repository.folder), "GIT_WORK_TREE": str(checkout.path)}
         git = replace(checkout.repository.git, cwd=checkout.path, variables=variables)
     git = replace(git, variables={**git.variables, "GIT_INDEX_FILE": str(index)})
-    if checkout.folder is not None and (checkout.folder / "index").is_file():
-        # With its time: a file as young as the index may have changed without looking so, and git compares it.
-        shutil.copy2(checkout.folder / "index", index)
-    else:
+    if checkout.folder is None or not _is_copied(checkout.folder / "index", index):
         git.ask("read-tree", start)
     return git
+
+
+def _is_copied(theirs: Path, ours: Path) -> bool:
+    """Copy the index of a tree, if it is one, and return whether that was done.
+
+    With its time: a file as young as the index may have changed without looking so, and git compares it.
+    """
+    try:
+        with open(plain_files.opened(theirs, os.O_NOFOLLOW), "rb") as source:  # noqa: PTH123 (it is open)
+            found = os.fstat(source.fileno())
+            if found.st_size > LARGEST_INDEX:
+                return False
+            with ours.open("xb") as copy:
+                shutil.copyfileobj(source, copy)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno in {errno.EINVAL, errno.ELOOP}:  # something else is in its place
+            return False
+        raise
+    os.utime(ours, ns=(found.st_atime_ns, found.st_mtime_ns))
+    return True
 
 
 def _take(git: Git, path: Path, index: Path, start: str, opened_since: str) -> Snapshot:

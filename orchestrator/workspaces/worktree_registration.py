@@ -7,14 +7,14 @@ after three months): also where that was only out of reach for a while, and work
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.ports.files import Unreadable
 from orchestrator.workspaces.repository import Repository
 
 _WORD: Final = b"gitdir: "
@@ -46,17 +46,21 @@ def registered_beneath(repository: Repository, root: Path) -> Iterator[Path]:
 
 def linked(path: Path) -> Path | None:
     """Return git's folder that the tree at `path` names; None if it names none: its own link is gone or another's."""
-    link = path / ".git"
-    with contextlib.suppress(OSError):
-        if stat.S_ISREG(link.lstat().st_mode) and (said := _read(link)).startswith(_WORD):
-            return Path(os.fsdecode(said.removeprefix(_WORD)))
-    return None
+    said = _read(path / ".git")
+    return Path(os.fsdecode(said.removeprefix(_WORD))) if said.startswith(_WORD) else None
 
 
-def is_mutual(path: Path) -> bool:
-    """Tell, without asking git, whether the tree at `path` names a folder that names it."""
+def is_mutual(repository: Path, path: Path) -> bool:
+    """Tell, without asking git, whether the tree at `path` names a folder of its repository that names it.
+
+    What the tree names elsewhere is not looked at: it may be a file system that never answers.
+    """
     folder = linked(path)
-    return folder is not None and _read(folder / "gitdir") == _link_of(path)
+    return (
+        folder is not None
+        and folder.parent == repository / "worktrees"
+        and _read(folder / "gitdir") == _link_of(path)
+    )
 
 
 def is_forgotten(repository: Repository, path: Path) -> bool:
@@ -76,10 +80,11 @@ def restore(path: Path, folder: Path, head: str) -> None:
     `head` is as git writes it: `ref: NAME` or a commit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "HEAD").write_text(f"{head}\n")
-    (folder / "commondir").write_bytes(b"../..\n")
+    files = DiskFiles()
+    files.write(folder / "HEAD", f"{head}\n".encode(), 0o644, durable=False)
+    files.write(folder / "commondir", b"../..\n", 0o644, durable=False)
     # The last: from here on git counts it as a tree.
-    (folder / "gitdir").write_bytes(_link_of(path) + b"\n")
+    files.write(folder / "gitdir", _link_of(path) + b"\n", 0o644, durable=False)
 
 
 def _link_of(path: Path) -> bytes:
@@ -90,9 +95,8 @@ def _link_of(path: Path) -> bytes:
 def _read(path: Path) -> bytes:
     """Return what stands in a file of git's, without its line break; nothing if it does not read."""
     try:
-        with path.open("rb") as file:
-            return file.read(_LONGEST).rstrip(b"\n")
-    except OSError:
+        return DiskFiles().read(path, _LONGEST).rstrip(b"\n")
+    except (OSError, Unreadable):
         return b""
 
 
@@ -101,5 +105,4 @@ def _mend(folder: Path) -> None:
     link = folder / "commondir"
     if _read(link) == b"../..":
         return
-    link.unlink(missing_ok=True)
-    link.write_bytes(b"../..\n")
+    DiskFiles().write(link, b"../..\n", 0o644, durable=False)

@@ -136,7 +136,7 @@ class Outcome(TypedDict):
     cost: str
     """What it cost."""
     next: str
-    """What to type next."""
+    """What to type next; commands name the task by its id."""
     branch_seen: Moment | None
     """When the branch was looked at that `work` describes."""
 
@@ -401,6 +401,8 @@ class Status(TypedDict):
     """Branch of the work, or empty."""
     base: str
     """Commit that the branch began with, or empty."""
+    tip: str
+    """Commit at which the PM left the branch; empty before anything was merged."""
     code: str
     """Folder whose repository has the branch."""
     started_at: Moment | None
@@ -411,6 +413,8 @@ class Status(TypedDict):
     """When this was written."""
     notices: list[str]
     """The last things that a person should know."""
+    noticed: int
+    """How many such things there were; `task why NAME noticed -n N` shows the last N of them."""
     daemon: Daemon
     """How the daemon stands."""
 
@@ -534,6 +538,8 @@ class FailingTask(Failing):
     """Files of one task that cannot be brought from a box."""
 
     task: str
+    """Name of the task."""
+    task_id: str
     """Id of the task."""
 
 

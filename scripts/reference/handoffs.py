@@ -34,7 +34,8 @@ report that does not read, or names files that do not exist, goes back to its ag
 
 _REPORT: Final = f"""\
 `**Status:**` is required. `**Run:**` and `**In reply to:**` repeat what the order and the environment say.
-`**Verdict:**` is required of test and review. Header lines inside a block of code do not count.
+`**Verdict:**` is required of test and review. Header lines inside a block of code do not count. A report that names no
+run counts once: the same bytes under another name hand in nothing else.
 
 | section | holds |
 | --- | --- |

@@ -45,7 +45,7 @@ def judge(order: Order) -> int:
     artifacts.comparison(order).unlink(missing_ok=True)
     before = artifacts.read_baseline(order.base)
     workspace = Repository(order.workspace)
-    found = compare(workspace, before, order.project, workspace.commit(f"refs/heads/{order.branch}"))
+    found = compare(workspace, before, order.project, workspace.fork(order.branch))
     write_json(artifacts.comparison(order), found.to_json())
     say(found.summary())
     for line in bullets([*found.newly_failing, *found.broken], limit=10).splitlines():

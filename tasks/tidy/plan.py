@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import not_by_hand
 import taken_names
@@ -13,13 +13,16 @@ import testing_by_import
 from agent import carry_out
 from artifacts import Artifacts
 from order import Order
-from planning import make_plan, most_subtasks
+from planning import PLAIN_PATH, make_plan, most_subtasks
 from report import Report
 from repository import Repository
 from subtasks import Left, Plan, Subtask
 from survey import Survey
 from whole_file import read_json, write_json, write_text
 from wording import bullets, count, say
+
+MOST_LISTED = 100
+"""How many files of a subtask its line in the report names."""
 
 
 def design(order: Order) -> Report:
@@ -66,9 +69,15 @@ def milestone(subtask: Subtask) -> str:
     """A subtask as the plan's report lists it."""
     rules = " and ".join(subtask.rules) if len(subtask.rules) < 3 else "these rules"  # noqa: PLR2004 - reads well
     return (
-        f"- [{subtask.id}] {subtask.title} (agent: dev)\n"
+        f"- [{subtask.id}] {subtask.title} (agent: dev; files: {claimed(subtask.files)})\n"
         f"  Done when: ruff finds fewer of {rules} there, no test newly fails, and nothing else has changed."
     )
+
+
+def claimed(files: Sequence[str]) -> str:
+    """The files that a subtask changes: the PM keeps apart those that change the same. All, if they can't be listed."""
+    listed = len(files) <= MOST_LISTED and all(PLAIN_PATH.fullmatch(path) for path in files)
+    return ", ".join(files) if listed else "**"
 
 
 def left_in_words(left: Iterable[Left]) -> str:

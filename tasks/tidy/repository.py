@@ -87,6 +87,14 @@ class Repository:
         """
         return self.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
 
+    def fork(self, branch: str) -> str:
+        """The last commit that this work tree has in common with a branch, which may have gained others' work since.
+
+        Raises:
+            GitError: there is no such branch, or they have nothing in common.
+        """
+        return self.line("merge-base", "HEAD", f"refs/heads/{branch}")
+
     @cached_property
     def common(self) -> Path:
         """The git directory that all work trees of the repository share."""

@@ -32,10 +32,10 @@ def judge(order: Order) -> Report:
     subtask = Plan.from_json(read_json(artifacts.plan)).subtask(order.subtask)
     manner = Survey.from_json(read_json(artifacts.findings)).manner
     workspace = Repository(order.workspace)
-    tip = workspace.commit(f"refs/heads/{order.branch}")
-    changes = workspace.changes(tip)
+    fork = workspace.fork(order.branch)
+    changes = workspace.changes(fork)
     tests = artifacts.comparison_of(subtask.id, workspace.commit())
-    before, after = before_and_after(workspace, tip, manner)
+    before, after = before_and_after(workspace, fork, manner)
     judgement = Judgement(
         before=of(before, subtask.rules, subtask.files),
         after=of(after, subtask.rules, subtask.files),

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from orchestrator import layout
+from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.formats.handoff import handoff_name
 from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
@@ -19,6 +20,8 @@ from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.hosts.ssh.sync import LocalPaths, TaskSync
+from orchestrator.hosts.tmux import Tmux
+from orchestrator.ports.boxes import RemoteTask
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.far import NAME, Far, far
 from tests.benchmarks.handoff import report
@@ -44,6 +47,9 @@ WINDOW = 33
 """Seconds in which what rests is measured: a rescan is among them, and six signs of life of the channel."""
 
 FEW, MANY = 10, 10_000
+STALL = 50
+"""Milliseconds that a box may hold up a request about a task on this machine."""
+
 NEWS, HANDOFFS = 1_000, 100
 """Files that appear on a box while the cable is out; so many of them are handoffs."""
 
@@ -57,6 +63,8 @@ def rows(bench: Bench) -> Iterator[Row]:
     with far(**SETTINGS) as world:
         yield from syncs(bench, world)
         yield from cuts(bench, world)
+    with far(**SETTINGS) as world:
+        yield from stalls(bench, world)
 
 
 def handoffs(bench: Bench, world: Far) -> Iterator[Row]:
@@ -307,3 +315,58 @@ def all_came(task: Begun, prefix: str) -> bool:
 def wait_for_fact(journal: JournalTail, kind: str) -> None:
     while journal.next().fact["kind"] != kind:
         pass
+
+
+def stalls(bench: Bench, world: Far) -> Iterator[Row]:
+    """Measure requests about a local task, each of which has three boxes called again whose ssh hangs."""
+    near = world.world.start_task("near", brief({"dev": "sleep 3600"}, "worktree"))
+    lost = [world.box, world.more("beta"), world.more("gamma")]
+    for box in lost:
+        world.developer(world.begin(f"far-{box.name}", box=box.name, place=box.home / "repo"))
+
+    def ask() -> float:
+        watch = Stopwatch()
+        near.ask("checkin")
+        return watch.ms
+
+    floor = [ask() for _ in bench.times(100, "requests")]
+    flag = world.hang()
+    for box in lost:
+        box.kill_sessions()
+    until(lambda: any(flag.parent.glob(f"{flag.name}.*")), "an ssh that hangs", world.world.complaint)
+    answered = [ask() for _ in bench.times(100, "requests while boxes hang")]
+    yield Row(
+        "request about a local task answered while three boxes are connected to",
+        "ms",
+        answered,
+        floor,
+        "the same while they answer",
+        Reach(Of.RATIO, 2),
+    )
+    yield Row(
+        "what the loop asks of three boxes in a turn while they are connected to",
+        "ms",
+        list(turns(bench, world, [box.name for box in lost])),
+        reach=Reach(Of.P99, STALL),
+        note="reach: no turn longer",
+    )
+    flag.unlink()
+
+
+def turns(bench: Bench, world: Far, names: list[str]) -> Iterator[float]:
+    """Yield the milliseconds of turns of a loop of our own: each notes runs on boxes, and has them called again."""
+    home = world.user.folder / "turns"
+    boxes = KeptBoxes(home, DiskFiles(home), world.world.environ, lambda _: None, Tmux("turns", {}))
+    try:
+        for number in bench.times(200, "turns"):
+            runs = frozenset({f"r-{number}"})
+            watch = Stopwatch()
+            for name in names:
+                there = RemoteTask(name, f"t-{name}", name, home / name, home / name, "/repo", runs)
+                boxes.keep(there.task, (there,))
+                boxes.belief(name, there.task)
+            boxes.call_again()
+            yield watch.ms
+            time.sleep(0.02)
+    finally:
+        boxes.close(5.0)

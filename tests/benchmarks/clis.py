@@ -47,8 +47,8 @@ def ready_rows(bench: Bench, pin: str) -> Iterator[Row]:
             for _ in bench.times(10, f"runs of {pin}"):
                 floor.append(bare_start(there.place.program, post.environ))
                 made = post.deliver()
-                if made.fate != "whole":
-                    raise RuntimeError(f"an order was not delivered: {made.fate} {made.trouble}")
+                if made.outcome != "whole":
+                    raise RuntimeError(f"an order was not delivered: {made.outcome} {made.trouble}")
                 order = layout.run_order(layout.run_home(post.where.home, made.call.run))
                 ready.append((min(made.started_at or made.receipt_at, made.receipt_at) - made.at) * 1000)
                 receipts.append((made.receipt_at - order.stat().st_mtime) * 1000)

@@ -33,9 +33,11 @@ class Far:
         """Where the agents of a task work there, unless it has a place of its own."""
         return self.box.home / "repo"
 
-    def begin(self, name: str, dev: str = "sleep 3600", *, place: Path | None = None) -> Begun:
-        """Start a task whose developers live on the box: in one place one of them writes at a time."""
-        where = f"cwd: {NAME}:{place or self.repo}\nworkspace:"
+    def begin(
+        self, name: str, dev: str = "sleep 3600", *, place: Path | None = None, box: str = NAME
+    ) -> Begun:
+        """Start a task whose developers live on a box: in one place one of them writes at a time."""
+        where = f"cwd: {box}:{place or self.repo}\nworkspace:"
         return self.world.start_task(name, brief({"dev": dev}, "worktree").replace("workspace:", where))
 
     def cloned(self, name: str) -> Path:
@@ -43,6 +45,23 @@ class Far:
         path = self.box.home / name
         subprocess.run(["git", "clone", "-q", str(self.world.project), str(path)], check=True)
         return path
+
+    def more(self, name: str) -> Box:
+        """Return another box, with a clone of the project."""
+        box = self.user.add(name)
+        subprocess.run(["git", "clone", "-q", str(self.world.project), str(box.home / "repo")], check=True)
+        return box
+
+    def hang(self) -> Path:
+        """Have each ssh hang that makes a connection, as long as a file is there, which is returned.
+
+        Each makes a file of its own beside it meanwhile.
+        """
+        flag = self.world.root / "hangs"
+        flag.touch()
+        hangs = f'touch "{flag}.$$"; while [ -e {flag} ]; do sleep 0.05; done'
+        self.user.front(self.world.root / "bin", f"case \" $* \" in *' -N '*) {hangs} ;; esac")
+        return flag
 
     def developer(self, task: Begun) -> str:
         """Have a developer begin there; return its run as soon as that is known to live."""

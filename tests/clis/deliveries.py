@@ -35,8 +35,8 @@ from orchestrator.runtimes.registry import runtime_of
 from tests.clis.answers import say
 from tests.clis.bench import Bench, a_bench
 from tests.clis.caller import TASK, Call, Dies, place_and_die, place_call
-from tests.clis.fates import HEADING, Delivery, row
 from tests.clis.orders import an_order
+from tests.clis.outcomes import HEADING, Delivery, row
 from tests.clis.pinned import NODE, pins, why_missing
 from tests.clis.playing import always
 from tests.clis.users import agent, variables
@@ -265,10 +265,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(row(pin, made) + "\n")
         sys.stdout.flush()
         for each in made:
-            if each.fate != "whole" or each.trouble:
+            if each.outcome != "whole" or each.trouble:
                 failed = True
                 say_so(
-                    f"{pin} {each.call.run} ({each.dies.value}, resumed {each.resumed}): {each.fate} {each.trouble}"
+                    f"{pin} {each.call.run} ({each.dies.value}, resumed {each.resumed}): {each.outcome} {each.trouble}"
                 )
     return 1 if failed else 0
 

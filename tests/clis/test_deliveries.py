@@ -11,9 +11,9 @@ from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.model.event import Event, EventKind
 from tests.clis.caller import Call, Dies
 from tests.clis.deliveries import WITH_RECEIPTS, delivered
-from tests.clis.fates import FATES, Delivery, row
 from tests.clis.model_request import Conversation, Message, ModelRequest
 from tests.clis.orders import BYTES, LINES, an_order
+from tests.clis.outcomes import OUTCOMES, Delivery, row
 from tests.clis.users import agent
 
 SAMPLED = [name for name in WITH_RECEIPTS if name.startswith(("claude", "codex"))]
@@ -42,7 +42,7 @@ def a_delivery(*prompts: str, whole: tuple[bool, ...] = (True,), **more: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("delivery", "fate"),
+    ("delivery", "outcome"),
     [
         (a_delivery(ORDER), "whole"),
         (a_delivery(whole=()), "not delivered"),
@@ -58,9 +58,11 @@ def a_delivery(*prompts: str, whole: tuple[bool, ...] = (True,), **more: Any) ->
         (a_delivery(ORDER, whole=(False,)), "unknown"),
     ],
 )
-def test_each_fate_is_told_apart(delivery: Delivery, fate: str) -> None:
-    assert delivery.fate == fate
-    assert row("claude", [delivery]).split(" | ")[6:-1] == ["1" if each == fate else "0" for each in FATES]
+def test_each_outcome_is_recognized(delivery: Delivery, outcome: str) -> None:
+    assert delivery.outcome == outcome
+    assert row("claude", [delivery]).split(" | ")[6:-1] == [
+        "1" if each == outcome else "0" for each in OUTCOMES
+    ]
 
 
 def test_each_order_is_another_one_and_long_enough() -> None:
@@ -78,6 +80,6 @@ def test_orders_arrive_whole_and_once_and_are_confirmed(installed: str) -> None:
     What some CLI has not kept (README.md) is begun anew.
     """
     made = delivered(installed, 6, 1)
-    assert [(each.fate, each.trouble) for each in made] == [("whole", "")] * len(made)
+    assert [(each.outcome, each.trouble) for each in made] == [("whole", "")] * len(made)
     assert sum(each.died for each in made) == 1
     assert sum(each.anew for each in made) < sum(each.resumed for each in made)

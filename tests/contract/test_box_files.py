@@ -38,7 +38,7 @@ class Bench(Protocol):
     last: str
 
     def file_at(self, path: str) -> RemoteFile | None: ...
-    def commit_at(self, name: str) -> str: ...
+    def commit_at(self, name: str, base: str = "") -> str: ...
 
 
 class InMemory:
@@ -55,8 +55,8 @@ class InMemory:
     def file_at(self, path: str) -> RemoteFile | None:
         return self.clone.file_at(self.place, path)
 
-    def commit_at(self, name: str) -> str:
-        return self.clone.commit_at(self.place, name)
+    def commit_at(self, name: str, base: str = "") -> str:
+        return self.clone.commit_at(self.place, name, base)
 
 
 @dataclass
@@ -69,10 +69,10 @@ class OnBox:
     last: str
 
     def file_at(self, path: str) -> RemoteFile | None:
-        return lookup.file_at(self.link, self.place, path)
+        return lookup.file_at(self.link, self.place, path, "tasks/t1")
 
-    def commit_at(self, name: str) -> str:
-        return lookup.commit_at(self.link, self.place, name)
+    def commit_at(self, name: str, base: str = "") -> str:
+        return lookup.commit_at(self.link, self.place, name, base, 0.0)
 
 
 def repository(box: Box, files: Mapping[str, str]) -> tuple[Path, str, str]:
@@ -128,6 +128,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
         ("greet.py/greet.py", None),
         ("../beside.py", None),
         ("..", None),
+        (".", None),
         ("/etc/passwd", None),
         ("/", None),
     ],
@@ -146,3 +147,8 @@ def test_a_commit_behind_head_is_found_by_its_hash(bench: Bench) -> None:
     for commit in (bench.first, bench.last):
         assert bench.commit_at(commit) == commit
     assert bench.commit_at("f" * 40) == ""
+
+
+def test_a_commit_that_the_base_has_is_none_of_the_task(bench: Bench) -> None:
+    assert bench.commit_at(bench.first, bench.first) == ""
+    assert bench.commit_at(bench.last, bench.first) == bench.last

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree, TreeLost, Workspaces
+from orchestrator.ports.workspaces import AtOdds, BranchFound, Tree, TreeLost, Unresolved, Upon, Workspaces
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -53,6 +53,7 @@ class InGit:
         return done.stdout.strip()
 
     def put(self, tree: Tree, text: str, name: str) -> None:
+        (tree.path / name).parent.mkdir(parents=True, exist_ok=True)
         (tree.path / name).write_text(text)
 
     def commit_by_hand(self, tree: Tree) -> None:
@@ -314,9 +315,15 @@ def test_work_at_odds_with_other_work_is_refused_and_left_as_it_is(world, tree):
         world.workspaces.prepare(each, 1)
         world.put(each, each.name, "readme.txt")
     world.workspaces.merge(tree, world.workspaces.commit(tree, "One")[0])
-    with pytest.raises(Refused, match=r"at odds with .* in 'readme.txt'"):
-        world.workspaces.commit(other, "Two")
-    assert world.files(other) == {"readme.txt": "other"}
+    for _ in range(2):
+        with pytest.raises(AtOdds) as odds:
+            world.workspaces.commit(other, "Two")
+        assert odds.value.files == ("readme.txt",)
+        assert [each.partition(" ")[2] for each in odds.value.others] == ["One"]
+        assert world.parent(odds.value.commit) == tree.base
+        assert world.at(odds.value.commit) == {"readme.txt": "other"}
+        assert world.files(other) == {"readme.txt": "other"}
+    assert world.refs(other.own_branch) == {other.own_branch: odds.value.commit}
 
 
 def test_the_same_work_twice_is_no_work(world, tree):
@@ -780,6 +787,100 @@ def test_a_commit_is_looked_up_on_the_branch(world, tree):
     assert look(world.project, tree.branch, "-rf") == ""
 
 
+def test_a_commit_that_another_has_is_not_beyond_it(world, tree):
+    """The commit from which a task began is on its branch, and was evidence of what the task did."""
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    look = world.workspaces.commit_on
+    assert look(world.project, tree.branch, tree.base, beyond=tree.base) == ""
+    assert look(world.project, tree.branch, first, beyond=tree.base) == first
+    assert look(world.project, tree.branch, first, beyond=first) == ""
+    assert look(world.project, tree.branch, second, beyond=first) == second
+
+
+def test_what_is_empty_on_a_branch_is_said_to_be(world, tree):
+    world.workspaces.prepare(tree, 1)
+    for name, text in {"void.py": "", "hollow/void.py": "", "full/void.py": "", "full/it.py": "x\n"}.items():
+        world.put(tree, text, name)
+    commit, _ = world.workspaces.commit(tree, "Files")
+    world.workspaces.merge(tree, commit)
+    found = {
+        name: world.workspaces.file_on(world.project, tree.branch, name).is_empty
+        for name in ("void.py", "hollow", "full", "full/it.py")
+    }
+    assert found == {"void.py": True, "hollow": True, "full": False, "full/it.py": False}
+
+
+# A branch that others moved --------------------------------------------------------------------------
+
+
+def strayed(world, tree, upon):
+    """Move the task's branch to a commit that no step made; return that."""
+    stray = world.commit_elsewhere(upon, "never reviewed\n", "stray.py")
+    world.workspaces.rebase(world.project, tree.branch, upon, stray)
+    return stray
+
+
+def test_a_branch_with_more_than_was_accepted_is_put_back(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    stray = strayed(world, tree, commit)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,))
+    assert (found.tip, found.wanted, found.reason) == (stray, commit, "")
+    assert world.refs("task/")[tree.branch] == commit
+    assert world.refs("refs/tasks/")[found.kept] == stray
+    again = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,))
+    assert again == BranchFound(commit, commit)
+
+
+def test_a_branch_that_lacks_what_was_accepted_is_put_back(world, tree):
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    world.workspaces.rebase(world.project, tree.branch, second, tree.base)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (second, first))
+    assert found == BranchFound(tree.base, second)
+    assert world.refs("task/")[tree.branch] == second
+
+
+def test_a_branch_of_which_nothing_was_accepted_is_at_its_base(world, tree):
+    missing = world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert missing == BranchFound("", "")
+    world.workspaces.prepare(tree, 1)
+    strayed(world, tree, tree.base)
+    world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert world.refs("task/")[tree.branch] == tree.base
+
+
+def test_a_branch_that_is_just_being_merged_is_left_alone(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    stray = strayed(world, tree, commit)
+    found = world.workspaces.restore(world.project, tree.branch, tree.base, (commit,), {stray})
+    assert found == BranchFound(stray, stray)
+    assert world.refs("task/")[tree.branch] == stray
+
+
+def test_a_branch_that_cannot_be_put_back_says_why(world, tree):
+    commit = merged(world, tree, "a\n", "shop.py")
+    gone = world.workspaces.restore(world.project, tree.branch, tree.base, ("f" * 40,))
+    assert gone.reason
+    stray = strayed(world, tree, commit)
+    world.look_at(tree.branch)
+    assert world.workspaces.restore(world.project, tree.branch, tree.base, (commit,)).reason
+    assert world.refs("task/")[tree.branch] == stray
+
+
+def test_a_commit_upon_a_stray_is_not_merged_alone(world, tree):
+    world.workspaces.prepare(tree, 1)
+    strayed(world, tree, tree.base)
+    two = replace(tree, name="two")
+    world.workspaces.prepare(two, 1)
+    world.put(two, "b\n", "cart.py")
+    upon, _ = world.workspaces.commit(two, "Add cart.py")
+    world.workspaces.restore(world.project, tree.branch, tree.base, ())
+    assert world.workspaces.merge(two, upon, alone=True)
+    assert world.refs("task/")[tree.branch] == tree.base
+    assert world.workspaces.merge(two, upon) == ""
+
+
 def test_a_branch_that_is_not_there_has_nothing(world, tree):
     for look in (world.workspaces.file_on, world.workspaces.commit_on):
         with pytest.raises(Refused, match="no branch"):
@@ -832,15 +933,78 @@ def test_work_that_was_deleted_stays_deleted(world, tree):
     assert world.parent(commit) == first
 
 
-def test_work_at_odds_with_the_branch_is_left_out(world, tree):
-    """Another subtask changed the same meanwhile: the next attempt begins clean, and the work stays on its ref."""
+def test_next_attempt_is_shown_both_sides_of_a_conflict(world, tree):
+    """Another subtask changed the same meanwhile. Markers that are left are found, and are in no commit."""
     world.workspaces.prepare(tree, 1)
     world.put(tree, "mine\n", "shop.py")
     commit, _ = world.workspaces.commit(tree, "Mine")
-    merged(world, replace(tree, name="two"), "theirs\n", "shop.py")
+    tip = merged(world, replace(tree, name="two"), "theirs\n", "shop.py")
     world.workspaces.prepare(tree, 2, commit)
-    assert world.files(tree)["shop.py"] == "theirs\n"
+    shown = world.files(tree)["shop.py"]
+    assert {"mine", "theirs"} <= set(shown.split())
+    assert shown.startswith("<<<<<<< ")
     assert [kept.ref for kept in world.workspaces.kept(tree)]
+    with pytest.raises(Unresolved) as left:
+        world.workspaces.commit(tree, "Both")
+    assert left.value.files == ("shop.py",)
+    world.put(tree, "theirs\nmine\n", "shop.py")
+    both, files = world.workspaces.commit(tree, "Both")
+    assert (world.parent(both), files) == (tip, 1)
+
+
+# Beside other work ------------------------------------------------------------------------------------
+
+
+def both_at_work(world, tree, one: str, two: str) -> tuple[Tree, str]:
+    """Return a second tree and its commit. Both began at the same commit; the first one's is merged already."""
+    other = replace(tree, name="other")
+    for each, name in ((tree, one), (other, two)):
+        world.workspaces.prepare(each, 1)
+        world.put(each, f"{each.name}\n", name)
+    commit, _ = world.workspaces.commit(other, "Two")
+    first, _ = world.workspaces.commit(tree, "One")
+    assert world.workspaces.merge(tree, first) == ""
+    return other, commit
+
+
+def test_a_commit_is_put_upon_what_the_branch_gained(world, tree):
+    other, commit = both_at_work(world, tree, "one.txt", "two.txt")
+    tip = world.refs("task/demo")["task/demo"]
+    assert (world.workspaces.gained(other, commit), world.workspaces.gained(tree, tip)) == (tip, "")
+    made = world.workspaces.put_upon(other, 1, commit)
+    assert (made.onto, made.both, made.same) == (tip, (), True)
+    assert [each.partition(" ")[2] for each in made.others] == ["One"]
+    assert set(world.at(made.commit)) == set(world.files(other)) == {"one.txt", "readme.txt", "two.txt"}
+    assert world.parent(made.commit) == tip
+    assert world.refs("task/demo")["task/demo"] == tip
+    assert world.workspaces.put_upon(other, 1, made.commit) == Upon(made.commit)
+    assert world.workspaces.merge(other, made.commit) == ""
+
+
+def test_a_commit_that_builds_on_the_branch_stays(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "new", "new.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    assert world.workspaces.put_upon(tree, 1, commit) == Upon(commit)
+    assert world.files(tree)["new.txt"] == "new"
+
+
+def test_a_commit_at_odds_with_the_branch_stays(world, tree):
+    other, commit = both_at_work(world, tree, "same.txt", "same.txt")
+    with pytest.raises(AtOdds) as odds:
+        world.workspaces.put_upon(other, 1, commit)
+    assert (odds.value.files, odds.value.commit) == (("same.txt",), commit)
+    assert world.files(other)["same.txt"].strip() == "other"
+
+
+def test_what_a_judge_left_is_not_put_upon_the_branch(world, tree):
+    other, commit = both_at_work(world, tree, "one.txt", "two.txt")
+    world.put(other, "left by a judge\n", "junk.txt")
+    made = world.workspaces.put_upon(other, 1, commit)
+    assert "junk.txt" not in world.files(other)
+    kept = world.refs("refs/tasks/task/demo/other/").values()
+    assert any("junk.txt" in world.at(each) for each in kept)
+    assert world.workspaces.merge(other, made.commit) == ""
 
 
 def test_what_was_kept_is_named_the_newest_first(world, tree):

@@ -82,8 +82,9 @@ class Morning:
 class Night:
     """One night. `runtimes` names the pinned CLI of each agent; `*` those of all others.
 
-    `person` says for what one is needed; empty if for nothing. `lasts` bounds the night in real seconds, and `morning`
-    is when somebody would look, in seconds of the night: dead time is counted until then.
+    `files` are laid into the project beside those of the shop. `person` says for what one is needed; empty if for
+    nothing. `lasts` bounds the night in real seconds, and `morning` is when somebody would look, in seconds of the
+    night: dead time is counted until then.
     """
 
     runtimes: Mapping[str, str]
@@ -91,6 +92,7 @@ class Night:
     weather: Callable[[], Weather] = Weather
     jobs: tuple[Job, ...] = (Job(),)
     troubles: tuple[Trouble, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     person: str = ""
     planned: tuple[Planned, ...] = ()
     expects: Morning = field(default_factory=Morning)

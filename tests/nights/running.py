@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -59,7 +59,7 @@ def run_night(night: Night, folder: Path | None = None) -> Observation:
         service.cast.parts = {job.name: job.parts for job in night.jobs}
         house = stack.enter_context(_furnished(night, service))
         webhook = stack.enter_context(a_webhook(listener=house.network.listener()))
-        _set_up(house.world, webhook)
+        _set_up(house.world, webhook, night.files)
         looker = Looker(house, [])
         box = stack.enter_context(a_box_for(house, night)) if night.box else None
         repositories = [house.world.project, *([repository(box)] if box else [])]
@@ -120,11 +120,11 @@ class _Nobody:
         """End nobody."""
 
 
-def _set_up(world: World, webhook: Webhook) -> None:
-    """Give the user a shop in git, and a channel by which they are told."""
+def _set_up(world: World, webhook: Webhook, files: Mapping[str, str]) -> None:
+    """Give the user a shop in git, with further files, and a channel by which they are told."""
     shutil.rmtree(world.project)
     world.project.mkdir()
-    make_shop(world.project)
+    make_shop(world.project, files)
     for words in (["init", "-q", "-b", "main"], ["add", "--all"], ["commit", "-q", "-m", "The shop"]):
         world.git(*words)
     config = Path(world.environ["HOME"], ".config", "agent-orchestrator", "config.toml")

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 TESTS: Final = "python3 -m unittest -q"
@@ -82,9 +84,9 @@ PARTS: Final = {
 }
 
 
-def make_shop(project: Path) -> None:
-    """Lay the project's files down in a folder."""
-    for path, text in _FILES.items():
+def make_shop(project: Path, besides: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Lay the project's files down in a folder, and others beside them."""
+    for path, text in {**_FILES, **besides}.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text)
 

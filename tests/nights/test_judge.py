@@ -71,6 +71,7 @@ def a_document(**changed: Any) -> str:
         "questions": [],
         "criteria": [],
         "usage": {"tokens": 1000},
+        "outcome": {"next": "nothing has to be done; `task attach shop` shows the agents"},
     }
     return json.dumps(told | changed)
 
@@ -358,6 +359,23 @@ FALSE: dict[str, tuple[str, Alter]] = {
         ),
     ),
     "waiting for nobody": ("questions", shows(STATUS_JSON, a_document(state="waiting"), at=16)),
+    "nothing to be done, and a question is open": (
+        "next",
+        shows(STATUS_JSON, a_document(questions=[{"id": "q1", "text": "May it?"}]), at=16),
+    ),
+    "nothing to be done, and the page asks": (
+        "next",
+        shows(
+            PROGRESS,
+            "## Result so far\n- **Cost:** 1 s. Next: nothing has to be done\n"
+            "  Answer with: `task answer shop q1 allow`\n",
+            at=16,
+        ),
+    ),
+    "a question to answer that is not open": (
+        "next",
+        shows(STATUS_JSON, a_document(outcome={"next": "`task answer shop q2 retry`"}), at=16),
+    ),
     "a name that leads nowhere": ("names", missing_twice),
     "gone, and it lives": (
         "runs",

@@ -29,7 +29,7 @@ class Watcher:
     world: World
     repositories: list[Path]
     places: list[Path]
-    lives: dict[tuple[int, float], Life] = field(default_factory=dict)
+    lives: dict[tuple[int, int], Life] = field(default_factory=dict)
     trees: list[TreeSeen] = field(default_factory=list)
     refs: list[RefsSeen] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -66,12 +66,11 @@ class Watcher:
     def _processes(self) -> float:
         now, marks = time.time(), [os.fsencode(place) + b"/" for place in self.places]
         found = dict(_bearing(marks))
-        boot = _boot()
         for pid, (run, parent, ticks, command) in found.items():
-            begun = boot + ticks / _TICKS
-            known = self.lives.get((pid, begun))
+            known = self.lives.get((pid, ticks))
             if known is None:
-                self.lives[pid, begun] = Life(run, pid, begun, now, command[:_WORDS], _is_launched(parent))
+                begun = _booted_at() + ticks / _TICKS
+                self.lives[pid, ticks] = Life(run, pid, begun, now, command[:_WORDS], _is_launched(parent))
             else:
                 known.last = now
         return now
@@ -129,9 +128,9 @@ def _is_launched(parent: int) -> bool:
     return False
 
 
-def _boot() -> float:
-    line = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime"))
-    return float(line.split()[1])
+def _booted_at() -> float:
+    """Return when the machine was booted. `btime` of /proc/stat says it in whole seconds, up to one too early."""
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _git(tree: Path, environ: dict[str, str], *words: str) -> str:

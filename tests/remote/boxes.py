@@ -209,6 +209,16 @@ class Boxes:
             settings.write("\n    ".join(lines) + "\n")
         return box
 
+    def login_shell(self, shell: str) -> str:
+        """Return settings of an sshd whose account has this login shell: what it is asked to run goes through that."""
+        front = self.folder / "login"
+        text = (
+            f'#!/bin/sh\ncd "$HOME"\nSHELL={shell}; export SHELL\nexec "$SHELL" -c "$SSH_ORIGINAL_COMMAND"\n'
+        )
+        front.write_text(text)
+        front.chmod(0o755)
+        return f"ForceCommand {front}"
+
     def know(self, box: Box, key: str = "host") -> None:
         """Let this be the key that the user knows of a box; no other."""
         others = [

@@ -133,8 +133,8 @@ def test_another_key_is_shown_with_both_fingerprints_and_what_to_do(user: User, 
     user.boxes.know(box, "other")
     said = user.task("doctor", "alpha")
     assert said.returncode == 1
-    assert f"it shows  {fingerprint(box.folder / 'host.pub')}" in said.stdout
-    assert f"you know  {fingerprint(box.folder / 'other.pub')}" in said.stdout
+    assert f"its key    {fingerprint(box.folder / 'host.pub')}" in said.stdout
+    assert f"known key  {fingerprint(box.folder / 'other.pub')}" in said.stdout
     assert "> ask whoever runs the box whether its key was changed" in said.stdout
     told = json.loads(user.task("doctor", "alpha", "--json").stdout)["box"]
     assert (told["way"], told["offered"]) == ("refused", fingerprint(box.folder / "host.pub"))

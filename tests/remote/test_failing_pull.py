@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import re
@@ -12,16 +13,13 @@ import pytest
 from tests.integration.daemon.world import World, a_world
 from tests.remote.boxes import Box, Boxes
 from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
+from tests.remote.hanging import hanging
 
 LONG = 90.0
 """Seconds: what fails is tried again after pauses that grow."""
 
-NO_RSYNC = """\
-if [ -e ~/no-rsync ]; then
-    rsync() { echo 'rsync: command not found' >&2; return 127; }
-fi
-"""
-"""What a plain command reads on a box from which rsync can be taken away by a file."""
+NO_RSYNC = "echo 'rsync: command not found' >&2; return 127"
+FLOODS = 'yes complaint >&2 & command rsync "$@"; wait'
 
 QUICK = {
     f"limits__{name}": bound
@@ -44,12 +42,12 @@ def world(boxes: Boxes, settings: dict[str, str]) -> Iterator[World]:
 
 
 @pytest.fixture
-def alpha(boxes: Boxes, world: World) -> Box:
-    """A box whose rsync goes away when `no-rsync` lies in its home."""
+def alpha(boxes: Boxes, world: World, rsync: str) -> Box:
+    """A box whose rsync is another one while `hindered` lies in its home."""
     if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
         pytest.skip("the login shell is not bash")
     box = furnished(boxes, world, "alpha")
-    (box.home / ".bashrc").write_text(NO_RSYNC)
+    (box.home / ".bashrc").write_text(f"if [ -e ~/hindered ]; then rsync() {{ {rsync}; }}; fi\n")
     return box
 
 
@@ -59,22 +57,30 @@ def failing(world: World) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("settings", [QUICK], ids=["quick"])
-def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) -> None:
+@pytest.mark.parametrize(
+    ("rsync", "why", "remedy"),
+    [
+        (NO_RSYNC, "rsync did not start", "install it there"),
+        (FLOODS, "bytes of error messages", "rsync wrote more than"),
+    ],
+    ids=["no rsync", "floods"],
+)
+def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, why: str, remedy: str) -> None:
     """It hands in and exits, and for long nobody here can know that."""
     world.begin({"dev:greet": [{"hold": "d", **COMMIT}]}, config=[cwd(alpha), "bring: branch"])
     world.until_works("dev:greet")
-    gone = alpha.home / "no-rsync"
+    gone = alpha.home / "hindered"
     gone.touch()
     world.go("d")
     world.until(lambda: failing(world))
     world.until(lambda: world.believed("dev:greet") == "unreachable")
     for said in (world.task("status", "t1").out, world.task("hosts").out, world.task("why", "t1").out):
         flat = " ".join(said.split())
-        assert "rsync is not there" in flat
+        assert why in flat
         assert re.search(r"since .*\b\d\d:\d\d\b", flat), flat
     (question,) = world.until(lambda: world.told()["questions"], within=LONG)
     assert question["kind"] == "box"
-    assert "install it there" in question["text"]
+    assert remedy in question["text"]
     assert not world.story().facts("looked"), "nobody looks for signs of work that cannot come"
     gone.unlink()
     logins = alpha.logins()
@@ -92,7 +98,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box) ->
     ("file", "text", "cause"),
     [
         (".bash_profile", "exit 3\n", "did not send the environment of a login"),
-        (".bashrc", "rsync() { return 127; }\n", "rsync is not there"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync did not start"),
         (".bashrc", "echo Welcome\n", "must print nothing"),
     ],
     ids=["login", "rsync", "banner"],
@@ -131,3 +137,25 @@ def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World
     assert world.task("checkin", "t1").code == 0
     world.until(lambda: world.lives_of("dev:greet"), within=20)
     world.until_is("complete")
+
+
+def test_folder_that_hangs_is_the_trouble_of_its_task_alone(boxes: Boxes, world: World) -> None:
+    """It is on a disk of the box that does not answer: another task there goes on, and is never told of a lost box."""
+    box = furnished(boxes, world, "alpha")
+    for name in ("t1", "t2"):
+        world.git("clone", "-q", str(world.project), str(box.home / name))
+        there = [f"cwd: alpha:{box.home}/{name}", "bring: branch"]
+        world.begin({"dev:greet": [{"hold": hold, **COMMIT} for hold in ("t1", "t2")]}, name, there)
+        world.until(lambda name=name: world.agent("dev:greet", name))  # type: ignore[misc]
+    with hanging(box, box.home / "t2/tasks/t2"):
+        world.go("t1")
+        world.until(lambda: world.stands("t1") == "complete", within=LONG)
+        world.until(lambda: world.believed("dev:greet", "t2") == "unreachable", within=LONG)
+        (row,) = json.loads(world.task("hosts", "--json").out)["boxes"]
+        assert (row["way"], {each["task"] for each in row["failing"]}) == ("reachable", {"t2"})
+    assert not world.story("t1").facts("box_lost")
+    assert world.task("checkin", "t2").code == 0
+    world.go("t2")
+    world.until(lambda: world.stands("t2") == "complete", within=LONG)
+    for name in ("t1", "t2"):
+        world.check_once(name)

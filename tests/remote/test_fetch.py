@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.model.errors import Refused
 from orchestrator.workspaces.fetching import fetch_head
-from tests.remote.boxes import Box
+from tests.remote.boxes import Box, Boxes
 
 REF = "refs/tasks/task/demo/one/brought"
 
@@ -43,13 +45,24 @@ def cloned(project: Path, there: Path) -> str:
     return git(there, "rev-parse", "HEAD")
 
 
-@pytest.mark.parametrize("name", ["repo", "a repo", "50%20 'so' $(id)", "-repo", "ü"])
+def fetched(link: Link, there: str, project: Path, **bounds: int) -> str:
+    quarantine = project.with_name("quarantine")
+    try:
+        return fetch_head(link, there, project, REF, os.environ, quarantine, **bounds)
+    finally:
+        assert not any(quarantine.iterdir())
+        assert not list((project / ".git/objects/pack").glob("tmp_*"))
+
+
+@pytest.mark.parametrize(
+    "name", ["repo", "a repo", "50%20 'so' $(id)", "-repo", "ü", "\\'; touch x; echo \\'!"]
+)
 def test_head_is_brought_into_the_ref_and_nothing_else_changes(
     link: Link, box: Box, project: Path, name: str
 ) -> None:
     made = cloned(project, box.home / name)
     refs = git(project, "for-each-ref")
-    assert fetch_head(link, str(box.home / name), project, REF, os.environ) == made
+    assert fetched(link, str(box.home / name), project) == made
     assert git(project, "show", f"{REF}:far") == "far"
     new = set(git(project, "for-each-ref").splitlines()) - set(refs.splitlines())
     assert [line.split()[-1] for line in new] == [REF]
@@ -58,10 +71,10 @@ def test_head_is_brought_into_the_ref_and_nothing_else_changes(
 
 def test_brought_again_it_is_where_head_is_now(link: Link, box: Box, project: Path) -> None:
     cloned(project, box.home / "repo")
-    fetch_head(link, str(box.home / "repo"), project, REF, os.environ)
+    fetched(link, str(box.home / "repo"), project)
     git(box.home / "repo", "reset", "-q", "--hard", "HEAD~1")
     expected = git(project, "rev-parse", "HEAD")
-    assert fetch_head(link, str(box.home / "repo"), project, REF, os.environ) == expected
+    assert fetched(link, str(box.home / "repo"), project) == expected
 
 
 def test_a_folder_without_a_repository_or_a_commit_is_refused(link: Link, box: Box, project: Path) -> None:
@@ -69,11 +82,88 @@ def test_a_folder_without_a_repository_or_a_commit_is_refused(link: Link, box: B
     git(box.home / "empty", "init", "-q")
     for name in ("empty", "nowhere"):
         with pytest.raises(Refused, match="no commit that could be brought"):
-            fetch_head(link, str(box.home / name), project, REF, os.environ)
+            fetched(link, str(box.home / name), project)
 
 
 def test_while_the_box_is_lost_nothing_is_said_of_its_repository(link: Link, box: Box, project: Path) -> None:
     cloned(project, box.home / "repo")
     box.stop()
     with pytest.raises(Unreachable):
-        fetch_head(link, str(box.home / "repo"), project, REF, os.environ)
+        fetched(link, str(box.home / "repo"), project)
+
+
+@pytest.fixture(params=["fish", "tcsh", "zsh", "dash"])
+def account(request: pytest.FixtureRequest, boxes: Boxes) -> Box:
+    """A box whose account has another login shell: what sshd is asked to run goes through that."""
+    shell = shutil.which(str(request.param))
+    if shell is None:
+        pytest.skip(f"{request.param} is not installed")
+    return boxes.add("beta", server=boxes.login_shell(shell))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\\'; touch pwned; echo \\'",
+        "'; touch pwned; echo '",
+        "!!",
+        "x!y",
+        "a\\",
+        "$(touch pwned)",
+        "two\nlines",
+    ],
+)
+def test_place_is_no_command_of_any_login_shell(boxes: Boxes, account: Box, project: Path, name: str) -> None:
+    """git quotes a path for a POSIX shell, which an account need not have."""
+    link = Link(Address(account.name), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    made = cloned(project, account.home / name)
+    assert fetched(link, str(account.home / name), project) == made
+    assert not list(account.home.rglob("pwned"))
+    link.close()
+
+
+def test_commits_that_are_too_much_are_refused_and_leave_nothing(link: Link, box: Box, project: Path) -> None:
+    cloned(project, box.home / "repo")
+    (box.home / "repo/large").write_bytes(os.urandom(4_000_000))
+    git(box.home / "repo", "add", "-A")
+    git(box.home / "repo", "commit", "-qm", "large")
+    before = sorted((project / ".git").rglob("*"))
+    with pytest.raises(Refused, match="too much"):
+        fetched(link, str(box.home / "repo"), project, largest=1_500_000)
+    assert sorted((project / ".git").rglob("*")) == before
+    assert fetched(link, str(box.home / "repo"), project, largest=6_000_000)
+
+
+def test_commit_of_nothing_that_becomes_much_is_refused(link: Link, box: Box, project: Path) -> None:
+    """A thousand folders that are one, with one file of zeros in it."""
+    repo = box.home / "repo"
+    cloned(project, repo)
+    with (repo / "zeros").open("wb") as file:
+        file.truncate(1_000_000)
+    blob = git(repo, "hash-object", "-w", "zeros")
+    tree = made_tree(repo, f"100644 blob {blob}\tzeros\n")
+    for _ in range(3):
+        tree = made_tree(repo, "".join(f"040000 tree {tree}\t{number}\n" for number in range(10)))
+    commit = git(repo, "commit-tree", tree, "-p", "HEAD", "-m", "bomb")
+    git(repo, "update-ref", "HEAD", commit)
+    with pytest.raises(Refused, match="too much"):
+        fetched(link, str(repo), project, tree=500_000_000)
+
+
+def made_tree(repo: Path, entries: str) -> str:
+    argv = ["git", "-C", str(repo), "mktree"]
+    done = subprocess.run(argv, input=entries, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_shallow_project_takes_commits(link: Link, box: Box, project: Path, tmp_path: Path) -> None:
+    cloned(project, box.home / "repo")
+    (project / "more").write_text("more\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "more")
+    git(box.home / "repo", "pull", "-q", "--rebase")
+    made = git(box.home / "repo", "rev-parse", "HEAD")
+    shallow = tmp_path / "shallow/project"
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project}", str(shallow))
+    assert fetched(link, str(box.home / "repo"), shallow) == made
+    assert git(shallow, "fsck", "--connectivity-only") == ""

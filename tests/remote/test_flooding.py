@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,10 +14,13 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import channel as channels
 from orchestrator.hosts.ssh import link as links
+from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.channel import BURST, RATE, Channel
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import Unreachable, Way
+from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
+from orchestrator.model.errors import Unavailable
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 
@@ -66,6 +70,21 @@ def test_of_a_flood_of_changes_a_share_is_read(
     channel.close()
 
 
+@pytest.mark.parametrize("quota", [None, Quota(1_000_000, 10)])
+def test_rsync_that_floods_its_errors_is_no_pull(
+    box: Box, link: Link, tmp_path: Path, quota: Quota | None
+) -> None:
+    """It transfers all the while: what it brought stays, but nothing tells that it was all."""
+    if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
+        pytest.skip("the login shell is not bash")
+    (box.home / "file").write_text("here")
+    (box.home / ".bashrc").write_text('rsync() { yes complaint >&2 & command rsync "$@"; wait; }\n')
+    mirror = Mirror(link, tmp_path / "m", os.environ)
+    with pytest.raises(Unavailable, match="error messages"):
+        mirror.bring([f"{box.home}/./file"], quota=quota)
+    assert link.run(["true"]).status == 0
+
+
 def test_connection_whose_sessions_are_not_given_back_is_made_anew(
     box: Box, link: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +122,7 @@ def test_connection_whose_sessions_are_not_given_back_is_made_anew(
 
 def test_young_connection_is_left_to_people_who_look_in(box: Box, link: Link) -> None:
     link.run(["true"])
-    master = link._master
+    master = link._connection._master
     link._crowded_since = -links.LEAKED
     assert master is not None
     link._replace_leaking(master)

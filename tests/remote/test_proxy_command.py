@@ -51,8 +51,8 @@ def test_proxy_command_carries_a_box_without_a_port(boxes: Boxes, shut: Box, ins
 
 def test_its_end_is_known_and_the_next_command_makes_another(shut: Box, inside: Link) -> None:
     inside.run(["true"])
-    assert inside._master is not None
-    inside._master.close()
+    assert inside._connection._master is not None
+    inside._connection._master.close()
     wait_until(lambda: inside.state().way is Way.UNREACHABLE)
     inside.again()
     assert inside.run(["true"]).status == 0

@@ -117,7 +117,8 @@ def test_a_cut_in_the_middle_leaves_whole_files_only_and_is_caught_up(
     mirror = tmp_path / "m"
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(bring, link, box, mirror)
-        reached = (tmp_path / "m.stage").exists if phase == "begun" else lambda: len(contents(mirror)) > 5
+        incoming = tmp_path / "m.incoming"
+        reached = (tmp_path / "m.stage").exists if phase == "begun" else lambda: len(contents(incoming)) > 5
         wait_until(reached, every=0.001)
         box.kill_sessions()
         with pytest.raises((Cut, Unreachable)):

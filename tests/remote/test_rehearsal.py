@@ -55,7 +55,7 @@ def test_folder_that_was_there_before_stays(link: Link, box: Box) -> None:
         (".bash_profile", "exec tmux\n", "login shell there ends before", r"\[ -t 0 \]"),
         (".profile", "exit 3\n", "login shell there ends before", "~/.profile"),
         (".profile", "sleep 60\n", "login shell there does not end", r"\[ -t 0 \]"),
-        (".bashrc", "rsync() { return 127; }\n", "rsync is not there", "rsync --version"),
+        (".bashrc", "rsync() { return 127; }\n", "rsync did not start", "rsync --version"),
         (".bashrc", "PATH=$HOME/few\n", "tmux opens no window", "tmux"),
     ],
     ids=["banner", "tmux", "exit", "hangs", "no rsync", "no tmux"],

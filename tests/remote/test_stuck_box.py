@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from orchestrator.model.sections import DaemonSettings
 from tests.integration.daemon.world import AGENT, World, a_world
 from tests.remote.boxes import Boxes
 from tests.remote.furnished import ONE_EACH, furnished
+
+ANSWERED = 2.0
+"""Seconds: much less than a connection may take (8 s), and much more than a machine with other work takes."""
 
 MORE_THAN_HANDS = DaemonSettings().workers + BOX_WORKERS + 1
 
@@ -60,7 +64,7 @@ def test_stop_says_what_hangs_and_daemon_ends_at_once(boxes: Boxes, world: World
     world.until(lambda: hanging.exists() and hanging.read_text().split())
     said = world.task("stop", "t1")
     assert said.code == Exit.FAILED
-    assert "architect on alpha did not say" in said.err
+    assert "architect on alpha" in said.err
     world.stop_daemon()
     assert stuck.exists()
     left = [int(pid) for pid in hanging.read_text().split()]
@@ -88,3 +92,34 @@ def test_local_task_is_done_while_box_hangs_under_many(boxes: Boxes, world: Worl
     for name in names:
         assert world.task("stop", name).code == 0
     world.until(lambda: all(world.stands(name) in {"stopped", "complete"} for name in names))
+
+
+def test_requests_are_answered_while_a_box_is_connected_to(boxes: Boxes, world: World) -> None:
+    """Each of them has the box called again, and its ssh hangs: that holds up neither them nor the local task."""
+    box = furnished(boxes, world, "alpha")
+    there = [f"architect.command: {AGENT.format(script=world.script)}", f"cwd: alpha:{box.home}/repo"]
+    world.begin({"architect": [{"hold": "a"}]}, "far", ["architect: yes", *there])
+    world.until(lambda: world.agent("architect", "far"))
+    world.begin(name="near")
+    flag = world.root / "slow"
+    flag.touch()
+    hangs = f"case \" $* \" in *' -N '*) touch {flag}.by; while [ -e {flag} ]; do sleep 0.05; done ;; esac"
+    boxes.front(world.root / "bin", hangs)
+    hanging = flag.with_name("slow.by")
+    box.kill_sessions()
+    for _ in range(3):
+        hanging.unlink(missing_ok=True)
+        world.until(hanging.exists)
+        assert max(answered(world, "near") for _ in range(5)) < ANSWERED
+    flag.unlink()
+    world.until_is("complete", "near")
+    world.go("a")
+    world.until_is("complete", "far")
+
+
+def answered(world: World, name: str) -> float:
+    """Return the seconds until a request for a task is answered."""
+    began = time.monotonic()
+    request = world.ask("checkin", name)
+    world.until(lambda: not request.exists())
+    return time.monotonic() - began

@@ -5,36 +5,31 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.formats.location import Address
-from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import rsync as transferring
+from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.child import Ended, run_child
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import Unreachable, Way
+from orchestrator.hosts.ssh.named_artifacts import HELD
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
 from orchestrator.hosts.ssh.push import push
-from orchestrator.hosts.ssh.reconcile import Bounds
-from orchestrator.hosts.ssh.remote_paths import RemotePaths
-from orchestrator.hosts.ssh.sync import HELD, LocalPaths, TaskSync
+from orchestrator.hosts.ssh.sync import TaskSync
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.permission import Policy
-from orchestrator.ports.files import Entry
 from tests.polling import wait_until
-from tests.remote.boxes import Box, Boxes
+from tests.remote.boxes import Boxes
 from tests.remote.pulling import pull
+from tests.remote.synced import REPORT, RUN, TASK, World, mirrored, put, report
 
-TASK, NAME, RUN = "build-0123abcd", "build", "r-0a1b"
-REPORT = "dev-20251127-154500.md"
 ODD = [
     "two\nlines",
     'it\'s "so"',
@@ -48,93 +43,12 @@ ODD = [
 ]
 
 
-class Watched(DiskFiles):
-    """Files that tell what was written, read and listed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = list[str]()
-        self.looked = list[Path]()
-
-    def write(self, path: Path, data: bytes, *rest: Any, **more: Any) -> None:
-        super().write(path, data, *rest, **more)
-        self.written.append(path.name)
-
-    def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
-        self.looked.append(path)
-        return super().read(path, limit, start)
-
-    def entries(self, folder: Path) -> list[Entry]:
-        self.looked.append(folder)
-        return super().entries(folder)
-
-
-@dataclass
-class World:
-    """A task here and on a box."""
-
-    box: Box
-    link: Link
-    folder: Path
-    files: Watched = field(default_factory=Watched)
-
-    def __post_init__(self) -> None:
-        self.repo = self.box.home / "my repo"
-        self.root = self.box.home / ".local/state/agent-orchestrator-box"
-        self.there = RemotePaths(TASK, NAME, str(self.repo), str(self.root))
-        self.shared, self.own = Path(self.there.shared), Path(self.there.own)
-        self.here = LocalPaths(
-            self.folder / "tasks/build", self.folder / "home", self.folder / "boxes/b" / TASK
-        )
-        self.repo.mkdir()
-
-    def sync(self, bounds: Bounds | None = None) -> TaskSync:
-        return TaskSync(self.link, self.files, self.there, self.here, os.environ, bounds=bounds)
-
-    def prepared(self) -> TaskSync:
-        made = self.sync()
-        made.prepare()
-        (self.own / "runs" / RUN).mkdir()
-        return made
-
-    def arrived(self) -> dict[str, bytes]:
-        """Return what lies here, but for conflicts that were kept."""
-        roots = (self.here.folder, self.here.home)
-        return {
-            str(path.relative_to(root)): path.read_bytes()
-            for root in roots
-            for path in root.rglob("*")
-            if path.is_file()
-        }
-
-
 @pytest.fixture
 def world(boxes: Boxes, tmp_path: Path) -> Iterator[World]:
     box = boxes.add("alpha")
     link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
     yield World(box, link, tmp_path)
     link.close()
-
-
-def put(path: Path, data: bytes = b"there") -> None:
-    """Write a file as those on a box do: renamed into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(".tmp-new")
-    temporary.write_bytes(data)
-    temporary.rename(path)
-
-
-def report(*artifacts: str) -> bytes:
-    lines = [
-        "# Handoff",
-        "**Status:** COMPLETE",
-        "",
-        "## Completed Work",
-        "All.",
-        "",
-        "## Artifacts Generated",
-    ]
-    return "\n".join([*lines, *(f"- {each}" for each in artifacts), ""]).encode()
 
 
 # Its folders ----------------------------------------------------------------------------------------
@@ -157,7 +71,7 @@ def test_its_folders_are_made_there_for_nobody_else_and_kept_out_of_commits(worl
 
 def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World) -> None:
     put(world.shared / "handoffs/old.md")
-    with pytest.raises(Refused, match="knows nothing"):
+    with pytest.raises(Refused, match="handoffs"):
         world.sync().prepare()
     shutil.rmtree(world.shared)
     put(world.shared / MARK, b"other-0123abcd\n")
@@ -377,25 +291,32 @@ def test_report_waits_for_its_folder_no_longer_than_bound(world: World) -> None:
     assert [name for name, _ in late.refused] == ["artifacts/code"]
 
 
-def test_what_an_agent_handed_in_before_it_ended_is_published_ahead_of_its_end(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+AGENTS = """
+for number in $(seq 400); do
+    echo "report $number" >"$1/handoffs/.tmp-new" && mv "$1/handoffs/.tmp-new" "$1/handoffs/dev-$number.md"
+    mkdir -p "$2/runs/r-$number"
+    echo 0 >"$2/runs/r-$number/exit.new" && mv "$2/runs/r-$number/exit.new" "$2/runs/r-$number/exit"
+done
+"""
+"""What agents do who hand in a report and exit at once, one after the other."""
+
+
+def test_exit_never_comes_ahead_of_what_was_handed_in_before(world: World) -> None:
+    """One call of rsync brings both: it looks for handoffs when it has seen all exits (law 5)."""
     sync = world.prepared()
-    bring, calls = Mirror.bring, list[object]()
-
-    def last_moment(self: Mirror, *args, **options):
-        calls.append(args)
-        if len(calls) == 1:
-            put(world.own / "runs" / RUN / "exit", b"code 0\n")
-        took = bring(self, *args, **options)
-        if len(calls) == 1:
-            # Its folder was read already.
-            put(world.shared / "handoffs" / REPORT, report())
-        return took
-
-    monkeypatch.setattr(Mirror, "bring", last_moment)
-    pull(sync, [RUN])
-    assert world.files.written[-2:] == [REPORT, "exit"]
+    runs = [f"r-{number}" for number in range(1, 401)]
+    pulls = 0
+    with subprocess.Popen(["sh", "-c", AGENTS, "sh", str(world.shared), str(world.own)]) as agents:
+        ended = False
+        while not ended:
+            ended = agents.poll() is not None
+            sync.pull_control(runs)
+            pulls += 1
+            arrived = world.arrived()
+            exits = [run for run in runs if f"runs/{run}/exit" in arrived]
+            assert [run for run in exits if f"handoffs/dev-{run[2:]}.md" not in arrived] == []
+    assert len(exits) == len(runs)
+    assert pulls > 2
 
 
 @pytest.mark.parametrize("others", [0, 40], ids=["a few", "many"])
@@ -485,8 +406,7 @@ def test_handoffs_without_end_are_bounded_and_the_exit_is_known(world: World) ->
     assert [each.more for each in pulls] == [True, True, True, False, False, False]
     assert f"handoffs/{REPORT}" in pulls[3].brought
     assert [name for each in pulls for name, _ in each.refused if name == "handoffs"] == ["handoffs"]
-    mirrored = sum(each.stat().st_size for each in world.here.mirror.rglob("*") if each.is_file())
-    assert mirrored <= 12_000_000
+    assert mirrored(world) <= 9_000_000
     put(world.own / "runs" / RUN / "exit", b"0\n")
     assert f"runs/{RUN}/exit" in sync.pull_control([RUN]).brought
     assert world.sync(Bounds(control_total=9_000_000)).pull_control([RUN]).brought == ()
@@ -560,10 +480,10 @@ def laid_down(world: World, tag: str, number: int) -> dict[str, bytes]:
 def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The five calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
+    """The four calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
     sync, cutting = world.prepared(), Cutting(world, monkeypatch)
     expected, cuts = dict[str, bytes](), 0
-    for call, moment in product(range(1, 6), ("ahead", "midst", "after")):
+    for call, moment in product(range(1, 5), ("ahead", "midst", "after")):
         expected |= laid_down(world, f"{call}-{moment}", len(expected))
         cutting.at(call, moment)
         cut = False
@@ -584,7 +504,7 @@ def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
         assert world.arrived() == expected
         assert not any(cutting.stage.iterdir())
     # After the last call nothing is left to be cut.
-    assert cuts >= 12
+    assert cuts >= 9
 
 
 def test_a_cable_that_is_out_is_noticed_and_what_came_meanwhile_comes_then(world: World) -> None:

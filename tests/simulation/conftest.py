@@ -1,4 +1,4 @@
-"""Lets worlds live for tests, and adds up what was in them, over all workers, to say it at the end of the run."""
+"""Runs worlds for tests, adds up their counts over all workers, and prints them at the end of the test run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from orchestrator.testing.simulation.kept_worlds import Kept
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.shrink import shrunk
-from orchestrator.testing.simulation.summary_table import FIRST, table
+from tests.simulation.engine.kept_worlds import Kept
+from tests.simulation.engine.run import Failed, simulate_world
+from tests.simulation.engine.shrink import shrunk
+from tests.simulation.engine.summary_table import FIRST, table
 
 PROPERTY = "simulated"
 ENDS = {"complete", "partial", "failed", "stopped"}
@@ -17,7 +17,7 @@ ENDS = {"complete", "partial", "failed", "stopped"}
 
 @pytest.fixture
 def simulated(record_property):
-    """Take the outcome of a world into the summary."""
+    """Add the outcome of a world to the summary."""
 
     def take(outcome):
         record_property(PROPERTY, {**outcome.counts, "worlds": 1, "days": outcome.days})
@@ -26,12 +26,12 @@ def simulated(record_property):
 
 
 @pytest.fixture
-def lived(simulated):
-    """Let a world live that must break no law, and return its outcome; one that does is shrunk, as a whole is not."""
+def checked_world(simulated):
+    """Run a world that must break no law, and return its outcome. A failure of a whole world is shrunk."""
 
-    def live_it(seed, days, only=None):
+    def run(seed, days, only=None):
         try:
-            outcome = live(seed, days, only)
+            outcome = simulate_world(seed, days, only)
         except Failed as failed:
             shorter = "" if only else f"\n{shrunk(failed, days)}"
             pytest.fail(f"{failed}{shorter}\nkeep all of it: {Kept(seed, days, only).how}", pytrace=False)
@@ -39,15 +39,15 @@ def lived(simulated):
         simulated(outcome)
         return outcome
 
-    return live_it
+    return run
 
 
 def pytest_terminal_summary(terminalreporter):
     counts = Counter[str]()
     for report in terminalreporter.getreports("passed"):
-        for name, told in report.user_properties:
+        for name, counted in report.user_properties:
             if name == PROPERTY:
-                counts.update(told)
+                counts.update(counted)
     if counts:
         counts["days"] = round(counts["days"])
         shown = {

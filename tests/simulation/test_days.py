@@ -1,32 +1,32 @@
-"""Worlds by seed: the whole daemon, with everything going wrong, held to every law after every fact and turn.
+"""Worlds by seed: the whole daemon with all faults, checked against every law after each fact and each turn.
 
-How much there was of what, and how many of the days were busy, is in the summary of the run: see `conftest`. Most days
-of these worlds are quiet: in them a task waits for a user who is away. Busy ones are what `test_fresh_worlds` is for.
+The summary of the run has the counts, and how many of the days were busy: see `conftest`. Most days of these worlds are
+quiet: a task waits for a user who is away. `test_fresh_worlds` has the busy ones.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from orchestrator.testing.simulate import spread
+from tests.simulation.simulate import spread
 
 DAYS = 10_200
 PARTS = 32
 IN_CI = {0, 1, 3, 4, 10, 12, 13, 16}
-"""Those that take some seconds each; all of them are part of `scripts/test nightly`."""
+"""Those that take a few seconds each. `scripts/test nightly` runs all."""
 
 
 @pytest.mark.parametrize(
     "part",
     [pytest.param(part, marks=[] if part in IN_CI else [pytest.mark.thorough]) for part in range(PARTS)],
 )
-def test_days(part, lived):
+def test_days(part, checked_world):
     days = 0.0
     for number, world in enumerate(spread("ci", DAYS)):
         if number % PARTS == part:
-            days += lived(world.seed, world.days).days
+            days += checked_world(world.seed, world.days).days
     assert days > 0
 
 
-def test_there_are_as_many_days_as_we_say():
+def test_number_of_days_is_as_documented():
     assert sum(world.days for world in spread("ci", DAYS)) >= 10_000

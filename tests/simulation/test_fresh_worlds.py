@@ -1,6 +1,6 @@
-"""Worlds that nobody has seen yet: other ones in each run, whose seed stands in its first lines.
+"""Fresh worlds: other ones in each test run, whose seed is printed in the first lines.
 
-`SIMULATION_SEED` draws those of an earlier run once more. One that fails says how it is replayed, and how it is kept.
+`SIMULATION_SEED` draws those of an earlier run again. A failure says how to replay and how to keep its world.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections import Counter
 
 import pytest
 
-from orchestrator.testing import simulate
 from orchestrator.testing.fake_clock import FakeClock
-from orchestrator.testing.simulation import fresh_worlds
-from orchestrator.testing.simulation.busy_days import LENGTH, Day, Days
-from orchestrator.testing.simulation.fault_schedule import CLIMATES
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.world import World
+from tests.simulation import simulate
+from tests.simulation.engine import fresh_worlds
+from tests.simulation.engine.busy_days import LENGTH, Day, Days
+from tests.simulation.engine.fault_schedule import SCHEDULES
+from tests.simulation.engine.law import Finding, Law
+from tests.simulation.engine.run import Failed, simulate_world
+from tests.simulation.engine.world import World
 
 PARTS = 4
 EACH = 1
@@ -24,25 +25,25 @@ EACH = 1
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_fresh_worlds(part, lived):
+def test_fresh_worlds(part, checked_world):
     seed = fresh_worlds.drawn_seed()
     for number in range(part * EACH, (part + 1) * EACH):
-        lived(f"{seed}.{number}", fresh_worlds.LASTS)
+        checked_world(f"{seed}.{number}", fresh_worlds.LASTS)
 
 
 # What counts as a busy day ---------------------------------------------------------------------------
 
 
 def test_quiet_days_are_not_busy():
-    """A world without tasks: its daemon starts, beats and checks in for a week, and that is not counted."""
-    outcome = live("quiet", 7.0, frozenset(), CLIMATES[0], lambda fate: World(fate, ()))
+    """A world without tasks: the daemon checks in for a week, and none of the days counts as busy."""
+    outcome = simulate_world("quiet", 7.0, frozenset(), SCHEDULES[0], lambda scenario: World(scenario, ()))
     assert outcome.counts["check-ins"] > 100
     assert outcome.counts["busy days"] == 0
 
 
 def test_waiting_for_a_user_makes_no_busy_day():
-    """A long world in which tasks wait for their user: most of its days are quiet, and not counted as busy."""
-    outcome = live("ci.8", 150.0)
+    """In a long world tasks wait for their user: most of its days do not count as busy."""
+    outcome = simulate_world("ci.8", 150.0)
     assert 0 < outcome.counts["busy days"] < outcome.days / 10
     assert outcome.counts["busy days: handoffs taken in"] <= outcome.counts["handoffs taken in"]
 
@@ -61,7 +62,7 @@ def test_day_is_busy_by_runs_deliveries_and_decisions(day, busy):
     assert day.busy is busy
 
 
-def test_days_begin_with_the_world_and_add_nothing_up_across_midnight():
+def test_counts_of_two_days_are_not_added_up():
     clock = FakeClock(1000.0)
     days = Days(clock)
     for _ in range(2):
@@ -76,25 +77,25 @@ def test_days_begin_with_the_world_and_add_nothing_up_across_midnight():
 
 
 def _fails_at_two(seed):
-    """Live a world with three busy days in no time; number 2 fails."""
+    """Return a result with three busy days; number 2 fails."""
     failed = "a law is broken" if seed.endswith(".2") else ""
-    return fresh_worlds.Lived(seed, Counter({} if failed else {"busy days": 3, "runs": 7}), failed, 0.4)
+    return fresh_worlds.WorldResult(seed, Counter({} if failed else {"busy days": 3, "runs": 7}), failed, 0.4)
 
 
 def test_failed_world_is_noted_and_others_go_on(monkeypatch):
-    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+    monkeypatch.setattr(fresh_worlds, "simulate_one", _fails_at_two)
     done = fresh_worlds.until(30, fresh_worlds.Progress("s"), 1, lambda _: None)
     assert done.failed == {"s.2": "a law is broken"}
     assert (done.busy_days, done.worlds) == (3 * (done.worlds - 1), 16)
 
 
-def test_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
-    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+def test_interrupted_run_is_resumed(monkeypatch, tmp_path):
+    monkeypatch.setattr(fresh_worlds, "simulate_one", _fails_at_two)
     path = tmp_path / "far.json"
-    lived = []
+    run = []
 
     def interrupted(now):
-        fresh_worlds.remember(path, now)
+        fresh_worlds.save(path, now)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -103,60 +104,62 @@ def test_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
     assert (again.seed, again.worlds, again.failed) == ("s", fresh_worlds.BATCH, {"s.2": "a law is broken"})
 
     def noted(seed):
-        lived.append(seed)
+        run.append(seed)
         return _fails_at_two(seed)
 
-    monkeypatch.setattr(fresh_worlds, "tried", noted)
+    monkeypatch.setattr(fresh_worlds, "simulate_one", noted)
     fresh_worlds.until(30, again, 1, lambda _: None)
-    assert lived[0] == f"s.{fresh_worlds.BATCH}"
+    assert run[0] == f"s.{fresh_worlds.BATCH}"
     path.write_text(json.dumps({"seed": 1}))
-    with pytest.raises(ValueError, match="does not say"):
+    with pytest.raises(ValueError, match="does not hold"):
         fresh_worlds.resumed(path, "s")
 
 
-def test_two_processes_live_each_world_once(monkeypatch):
-    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+def test_two_processes_run_each_world_once(monkeypatch):
+    monkeypatch.setattr(fresh_worlds, "simulate_one", _fails_at_two)
     done = fresh_worlds.until(40, fresh_worlds.Progress("s"), 2, lambda _: None)
     assert (done.worlds, done.busy_days, list(done.failed)) == (16, 45, ["s.2"])
 
 
-def test_broken_law_is_told_with_replay_and_keeping(monkeypatch, capsys):
-    monkeypatch.setattr(fresh_worlds, "tried", _fails_at_two)
+def test_broken_law_is_printed_with_its_commands(monkeypatch, capsys):
+    monkeypatch.setattr(fresh_worlds, "simulate_one", _fails_at_two)
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "9", "--seed", "s"])
     assert simulate.main() == 1
-    said = capsys.readouterr().out
-    assert fresh_worlds.replay("s.2") in said
-    assert "echo 's.2 2.5' >> tests/simulation/kept_worlds.txt" in said
+    printed = capsys.readouterr().out
+    assert fresh_worlds.replay("s.2") in printed
+    assert "echo 's.2 2.5' >> tests/simulation/kept_worlds.txt" in printed
 
 
-def test_file_of_a_run_that_is_done_is_removed(monkeypatch, tmp_path):
+def test_file_of_a_finished_run_is_removed(monkeypatch, tmp_path):
     """The next night draws other worlds."""
     path = tmp_path / "far.json"
     monkeypatch.setattr(
-        fresh_worlds, "tried", lambda seed: fresh_worlds.Lived(seed, Counter({"busy days": 3}), "", 0.4)
+        fresh_worlds,
+        "simulate_one",
+        lambda seed: fresh_worlds.WorldResult(seed, Counter({"busy days": 3}), "", 0.4),
     )
-    fresh_worlds.remember(path, fresh_worlds.Progress("before", 8, Counter({"busy days": 24})))
+    fresh_worlds.save(path, fresh_worlds.Progress("before", 8, Counter({"busy days": 24})))
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "30", "--resume", str(path)])
     assert simulate.main() == 0
     assert not path.exists()
 
 
-def test_other_seed_than_the_file_says_is_refused(monkeypatch, tmp_path):
+def test_other_seed_than_that_of_the_file_is_refused(monkeypatch, tmp_path):
     path = tmp_path / "far.json"
-    fresh_worlds.remember(path, fresh_worlds.Progress("before"))
+    fresh_worlds.save(path, fresh_worlds.Progress("before"))
     monkeypatch.setattr("sys.argv", ["simulate", "--busy", "30", "--seed", "s", "--resume", str(path)])
     assert simulate.main() == 2
     assert path.exists()
 
 
-def test_failure_of_a_world_is_what_is_noted(monkeypatch):
+def test_result_has_the_failure_of_its_world(monkeypatch):
     def fails(seed, days):
-        raise Failed(seed, days, "a law", {})
+        raise Failed(seed, days, [Finding(Law.BOUND, "a law")], {})
 
-    monkeypatch.setattr(fresh_worlds, "live", fails)
-    lived = fresh_worlds.tried("s.1")
-    assert "a law" in lived.failed
-    assert not lived.counts
+    monkeypatch.setattr(fresh_worlds, "simulate_world", fails)
+    result = fresh_worlds.simulate_one("s.1")
+    assert "a law" in result.failed
+    assert not result.counts
 
 
 def test_seed_of_the_environment_draws_the_same_worlds(monkeypatch):

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.testing.simulation.kept_worlds import FILE, Kept, read
+from tests.simulation.engine.kept_worlds import FILE, Kept, read
 
 ROOT = Path(__file__).parents[2]
 IN_CI = {"ci.14", "sg.3"}
-"""Of those that were not shrunk, what takes few seconds."""
+"""Of those that were not shrunk, the ones that take few seconds."""
 
 
 def is_short(kept):
-    """Tell whether a world takes few seconds: those with names were shrunk."""
+    """Return whether a world takes few seconds: those with names of events were shrunk."""
     return kept.only is not None or kept.seed in IN_CI
 
 
@@ -25,8 +25,8 @@ def is_short(kept):
         for number, each in enumerate(read((ROOT / FILE).read_text()))
     ],
 )
-def test_worlds_that_once_broke_a_law_break_none(kept, lived):
-    lived(kept.seed, kept.days, kept.only)
+def test_worlds_that_once_broke_a_law_break_none(kept, checked_world):
+    checked_world(kept.seed, kept.days, kept.only)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One small task, its daemon killed ahead of every single change of a disk, a tree or a pane: the end is the same."""
+"""One small task, with its daemon killed ahead of each change of the disk, a worktree or a pane, ends the same way."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from orchestrator.testing.simulation import fresh_worlds
-from orchestrator.testing.simulation.sweep import sweep, told
+from tests.simulation.engine import fresh_worlds
+from tests.simulation.engine.sweep import run_small_task, sweep
 
 PARTS = 8
 
 
 @pytest.fixture(scope="module")
 def changes():
-    ending, faults = told()
+    ending, faults = run_small_task()
     assert ending.task == "complete"
     assert faults.steps > 200
     return faults.steps
@@ -35,18 +35,18 @@ def test_a_power_cut_ahead_of_every_eighth(changes, part):
 
 @pytest.mark.parametrize(("every", "power"), [(4, False), (32, True)])
 def test_a_kill_ahead_of_some_changes(changes, every, power):
-    """CI takes one of so many changes, others in each run."""
+    """CI takes a part of the changes, others in each run."""
     first = Random(f"{os.environ[fresh_worlds.SEED]} {every}").randint(1, every)
     assert sweep(range(first, changes, every), power=power) > 0
 
 
 def test_kill_ahead_of_an_answer_gives_it_afterwards():
-    """It is in the outbox, and the event that asked for it was taken away: nobody asks again.
+    """The answer is in the outbox, and its event was consumed, so no second request comes.
 
-    Without it the run would be taken for hung after a while, and another begun: the end would be the same.
+    Without the answer the run would count as hung after a while, and another would start: the end would be the same.
     """
-    well, calm = told(tells=True)
-    ending, faults = told(kill_in="answers", tells=True)
+    well, calm = run_small_task(hooks=True)
+    ending, faults = run_small_task(kill_in="answers", hooks=True)
     assert faults.kills == 1
     assert ending == well
     assert faults.world.host.starts.total() == calm.world.host.starts.total()
@@ -54,7 +54,7 @@ def test_kill_ahead_of_an_answer_gives_it_afterwards():
 
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.thorough), 4])
 def test_a_kill_around_a_nudge(every):
-    ending, faults = told(nudged=True)
+    ending, faults = run_small_task(nudged=True)
     assert ending.task == "complete"
     first = faults.firsts["type"] - Random(f"{os.environ[fresh_worlds.SEED]} nudge").randint(1, every)
     assert sweep(range(first - 28, first + 30, every), nudged=True) > 0

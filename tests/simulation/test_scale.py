@@ -10,13 +10,13 @@ import pytest
 
 from orchestrator.model.settings import Settings
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation import world as simulated
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine import world as simulated
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
-WELL = Manners(bad=0, rejects=0, odd=0, longest=2)
+WELL = Behaviour(bad=0, rejects=0, odd=0, longest=2)
 STEPS = 60
 """So many steps are counted, in the middle of a small plan as in the beginning of a large one."""
 
@@ -66,8 +66,8 @@ class Cost:
 
 def cost(subtasks, monkeypatch):
     monkeypatch.setattr(simulated, "MemoryFiles", CountingFiles)
-    manners = Manners(bad=0, rejects=0, odd=0, longest=WELL.longest, subtasks=subtasks)
-    world = World(Scenario("scale"), (UserTask("alpha"),), manners, Settings(), deaf=0.0, slow=False)
+    behaviour = Behaviour(bad=0, rejects=0, odd=0, longest=WELL.longest, subtasks=subtasks)
+    world = World(Scenario("scale"), (UserTask("alpha"),), behaviour, Settings(), deaf=0.0, slow=False)
     with listening(world):
         world.boot()
         world.start(world.user_tasks[0], "much to do", ("it works",))

@@ -1,4 +1,4 @@
-"""A failure is told with little: the history that is left is small, breaks the same law, and can be replayed."""
+"""A shrunk failure is small, breaks the same law, and can be replayed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import shlex
 
 import pytest
 
-from orchestrator.testing import memory_files, simulate
-from orchestrator.testing.simulation.fault_schedule import BUSY
-from orchestrator.testing.simulation.run import Failed, live
-from orchestrator.testing.simulation.shrink import kind_of, shrunk
+from orchestrator.testing import memory_files
+from tests.simulation import simulate
+from tests.simulation.engine.fault_schedule import BUSY
+from tests.simulation.engine.run import Failed, simulate_world
+from tests.simulation.engine.shrink import kind_of, shrunk
 
 SEED = "torn1"
 DAYS = 2.5
 
 
 def append_without_fsync(self, line):
-    """Only a power cut shows that a line was not on the disk when it was acted on."""
+    """Only a power cut shows that the daemon acted on a line that was not on the disk."""
     self._step("append", self._path)
     self._node.data += line
     self._tree.written(self._node)
@@ -33,14 +34,12 @@ def failure():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory_files.MemoryLog, "append", append_without_fsync)
         with pytest.raises(Failed) as caught:
-            live(SEED, DAYS)
+            simulate_world(SEED, DAYS)
         return caught.value, shrunk(caught.value, DAYS)
 
 
 @pytest.mark.thorough
-def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
-    failure, hasty, monkeypatch, capsys
-):
+def test_shrunk_failure_is_small_alike_and_replayable(failure, hasty, monkeypatch, capsys):
     failed, history = failure
     assert history.of == len(failed.happened) > 20
     assert len(history.happened) <= 8
@@ -48,7 +47,7 @@ def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
     assert history.days < DAYS
 
     with pytest.raises(Failed) as again:
-        live(SEED, history.days, frozenset(history.happened))
+        simulate_world(SEED, history.days, frozenset(history.happened))
     assert again.value.law == history.law
     assert kind_of(history.law) == kind_of(failed.law)
 
@@ -60,9 +59,9 @@ def test_a_failure_is_told_with_little_that_fails_alike_and_can_be_replayed(
 @pytest.mark.thorough
 def test_a_sound_daemon_lives_through_it(failure):
     _, history = failure
-    outcome = live(SEED, history.days, frozenset(history.happened))
+    outcome = simulate_world(SEED, history.days, frozenset(history.happened))
     assert outcome.counts["deaths of the daemon"] > 0
 
 
 def test_the_same_seed_is_the_same_world():
-    assert live(SEED, 1.0, climate=BUSY) == live(SEED, 1.0, climate=BUSY)
+    assert simulate_world(SEED, 1.0, schedule=BUSY) == simulate_world(SEED, 1.0, schedule=BUSY)

@@ -11,22 +11,22 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.journal.segments import segments, unpacked
-from orchestrator.testing.simulation import hook_events
-from orchestrator.testing.simulation.fault_schedule import FaultSchedule
-from orchestrator.testing.simulation.faults import CALM, NEVER
-from orchestrator.testing.simulation.hook_events import Teller
-from orchestrator.testing.simulation.run import live
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user import Habits
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World
+from tests.simulation.engine import hook_events
+from tests.simulation.engine.fault_schedule import FaultSchedule
+from tests.simulation.engine.faults import CALM, NEVER
+from tests.simulation.engine.hook_events import HookEmitter
+from tests.simulation.engine.run import simulate_world
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World
 
 QUIET = FaultSchedule("quiet", 1.0, 1.0, CALM, NEVER, Habits(restless=0.0, eager=0.0))
 MINUTE = 60.0
 HANGS = 5 * 60 * MINUTE
 
-Trouble = Callable[[Teller], Generator[float, None, None]]
+Trouble = Callable[[HookEmitter], Generator[float, None, None]]
 
 
 @dataclass
@@ -42,21 +42,21 @@ class Day:
         """Let it pass, and return how its task ended."""
         day = self
 
-        def goes_wrong(teller: Teller) -> Generator[float, None, None]:
-            told = teller._agent.told
-            work = f"{told['STEP']}/{told['ATTEMPT']}"
+        def goes_wrong(emitter: HookEmitter) -> Generator[float, None, None]:
+            order = emitter._agent.environment
+            work = f"{order['STEP']}/{order['ATTEMPT']}"
             if work in day._seen:
                 return
             day._seen.add(work)
-            day.began[told["RUN"]] = teller._agent.desk.clock.now()
-            yield from day.trouble(teller)
+            day.began[order["RUN"]] = emitter._agent.shared.clock.now()
+            yield from day.trouble(emitter)
 
-        monkeypatch.setattr(hook_events.Teller, "_comes_to_nothing", goes_wrong)
-        return live(seed, climate=QUIET, world_of=self._world).tasks
+        monkeypatch.setattr(hook_events.HookEmitter, "_makes_no_progress", goes_wrong)
+        return simulate_world(seed, schedule=QUIET, world_of=self._world).tasks
 
-    def _world(self, fate: Scenario) -> World:
-        manners = Manners(bad=0.0, rejects=0.0, odd=0.0, longest=30.0, subtasks=1)
-        self.world = World(fate, (UserTask("alpha", tells=True),), manners, deaf=0.0, slow=False)
+    def _world(self, scenario: Scenario) -> World:
+        behaviour = Behaviour(bad=0.0, rejects=0.0, odd=0.0, longest=30.0, subtasks=1)
+        self.world = World(scenario, (UserTask("alpha", hooks=True),), behaviour, deaf=0.0, slow=False)
         return self.world
 
     def changes(self, kind: str) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ class Day:
         return [each for line in lines for each in line.get("changes", ()) if each["kind"] == kind]
 
     def questions(self) -> list[dict[str, Any]]:
-        """Return what was asked, but for leave."""
+        """Return the questions, other than permission requests."""
         asked = [each["question"] for each in self.changes("question_asked")]
         return [question for question in asked if question.get("kind") != "permission"]
 
@@ -85,10 +85,8 @@ SEEDS = ["quiet-1", "quiet-2", "quiet-3"]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_hang_costs_ten_minutes_at_most_and_asks_nobody(
-    monkeypatch: pytest.MonkeyPatch, seed: str
-) -> None:
-    day = Day(lambda teller: teller._recorder.stalls(HANGS))
+def test_hang_costs_ten_minutes_and_no_question(monkeypatch: pytest.MonkeyPatch, seed: str) -> None:
+    day = Day(lambda emitter: emitter._recorder.stalls(HANGS))
     assert set(day.lives(monkeypatch, seed).values()) == {"complete"}
     assert len(day.began) >= 5
     for ending, took in day.endings().values():
@@ -97,13 +95,13 @@ def test_each_hang_costs_ten_minutes_at_most_and_asks_nobody(
     assert not day.questions()
 
 
-def answers_and_hangs(teller: Teller) -> Generator[float, None, None]:
+def answers_and_hangs(emitter: HookEmitter) -> Generator[float, None, None]:
     """An answer grows on the screen for an hour, and then it does not."""
-    yield from teller._recorder.answers(60 * MINUTE)
-    yield from teller._recorder.stalls(HANGS)
+    yield from emitter._recorder.answers(60 * MINUTE)
+    yield from emitter._recorder.stalls(HANGS)
 
 
-def test_a_hang_after_an_hour_of_one_answer_costs_ten_minutes_at_most(
+def test_hang_after_an_hour_of_answer_costs_ten_minutes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     day = Day(answers_and_hangs)
@@ -113,18 +111,18 @@ def test_a_hang_after_an_hour_of_one_answer_costs_ten_minutes_at_most(
         assert 60 * MINUTE < took <= 70 * MINUTE
 
 
-@pytest.mark.parametrize("heeds", [True, False])
-def test_who_goes_round_in_circles_is_told_within_minutes(
+@pytest.mark.parametrize("obeys", [True, False])
+def test_repeating_agent_is_cautioned_within_minutes(
     monkeypatch: pytest.MonkeyPatch,
-    heeds: bool,  # noqa: FBT001 (a parameter)
+    obeys: bool,  # noqa: FBT001 (a parameter)
 ) -> None:
-    day = Day(lambda teller: teller._circles(heeds=heeds))
+    day = Day(lambda emitter: emitter._circles(obeys=obeys))
     assert set(day.lives(monkeypatch, "quiet-5").values()) == {"complete"}
     cautioned = day.changes("run_cautioned")
     for run, began in day.began.items():
-        told = [each["at"] - began for each in cautioned if each["run"] == run]
-        assert len(told) == (1 if heeds else 2)
-        assert told[0] < 12 * 3 * 22 + 2 * MINUTE, "a dozen calls from the third on, and a rescan"
-    if not heeds:
+        at = [each["at"] - began for each in cautioned if each["run"] == run]
+        assert len(at) == (1 if obeys else 2)
+        assert at[0] < 12 * 3 * 22 + 2 * MINUTE, "a dozen calls from the third on, and a rescan"
+    if not obeys:
         assert {ending for ending, _ in day.endings().values()} == {"repeating"}
     assert not day.questions()

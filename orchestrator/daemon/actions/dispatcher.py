@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -41,6 +42,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
@@ -55,6 +57,19 @@ from orchestrator.ports.workspaces import Tree, TreeLost
 from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
+
+LASTING_TROUBLE: Final = frozenset(
+    {
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOTDIR,
+        errno.EPERM,
+    }
+)
+"""System errors that meet each try at a launch until somebody changes what lies on the disk."""
 
 SECOND_LOOK: Final = 0.1
 """Seconds after which a run that was asked to end is looked at again: one look serves many runs, and finds processes
@@ -112,14 +127,9 @@ class Dispatcher:
                 self._finish(state, action, lambda at: inspect(adapters, state, action, where, at))
             case ResolveEvidence():
                 self._finish(state, action, lambda at: resolve(adapters, state, action, where, at))
-            case Merge():
-                self._finish(
-                    state, action, lambda at: finish.merge(adapters.workspaces, state, action, where, at)
-                )
-            case Rebase():
-                self._finish(
-                    state, action, lambda at: finish.rebase(adapters.workspaces, state, action, where, at)
-                )
+            case TendBranch() | Merge() | Rebase():
+                workspaces = adapters.workspaces
+                self._finish(state, action, lambda at: finish.moved(workspaces, state, action, where, at))
             case Notify():
                 self._notify(action)
 
@@ -306,6 +316,7 @@ class Dispatcher:
                     log.warning("run %s waits for its box: %s", run.id, error)
                     return None
                 lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
+                lasts = lasts or getattr(error, "errno", None) in LASTING_TROUBLE
                 again, reason = not lasts, str(error)
                 lost = isinstance(error, TreeLost)
             except Exception as error:
@@ -333,8 +344,7 @@ class Dispatcher:
         is a connection is no reason to wait: it is counted.
         """
         launched = layout.run_home(self.home, run.id) / LAUNCHED
-        no_way = isinstance(error, NotLetIn | Unreachable) and not (isinstance(error, Cut) and error.stands)
-        return no_way or self.context.adapters.files.entry(launched) is not None
+        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Read or change what git has.
@@ -343,7 +353,7 @@ class Dispatcher:
         """
         if action.id in self._at_hand:
             return
-        about = "branch" if isinstance(action, Rebase) else action.step
+        about = "branch" if isinstance(action, finish.OfTheBranch) else action.step
         self._at_hand.add(action.id)
 
         def tried(at: float) -> Fact | None:
@@ -478,10 +488,22 @@ class Dispatcher:
 
 
 def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees, and the room on boxes, that live runs of a task hold, of those opened before another."""
-    earlier = (other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run))
-    return [
+    """Return the shared trees, and the room on boxes, that runs of a task hold, of those opened before another.
+
+    The tree of a run that has left is held until it was looked at what it changed there: what the next one changes is
+    not its own.
+    """
+    earlier = [other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run)]
+    held = [
         Lease(place, other.id, state.name, other.host if other.on_box else "")
         for other in earlier
         if (place := shared_place(state, other)) or other.on_box
+    ]
+    inspected = (
+        state.runs.last_at_work_on(each.step) for each in state.outbox.values() if isinstance(each, Inspect)
+    )
+    return held + [
+        Lease(place, other.id, state.name)
+        for other in inspected
+        if other is not None and not other.live and (place := shared_place(state, other))
     ]

@@ -5,15 +5,24 @@ If git cannot do it now, they raise, and are retried later: neither is the step'
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from orchestrator.daemon.actions.branch import restored_before, tend
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, tree_of
-from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence
+from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence, TendBranch
 from orchestrator.model.errors import Refused
-from orchestrator.model.facts import EvidenceResolved, Rebased, WorkCommitted, WorkInspected, WorkMerged
+from orchestrator.model.facts import (
+    BranchTended,
+    EvidenceResolved,
+    Rebased,
+    WorkCommitted,
+    WorkInspected,
+    WorkMerged,
+)
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.workspaces import TreeLost
+from orchestrator.ports.workspaces import AtOdds, TreeLost, Unresolved
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -24,8 +33,11 @@ if TYPE_CHECKING:
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
 """The actions that take a step through its gate. Each may be repeated, and is given up if it never succeeds."""
 
-OfGit: TypeAlias = OfAStep | Rebase
-"""All actions that read or change what git has; a rebase belongs to no step."""
+OfTheBranch: TypeAlias = Merge | TendBranch | Rebase
+"""The actions that move the task's branch: one after the other, in the order in which they were decided."""
+
+OfGit: TypeAlias = OfAStep | OfTheBranch
+"""All actions that read or change what git has."""
 
 SUBJECT: Final = 72
 """The maximum length of a commit's first line: what `git log --oneline` shows in a terminal."""
@@ -40,7 +52,7 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
 
     """
     step, tree = state.steps[action.step], _tree(state, action.step, where)
-    about = f"Subtask {step.subtask or step.id}, attempt {step.attempt}."
+    about = f"Subtask {step.subtask or step.id}, attempt {state.runs.tries(step.id)}."
     place, left = location_of(state.brief.config, step.agent), ""
     try:
         if place is not None and place.host:
@@ -55,6 +67,12 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
         )
+    except AtOdds as odds:
+        return WorkCommitted(
+            at, action.id, action.step, action.attempt, odds.commit, conflicts=odds.files, others=odds.others
+        )
+    except Unresolved as error:
+        return WorkCommitted(at, action.id, action.step, action.attempt, "", unresolved=error.files)
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
@@ -92,19 +110,67 @@ def message(title: str, about: str) -> str:
     return f"{title[: SUBJECT - 1].rstrip()}…\n\n{title}\n\n{about}"
 
 
+def moved(
+    workspaces: Workspaces, state: PMState, action: OfTheBranch, where: TaskPaths, at: float
+) -> BranchTended | WorkMerged | Rebased:
+    """Carry out an action that moves the task's branch. Raises as each of them."""
+    match action:
+        case TendBranch():
+            return tend(workspaces, state, action, where, at)
+        case Merge():
+            return merge(workspaces, state, action, where, at)
+        case Rebase():
+            return rebase(workspaces, state, action, where, at)
+
+
 def merge(workspaces: Workspaces, state: PMState, action: Merge, where: TaskPaths, at: float) -> WorkMerged:
-    """Move the task's branch to a step's commit, forward only; the outcome says why not, if it fails.
+    """Move the task's branch forward to a step's commit, or put that upon what the branch has gained meanwhile.
+
+    In the second case the branch is left as it is: what came of it may have to be tested first.
+
+    What somebody else put on the branch is taken off it first, and is not brought by a commit that was made upon it.
 
     Raises:
         Unavailable: git cannot do it now.
         OSError: the disk cannot do it now.
 
     """
+    outcome = WorkMerged(at, action.id, action.step, action.attempt, action.commit)
+    alone = not _is_brought(state, action.step)
     try:
-        reason = workspaces.merge(_tree(state, action.step, where), action.commit)
+        found = restored_before(workspaces, state, action, where)
+        outcome = replace(outcome, astray=found.tip if found.tip != found.wanted else "", kept=found.kept)
+        if found.reason:
+            return replace(outcome, reason=found.reason)
+        tree = _tree(state, action.step, where)
+        onto = workspaces.gained(tree, action.commit, alone=alone)
+        if onto and action.forward_only:
+            return replace(outcome, commit="", onto=onto)
+        if onto:
+            made = workspaces.put_upon(tree, action.attempt, action.commit, alone=alone)
+            return replace(
+                outcome,
+                commit=made.commit,
+                onto=made.onto,
+                both=made.both,
+                same=made.same,
+                others=made.others,
+            )
+        held = workspaces.holds(tree, action.commit)
+        reason = workspaces.merge(tree, action.commit, alone=alone)
+    except AtOdds as odds:
+        return replace(outcome, conflicts=odds.files, others=odds.others)
     except Refused as error:
-        reason = str(error) or "unknown"
-    return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        return replace(outcome, reason=str(error) or "unknown")
+    tip = found.wanted if held else action.commit
+    return replace(outcome, reason=reason, tip="" if reason else tip)
+
+
+def _is_brought(state: PMState, step: str) -> bool:
+    """Return whether the work that a step merges comes from a box: with all commits that its agent made there."""
+    here = state.steps[step]
+    place = location_of(state.brief.config, state.steps[here.judges].agent if here.judges else here.agent)
+    return place is not None and bool(place.host)
 
 
 def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPaths, at: float) -> Rebased:
@@ -124,7 +190,7 @@ def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPa
 
 def given_up(
     action: OfGit, at: float, reason: str
-) -> WorkCommitted | WorkInspected | EvidenceResolved | WorkMerged | Rebased:
+) -> WorkCommitted | WorkInspected | EvidenceResolved | BranchTended | WorkMerged | Rebased:
     """Return the outcome of an action that could not be done for too long."""
     match action:
         case Inspect():
@@ -135,6 +201,8 @@ def given_up(
             return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=reason)
         case Merge():
             return WorkMerged(at, action.id, action.step, action.attempt, action.commit, reason)
+        case TendBranch():
+            return BranchTended(at, action.id, action.step, action.attempt, reason=reason)
         case Rebase():
             return Rebased(at, action.id, reason)
 

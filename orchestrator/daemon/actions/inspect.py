@@ -2,7 +2,7 @@
 
 In the user's tree, or one on a box, nothing may be committed by the PM. So the tree is fingerprinted before the first
 run of a piece of work, and again when that is handed in; the first fingerprint is kept in the run's folder and passed
-to the runs that continue the work.
+to the runs that continue the work. It is fingerprinted around each run of a judge, too. Nothing is taken out of it.
 
 A tree of the task's, in which the step was only to look, is recorded before each run, and compared when that has
 left. Differences are kept on a ref and removed from the tree, so that they get into no commit.
@@ -20,7 +20,7 @@ from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, code_of, tr
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkInspected
 from orchestrator.model.plan import Gate
-from orchestrator.pm.plan.work_location import location_of
+from orchestrator.pm.plan.work_location import in_tree_of_task, location_of
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -45,17 +45,19 @@ def inspect(
 
     """
     step = state.steps[action.step]
-    if Gate.CHANGED not in step.gates:
+    if Gate.CHANGED not in step.gates and in_tree_of_task(state.brief.config, step):
         return _tidied(adapters, state, action, where, at)
-    tree = _tree(state, step)
+    outcome = WorkInspected(at, action.id, action.step, action.attempt, _tree(state, step))
     run = state.runs.last_at_work_on(step.id)
     before = _kept(adapters, where, run) if run is not None else ""
     try:
-        now = _fingerprint(adapters, state, step)
+        files = _differing(adapters, state, step, before) if before else None
     except Refused as error:
-        return WorkInspected(at, action.id, action.step, action.attempt, tree, reason=str(error) or "unknown")
-    changed = now != before if now and before else None
-    return WorkInspected(at, action.id, action.step, action.attempt, tree, changed)
+        return replace(outcome, reason=str(error) or "unknown")
+    if files is None:
+        return outcome
+    named = () if Gate.CHANGED in step.gates else files[:FILES_LISTED]
+    return replace(outcome, changed=bool(files), files=named)
 
 
 def look_before(adapters: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:
@@ -90,7 +92,9 @@ def _tidied(
 
 
 def look_ahead(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> None:
-    """Record the state of a tree before a run; a run that continues work takes over the record from before that work.
+    """Record the state of a tree that is not the task's before a run.
+
+    A run that continues work takes over the record from before that work. A judge does no work: each run has its own.
 
     Raises:
         Unavailable: git, or the box, cannot do it now.
@@ -100,17 +104,29 @@ def look_ahead(adapters: Adapters, state: PMState, step: Step, run: Run, where: 
     if adapters.files.entry(path) is not None:
         return
     earlier = step.attempt - 1 if step.carries else step.attempt
-    before = [
-        kept
-        for other in state.runs.values()
-        if other.step == step.id and other.attempt >= earlier and other.id != run.id
-        if (kept := _kept(adapters, where, other))
-    ]
+    before = (
+        []
+        if Gate.CHANGED not in step.gates
+        else [
+            kept
+            for other in state.runs.values()
+            if other.step == step.id and other.attempt >= earlier and other.id != run.id
+            if (kept := _kept(adapters, where, other))
+        ]
+    )
     try:
         word = before[0] if before else _fingerprint(adapters, state, step)
     except Refused:
         word = ""
     adapters.files.write(path, word.encode(), durable=False)
+
+
+def _differing(adapters: Adapters, state: PMState, step: Step, before: str) -> tuple[str, ...] | None:
+    """Return the files in which a tree that is not the task's differs from before; None if nobody can tell."""
+    now, place = _fingerprint(adapters, state, step), location_of(state.brief.config, step.agent)
+    if place is not None and place.host:
+        return adapters.boxes.differing(place.host, place.path, before, now)
+    return adapters.workspaces.differing(Path(_tree(state, step)), before, now)
 
 
 def _fingerprint(adapters: Adapters, state: PMState, step: Step) -> str:

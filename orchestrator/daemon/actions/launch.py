@@ -20,6 +20,7 @@ from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
     TaskPaths,
+    artifacts_of,
     granted,
     remote_task_of,
     task_folder_of,
@@ -27,7 +28,7 @@ from orchestrator.daemon.core.task_paths import (
     workspace_of,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
-from orchestrator.daemon.ingest.task_folder import make_run_folders
+from orchestrator.daemon.ingest.task_folder import is_right, make_run_folders
 from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
@@ -170,7 +171,8 @@ def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: 
     tree = worked_in(state, run, where)
     launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
     if tree is None:
-        if Gate.CHANGED in step.gates and not launched:
+        looks = run.purpose is Purpose.WORK and only_looks(state.brief.config, step)
+        if (Gate.CHANGED in step.gates or looks) and not launched:
             look_ahead(adapters, state, step, run, where)
         return workspace_of(state, run, where)
     workspace = _made_ready(adapters, state, step, run, where, tree, launched=launched)
@@ -223,8 +225,9 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
     order_file = layout.run_order(folder)
-    make_run_folders(adapters.files, where.task, agent, run)
-    assignment = _assignment(state, run, step, agent, seen, workspace)
+    if aside := make_run_folders(adapters.files, where.task, state, run):
+        log.warning("task %s: %s", state.id, aside)
+    assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, adapters.settings.runtimes)
@@ -235,7 +238,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
                 agent=agent,
                 folder=folder,
                 workspace=workspace,
-                granted=granted(seen.task, agent, run),
+                granted=granted(state, run, seen.task),
                 order=order_file,
                 prompt=text,
                 session=session_of(run),
@@ -255,25 +258,24 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         | run_environment(there.environ, names, assignment, launching.environment),
         files=dict(launching.files),
         order=text.encode() if run.on_box else b"",
-        writable=(folder, layout.task_events(seen.home), workspace, *granted(seen.task, agent, run)),
+        writable=(folder, layout.task_events(seen.home), workspace, *granted(state, run, seen.task)),
     )
 
 
-def _assignment(
-    state: PMState, run: Run, step: Step, agent: Agent, seen: TaskPaths, workspace: Path
-) -> Assignment:
+def _assignment(state: PMState, run: Run, step: Step, seen: TaskPaths, workspace: Path) -> Assignment:
     """Return what a run must know of itself, with paths as it sees them."""
     return Assignment(
         run=run.id,
         task=state.name,
         instance=run.instance,
+        agent=run.agent,
         step=step.id,
-        attempt=step.attempt,
+        attempt=state.runs.tries(step.id),
         order=layout.run_order(layout.run_home(seen.home, run.id)),
         reply_to=run.order,
         task_dir=seen.task,
         workspace=workspace,
-        artifacts=layout.artifacts(seen.task, agent.artifact_folder),
+        artifacts=artifacts_of(state, run, seen.task),
         scratchpad=layout.scratchpad(seen.task, run.instance),
         subtask=step.subtask,
         template=seen.template,
@@ -321,6 +323,8 @@ def _publish_order(
     rendered = render_order(order)
     public = layout.handoffs(where.task) / order.name
     adapters.files.make_folder(public.parent, 0o755)
+    if not is_right(adapters.files, where.task, public.parent.name, state.links):
+        raise Unavailable(f"{public.parent} leads elsewhere: it is put right ahead of the next try")
     if (
         not adapters.files.create(public, rendered.encode(), 0o644, durable=False)
         and adapters.files.read(public) != rendered.encode()
@@ -348,7 +352,7 @@ def _publish_order(
         at=order.at,
         cwd=str(workspace),
         task_dir=str(seen.task),
-        artifacts=str(layout.artifacts(seen.task, agent.artifact_folder)),
+        artifacts=str(artifacts_of(state, run, seen.task)),
         scratchpad=str(layout.scratchpad(seen.task, run.instance)),
         run=run.id,
         order_name=order.name,

@@ -11,6 +11,7 @@ from orchestrator import layout
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     TaskPaths,
+    artifacts_of,
     task_folder_of,
     worked_in,
     workspace_of,
@@ -63,7 +64,7 @@ def _sight(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, at: f
     printed = files.read(log) if files.entry(log) is not None else b""
     host = adapters.host_of(run)
     screen = _screen(host, run)
-    made = layout.artifacts(where.task, agent.artifact_folder) if agent else None
+    made = artifacts_of(state, run, where.task) if agent else None
     order = state.orders.get(run.order)
     artifacts = list(_walk(files, made)) if made else []
     changed = [entry.mtime_ns for _, entry in artifacts]

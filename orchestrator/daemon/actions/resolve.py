@@ -1,7 +1,6 @@
 """Look up the evidence of success criteria: in the task's folder, and on the task's branch (U11).
 
-Anybody who works in the repository can move that branch. So this also checks whether it still contains the accepted
-work, and whether it changes anything.
+It stands at the accepted work, which is seen to first (`actions.branch`). Whether that changes anything is seen here.
 
 Work of agents in a folder of their own, here or on a box, may stay there. So files that are not on the branch are also
 looked for in those folders, and commits on the boxes.
@@ -9,10 +8,13 @@ looked for in those folders, and commits on the boxes.
 
 from __future__ import annotations
 
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import layout
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.errors import Refused
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
@@ -32,7 +34,13 @@ LARGEST: Final = 16 * 1_048_576
 DEEPEST: Final = 8
 """How many levels of folders are searched for a file."""
 
-_OURS: Final = ("artifacts", "handoffs")
+_ARTIFACTS: Final = "artifacts"
+_OURS: Final = (_ARTIFACTS, "handoffs")
+_CLAIM: Final = (
+    "is in the task's folder, and not in its `artifacts/`: it is what somebody says, not what was made"
+)
+_BARE: Final = "is a whole folder of the task or the project: name a file in it"
+_OF_GIT: Final = "is git's own"
 
 
 def resolve(
@@ -47,26 +55,16 @@ def resolve(
     """
     elsewhere = lasting_places(state)
     found = tuple(_resolved(adapters, state, each, where, elsewhere) for each in action.references)
-    lost, empty = _branch(adapters, state, where)
-    return EvidenceResolved(
-        at, action.id, action.step, action.attempt, found, lost=lost, empty=empty and not elsewhere
-    )
+    empty = not elsewhere and _is_empty(adapters, state, where)
+    return EvidenceResolved(at, action.id, action.step, action.attempt, found, empty=empty)
 
 
-def _branch(adapters: Adapters, state: PMState, where: TaskPaths) -> tuple[tuple[str, ...], bool]:
-    """Return the steps whose accepted commits are missing from the branch, and whether its commits change nothing."""
-    accepted = accepted_work(state)
-    if not accepted:
-        return (), False
-    workspaces, code, branch = adapters.workspaces, where.code, state.branch
-    seen = workspaces.survey(code, branch, state.base)
-    if seen is None:
-        return tuple(accepted), False
-    try:
-        held = {step: workspaces.commit_on(code, branch, commit) for step, commit in accepted.items()}
-    except Refused:  # it was deleted just now
-        return tuple(accepted), False
-    return tuple(step for step, there in held.items() if not there), bool(seen.count) and not seen.files
+def _is_empty(adapters: Adapters, state: PMState, where: TaskPaths) -> bool:
+    """Return whether the branch has commits, and all of them together change nothing."""
+    if not accepted_work(state):
+        return False
+    seen = adapters.workspaces.survey(where.code, state.branch, state.base)
+    return seen is not None and bool(seen.count) and not seen.files
 
 
 def _resolved(
@@ -78,7 +76,7 @@ def _resolved(
             if place is None:
                 found = _in_task(adapters, state, reference, where)
             elif reference.kind in {EvidenceKind.FILE, EvidenceKind.COMMIT}:
-                found = _in_place(adapters, reference, place)
+                found = _in_place(adapters, state, reference, where, place)
             else:
                 continue
         except (Refused, ValueError) as error:
@@ -101,19 +99,25 @@ def _in_task(adapters: Adapters, state: PMState, reference: Reference, where: Ta
             return _missing(reference, "is no check of this task")
 
 
-def _in_place(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
+def _in_place(
+    adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths, place: Location
+) -> Resolution:
     """Look for a file or a commit in a folder of an agent's own."""
     if reference.kind is EvidenceKind.COMMIT:
-        return _commit_there(adapters, reference, place)
+        return _commit_there(adapters, state, reference, place)
     if place.host:
-        return _file_there(adapters, reference, place)
+        return _file_there(adapters, state, reference, place)
     folder = Path(place.path).expanduser()
-    return _on_disk(adapters, reference, folder, folder / reference.target, f" in {folder}")
+    return _on_disk(adapters, reference, where, folder, folder / reference.target, f" in {folder}")
 
 
 def _of_task(adapters: Adapters, reference: Reference, where: TaskPaths, path: str) -> Resolution:
-    """Look for a file in the folder of the task that its path begins with, and nowhere else."""
-    return _on_disk(adapters, reference, where.task / path.partition("/")[0], where.task / path, "")
+    """Look for a file in the artifacts of the task. A handoff is a claim: it is no evidence of what it says."""
+    if path.partition("/")[0] != _ARTIFACTS:
+        return _missing(reference, _CLAIM)
+    if why := withheld(adapters.files, layout.task_withheld(where.home)).get(normpath(path)):
+        return _missing(reference, f"is not wholly here: {why}")
+    return _on_disk(adapters, reference, where, where.task / _ARTIFACTS, where.task / path, "")
 
 
 def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
@@ -122,12 +126,17 @@ def _file(adapters: Adapters, state: PMState, reference: Reference, where: TaskP
     if named.is_absolute():
         return _absolute(adapters, state, reference, where)
     if state.brief.config.workspace is not WorkspaceKind.WORKTREE:
-        return _on_disk(adapters, reference, where.code, where.code / named, " in the project")
+        return _on_disk(adapters, reference, where, where.code, where.code / named, " in the project")
+    if _is_claim(where.code / named, where.task):
+        return _missing(reference, _CLAIM)
     seen = adapters.workspaces.file_on(where.code, state.branch, reference.target)
     if seen is None:
         return _missing(reference, f"is not on the branch {state.branch}")
     if seen.is_link:
         return _missing(reference, f"is a link on the branch {state.branch}: name its target")
+    if seen.is_empty:
+        what = "a folder with nothing in it" if seen.is_folder else "empty"
+        return _missing(reference, f"is {what} on the branch {state.branch}")
     if reference.line > seen.lines:
         return _missing(reference, f"has {_lines(seen.lines)} on the branch {state.branch}")
     lines = "a folder" if seen.is_folder else _lines(seen.lines)
@@ -152,21 +161,34 @@ def _trees(adapters: Adapters, where: TaskPaths) -> list[Path]:
     return [where.trees / entry.name for entry in adapters.files.entries(where.trees) if entry.is_folder]
 
 
-def _on_disk(adapters: Adapters, reference: Reference, root: Path, path: Path, where: str) -> Resolution:
-    """Look for a file below a folder; links that lead out of it are not followed."""
+def _on_disk(
+    adapters: Adapters, reference: Reference, where: TaskPaths, root: Path, path: Path, said: str
+) -> Resolution:
+    """Look for a file below a folder; links that lead out of it are not followed. `said` is how it is called."""
     files = adapters.files
-    real = files.real(path)
-    if not real.is_relative_to(files.real(root)):
+    real, top, task = files.real(path), files.real(root), files.real(where.task)
+    if not real.is_relative_to(top):
         return _missing(reference, "leads elsewhere")
     entry = files.entry(real)
     if entry is None or not (entry.is_file or entry.is_folder):
-        return _missing(reference, f"does not exist{where}" if where else "is not in the task's folder")
+        return _missing(reference, f"does not exist{said}" if said else "is not in the task's folder")
+    if real == top or task.is_relative_to(real):
+        return _missing(reference, _BARE)
+    if _is_claim(real, task):
+        return _missing(reference, _CLAIM)
+    if ".git" in real.relative_to(top).parts:
+        return _missing(reference, _OF_GIT)
     if entry.is_folder:
         held = not reference.line and _holds_a_file(adapters, real)
         return Resolution(reference.text, held, "a folder" if held else "is a folder with nothing in it")
     if not entry.size:
-        return _missing(reference, f"is empty{where}")
-    return _lines_of(adapters, reference, real, entry.size, where)
+        return _missing(reference, f"is empty{said}")
+    return _lines_of(adapters, reference, real, entry.size, said)
+
+
+def _is_claim(path: Path, task: Path) -> bool:
+    """Return whether a path leads into a task's own folder, but to none of its artifacts."""
+    return path.is_relative_to(task) and path.relative_to(task).parts[:1] != (_ARTIFACTS,)
 
 
 def _lines_of(adapters: Adapters, reference: Reference, path: Path, size: int, where: str) -> Resolution:
@@ -198,16 +220,21 @@ def _holds_a_file(adapters: Adapters, folder: Path) -> bool:
 def _commit(adapters: Adapters, state: PMState, reference: Reference, where: TaskPaths) -> Resolution:
     if state.brief.config.workspace is not WorkspaceKind.WORKTREE:
         return _missing(reference, "is on no branch of the task: it works in the user's own tree")
-    commit = adapters.workspaces.commit_on(where.code, state.branch, reference.target)
+    look = adapters.workspaces.commit_on
+    commit = look(where.code, state.branch, reference.target)
     if not commit:
         return _missing(reference, f"is no commit of the branch {state.branch}")
+    # After `task rebase` onto a branch that has the work already, the base has the task's own commits too.
+    is_own = commit in accepted_work(state).values()
+    if not is_own and not look(where.code, state.branch, commit, beyond=state.base):
+        return _missing(reference, "was there before the task began")
     return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on the branch {state.branch}")
 
 
-def _file_there(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
+def _file_there(adapters: Adapters, state: PMState, reference: Reference, place: Location) -> Resolution:
     there = f"{place.host}:{place.path}"
     path = reference.target.removeprefix(f"{place.host}:")
-    seen = adapters.boxes.file_at(place.host, place.path, path)
+    seen = adapters.boxes.file_at(place.host, place.path, path, f"tasks/{state.name}")
     if seen is None:
         return _missing(reference, f"is not beneath {there}")
     if seen.is_empty:
@@ -221,13 +248,13 @@ def _file_there(adapters: Adapters, reference: Reference, place: Location) -> Re
     return Resolution(reference.text, exists=True, detail=f"{what} on {there}")
 
 
-def _commit_there(adapters: Adapters, reference: Reference, place: Location) -> Resolution:
+def _commit_there(adapters: Adapters, state: PMState, reference: Reference, place: Location) -> Resolution:
     if not place.host:
         return _missing(reference, f"is not searched for in {place.path}")
     there = f"{place.host}:{place.path}"
-    commit = adapters.boxes.commit_at(place.host, place.path, reference.target)
+    commit = adapters.boxes.commit_at(place.host, place.path, reference.target, state.base, state.started_at)
     if not commit:
-        return _missing(reference, f"is no commit of {there}")
+        return _missing(reference, f"is no commit of {there} that was made since the task began")
     return Resolution(reference.text, exists=True, detail=f"{commit[:10]} on {there}")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.ssh.backoff import pause
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Way, is_lost
 from orchestrator.ports.boxes import Belief
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ REFUSED: Final = 3600.0
 class HostHealth:
     """The believed state of a box, None before the first try; `believed` is called when it changes.
 
-    `failures` counts failed tries since the last success. `steady` returns seconds that never go back, `luck` a number
+    `failures` counts failed tries since the last success; `since` is when the belief changed last, in seconds since the
+    epoch. `steady` returns seconds that never go back, `luck` a number
     from 0 to 1.
     """
 
@@ -40,6 +41,7 @@ class HostHealth:
     luck: Callable[[], float]
     belief: Belief | None = None
     failures: int = 0
+    since: float = 0.0
     _crowded_until: float = 0.0
     _refused_until: float = 0.0
 
@@ -62,7 +64,7 @@ class HostHealth:
         """
         self.failures += 1
         refused = isinstance(error, NotLetIn)
-        if isinstance(error, Unreachable) or refused:
+        if is_lost(error):
             state = self.link.state()
             if state.way is Way.REACHABLE and not isinstance(error, Cut):
                 self._crowded_until = self.steady() + CROWDED
@@ -86,15 +88,24 @@ class HostHealth:
             self.link.again()
 
     def call_again(self) -> bool:
-        """Call the box again at once if it is lost; return whether it is."""
-        if self.belief is None or self.belief.reachable:
+        """Call the box again at once if it is lost, or grants too few sessions; return whether it is so."""
+        crowded, self._crowded_until = self.is_crowded, 0.0
+        if not crowded and (self.belief is None or self.belief.reachable):
             return False
         self.failures = 0
         self.link.again()
         return True
 
+    @property
+    def state(self) -> State:
+        """Return the state of the link; a box that answers, but grants no session, cannot be used either."""
+        state = self.link.state()
+        if state.way is Way.REACHABLE and self.belief is not None and not self.belief.reachable:
+            return replace(state, way=Way.UNREACHABLE, since=self.since, why=self.belief.why)
+        return state
+
     def _believe(self, belief: Belief) -> None:
-        self.belief = belief
+        self.belief, self.since = belief, time.time()
         self.believed()
 
 

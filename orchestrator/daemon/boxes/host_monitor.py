@@ -8,6 +8,7 @@ schedule. Bulk files come last, task by task, and control files take precedence 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import threading
 import time
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.channel_listener import ChannelListener, EventChannel
 from orchestrator.daemon.boxes.host_health import HostHealth
-from orchestrator.daemon.boxes.remote_transcripts import copy_transcripts
+from orchestrator.daemon.boxes.remote_transcripts import RemoteTranscripts
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.boxes.transfers import AGAIN, Transfers
 from orchestrator.daemon.core import hints as h
@@ -28,7 +29,7 @@ from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable, Way
+from orchestrator.hosts.ssh.link_state import State, Way, is_lost
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
 from orchestrator.ports.host import Standing
@@ -95,6 +96,7 @@ class HostMonitor:
     _seen: dict[Path, Sighting] = field(default_factory=dict)
     _inbox: SimpleQueue[frozenset[ChannelEvent] | None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _urgent: threading.Event = field(default_factory=threading.Event)
     _heeded_at: float = 0.0
     _heeded: tuple[set[tuple[str, str]], ChannelListener] | None = None
     _due: float = 0.0
@@ -110,6 +112,7 @@ class HostMonitor:
         self._bringing = Transfers(
             self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles
         )
+        self._transcripts = RemoteTranscripts(self.ways.link, self.files)
         self.begin()
 
     def begin(self) -> None:
@@ -133,6 +136,11 @@ class HostMonitor:
         return self._contact.belief
 
     @property
+    def state(self) -> State:
+        """Return whether the box can be used, for `task hosts`."""
+        return self._contact.state
+
+    @property
     def floods(self) -> bool:
         """Return whether the box reports changes faster than they are handled."""
         heeded = self._heeded
@@ -152,7 +160,13 @@ class HostMonitor:
         """Return what cannot be fetched, task by task, for `task hosts`."""
         names = {remote_task.task: remote_task.name for remote_task in self.remote_tasks}
         return [
-            {"task": names[task], "what": each.pull.value, "since": each.since, "why": each.why}
+            {
+                "task": names[task],
+                "task_id": task,
+                "what": each.pull.value,
+                "since": each.since,
+                "why": each.why,
+            }
             for task in sorted(names)
             for each in self.troubles.of(task)
         ]
@@ -173,12 +187,12 @@ class HostMonitor:
 
     def hurry(self) -> None:
         """Have the next round made at once."""
-        self._inbox.put(None)
+        self._hear(None)
 
     def call_again(self) -> None:
-        """Retry a lost box, and failed transfers from one that answers."""
+        """Retry a lost box; of one that answers failed transfers, and the standing channel if there is none."""
         self._called_again = True
-        if self._contact.call_again() or self.troubles:
+        if self._contact.call_again() or self.troubles or (self._deaf and self.remote_tasks):
             self.hurry()
 
     def close(self) -> None:
@@ -222,16 +236,25 @@ class HostMonitor:
         """Wait until something is to be done, and return a burst of changes; None: everything may have changed."""
         news, everything = set[ChannelEvent](), False
         patience = self._next - self.steady()
+        # Ahead of each look: an event that comes behind the last one stays urgent.
+        self._urgent.clear()
         try:
             events = self._inbox.get(timeout=max(0.0, patience))
             while True:
                 everything |= events is None
                 news |= events or frozenset()
+                self._urgent.clear()
                 pause = 0.0 if everything else self._pace.pause(self.steady())
                 events = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
         except Empty:
             pass
         return None if everything or self._contact.failures or self.steady() >= self._due else news
+
+    def _hear(self, events: frozenset[ChannelEvent] | None) -> None:
+        """Hear of changes, or that everything may have changed. Bulk files give way to all but their own."""
+        self._inbox.put(events)
+        if events is None or any(event.part is not Part.ARTIFACTS for event in events):
+            self._urgent.set()
 
     def _round(self, news: set[ChannelEvent] | None) -> None:
         """Ask for the runs, send and fetch: of everything, or of what changed; then schedule the next round."""
@@ -243,20 +266,22 @@ class HostMonitor:
         self._idle, began = 0, self.steady()
         if self._called_again:
             self._called_again = False
+            self._heeded_at = -math.inf
             self._bringing.call_again()
         self._contact.call_when_due()
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
-        self._heed(fit)
+        self._heed([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
         seen = self._look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
         # Before the event of a turn's end, so that the turn's usage is read by then.
         self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
-        gone = {path.name for path, each in seen.items() if each.observation.standing is Standing.GONE}
         more = False
-        for remote_task in _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS):
-            control_pulled = self._bringing.pull_control(remote_task, gone) if remote_task in fit else None
+        control = _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
+        # What hangs comes last.
+        for remote_task in sorted(control, key=lambda each: bool(self.troubles.of(each.task))):
+            control_pulled = self._bringing.pull_control(remote_task) if remote_task in fit else None
             whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
             if control_pulled is not None and whole:
                 seen |= self._look_again(remote_task, control_pulled, seen)
@@ -271,7 +296,7 @@ class HostMonitor:
         self._pace.spend(now - began, now)
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
-        self._bringing.pull_bulk(fit, lambda: not self._inbox.empty(), gone)
+        self._bringing.pull_bulk(fit, self._urgent.is_set, gone)
         if not self.troubles:
             self.pulled_at = self.now()
         self.rounds += 1
@@ -321,7 +346,7 @@ class HostMonitor:
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Copy what was added to transcripts on the box since the last copy."""
-        copy_transcripts(self.ways.link, self.files, folders)
+        self._transcripts.copy(folders)
 
     def _publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
         """Publish what was seen of a task's runs; one is gone only if everything was fetched after that was seen."""
@@ -346,7 +371,7 @@ class HostMonitor:
         self._unheed()
         self._bringing.want_nothing()
         self._due = now + self._contact.failed(error)
-        if not isinstance(error, Unreachable | NotLetIn):
+        if not is_lost(error):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
 
     def _publish_belief(self) -> None:
@@ -366,12 +391,13 @@ class HostMonitor:
         self._unheed()
         if remote_tasks and not self._contact.is_crowded:
             self._heeded_at = now
-            self._heeded = keys, ChannelListener(self.ways.channel(remote_tasks), self._inbox.put)
+            self._heeded = keys, ChannelListener(self.ways.channel(remote_tasks), self._hear)
 
     @property
     def _deaf(self) -> bool:
         """Return whether no channel reports changes on the box."""
-        return self._heeded is None or self._heeded[1].ended
+        heeded = self._heeded  # another thread may end it
+        return heeded is None or heeded[1].ended
 
     def _unheed(self) -> None:
         if self._heeded is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,30 +16,67 @@ if TYPE_CHECKING:
     from orchestrator.hosts.ssh.link import Link
     from orchestrator.ports.files import Files
 
+log = logging.getLogger(__name__)
+
 LARGEST: Final = 67_108_864
 """The maximum number of bytes of a transcript that are copied."""
 
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+TOTAL: Final = 1_073_741_824
+"""The maximum number of bytes of all transcripts of a task that are copied from one box."""
+
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def copy_transcripts(link: Link, files: Files, runs: Sequence[Path]) -> None:
-    """Append to the local copies what was added to the transcripts of these runs, given by their folders here.
+@dataclass
+class RemoteTranscripts:
+    """The copies of transcripts from one box. One thread at a time.
 
-    Raises:
-        Unavailable, OSError: they could not be copied.
-        Unreachable, Cut, NotLetIn: as `Link.run` does.
-
+    `_sizes` are the bytes of a task's copies, by the folder of its runs; `_full` are the tasks of which no more is
+    copied.
     """
-    wanted = []
-    for folder in runs:
-        note, path = layout.run_transcript_there(folder), layout.run_transcript(folder)
-        if files.entry(note) is not None:
-            copy = files.entry(path)
-            there = files.read(note).decode(errors="surrogateescape")
-            wanted.append((path, there, copy.size if copy else 0))
-    additions = grown(link, [(there, size) for _, there, size in wanted])
-    for (path, _, size), more in zip(wanted, additions, strict=True):
-        if more and size + len(more) <= LARGEST:
-            # No port for this: a copy that is cut off is continued, and nobody else writes there.
-            with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
-                file.write(more)
+
+    link: Link
+    files: Files
+    total: int = TOTAL
+    _sizes: dict[Path, int] = field(default_factory=dict)
+    _full: set[Path] = field(default_factory=set)
+
+    def copy(self, runs: Sequence[Path]) -> None:
+        """Append to the local copies what was added to the transcripts of these runs, given by their folders here.
+
+        Raises:
+            Unavailable, OSError: they could not be copied.
+            Unreachable, Cut, NotLetIn: as `Link.run` does.
+
+        """
+        wanted = []
+        for folder in runs:
+            note, path = layout.run_transcript_there(folder), layout.run_transcript(folder)
+            if folder.parent not in self._full and self.files.entry(note) is not None:
+                copy = self.files.entry(path)
+                there = self.files.read(note).decode(errors="surrogateescape")
+                wanted.append((path, there, copy.size if copy else 0))
+        additions = grown(self.link, [(there, size) for _, there, size in wanted])
+        for (path, _, size), more in zip(wanted, additions, strict=True):
+            if more and size + len(more) <= LARGEST and self._has_room(path.parent.parent, len(more)):
+                # No port for this: a copy that is cut off is continued, and nobody else writes there.
+                with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
+                    file.write(more)
+
+    def _has_room(self, runs: Path, size: int) -> bool:
+        """Count what is added to the copies of a task, unless it is too much; return whether it was counted."""
+        if runs not in self._sizes:
+            folders = [runs / entry.name for entry in self.files.entries(runs) if entry.is_folder]
+            copies = [self.files.entry(layout.run_transcript(folder)) for folder in folders]
+            self._sizes[runs] = sum(copy.size for copy in copies if copy is not None)
+        if self._sizes[runs] + size > self.total:
+            self._full.add(runs)
+            log.warning(
+                "task %s: %d bytes of transcripts were copied from %s; the tokens of what follows are not counted",
+                runs.parent.name,
+                self._sizes[runs],
+                self.link.address,
+            )
+            return False
+        self._sizes[runs] += size
+        return True

@@ -18,9 +18,11 @@ from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.host_registry import HostRegistry
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.location import address_of
+from orchestrator.formats.tree_listing import differing, read_listing
+from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
-from orchestrator.hosts.ssh.fingerprint import fingerprint
+from orchestrator.hosts.ssh.fingerprint import listed, moved_between
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.link_state import State
@@ -36,12 +38,12 @@ from orchestrator.hosts.ssh.window import close_window, ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.pools import pool_of
+from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
 from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.workspaces.fetching import fetch_head
 
 if TYPE_CHECKING:
-    from orchestrator.model.pools import Pool
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -60,7 +62,8 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         post: sends a hint to the loop.
         tmux: the server here, for the windows that show boxes.
         config: settings of ssh to use in place of the user's own.
-        pools: the pools of the settings; `task hosts` lists their boxes before they are used.
+        settings: the user's settings: how large files may be that are fetched, and the pools, whose boxes `task hosts`
+            lists before they are used.
 
     """
 
@@ -72,7 +75,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         post: Callable[[h.Hint], None],
         tmux: Tmux,
         config: Path | None = None,
-        pools: tuple[Pool, ...] = (),
+        settings: Settings | None = None,
     ) -> None:
         super().__init__()
         self._state = state
@@ -83,8 +86,10 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         self._config = config
         self._grounds: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
-        self._pools = pools
-        if pools:
+        settings = settings or Settings()
+        self._pools = settings.hosts
+        self._bounds = Bounds(largest=settings.limits.max_artifact_bytes)
+        if self._pools:
             with suppress(OSError):
                 self._links()
             self._show()
@@ -141,23 +146,33 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
-        return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ)
+        quarantine = layout.box_fetches(self._state)
+        return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ, quarantine)
 
     def uncommitted(self, box: str, place: str) -> bool:
         """Return whether a repository on a box has uncommitted work. Raises Unavailable."""
         return lies_uncommitted(self._monitor(box).ways.link, place)
 
     def fingerprint(self, box: str, place: str, without: str) -> str:
-        """Return a fingerprint of the state of a repository on a box. Raises Unavailable."""
-        return fingerprint(self._monitor(box).ways.link, place, without)
+        """Return how a tree on a box stands; empty if nobody can tell. Raises Unavailable."""
+        found = listed(self._monitor(box).ways.link, place, without)
+        return "" if found is None else str(found)
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def differing(self, box: str, place: str, before: str, now: str) -> tuple[str, ...] | None:
+        """Return the files in which a tree on a box differs; None if that is unknown. Raises Unavailable."""
+        old, new = read_listing(before), read_listing(now)
+        if old is None or new is None:
+            return None
+        moved = moved_between(self._monitor(box).ways.link, place, old.head, new.head)
+        return differing(old, new, moved)
+
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
         """Return the file at a path in a folder on a box, if there is one. Raises Unavailable."""
-        return file_at(self._monitor(box).ways.link, place, path)
+        return file_at(self._monitor(box).ways.link, place, path, task)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
         """Return a commit's full hash if HEAD of a repository on a box has it, else nothing. Raises Unavailable."""
-        return commit_at(self._monitor(box).ways.link, place, name)
+        return commit_at(self._monitor(box).ways.link, place, name, base, since)
 
     def close(self, patience: float) -> list[str]:
         """End all monitors and connections; runs on the boxes go on.
@@ -190,7 +205,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             here = LocalPaths(
                 remote_task.folder, remote_task.home, layout.box_mirror(self._state, name, remote_task.task)
             )
-            return TaskSync(link, self._files, there, here, self._environ)
+            return TaskSync(link, self._files, there, here, self._environ, bounds=self._bounds)
 
         def channel(remote_tasks: list[RemoteTask]) -> Channel:
             tasks = [self._there(link, remote_task) for remote_task in remote_tasks]
@@ -222,9 +237,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             monitors = dict(self._monitors)
         for box in sorted({*monitors, *(box for pool in self._pools for box in pool.boxes)}):
             monitor, pool = monitors.get(box), pool_of(self._pools, box)
-            state, remote_tasks = (
-                (monitor.ways.link.state(), monitor.remote_tasks) if monitor else (State(), ())
-            )
+            state, remote_tasks = (monitor.state, monitor.remote_tasks) if monitor else (State(), ())
             rows.append(
                 {
                     "address": box,

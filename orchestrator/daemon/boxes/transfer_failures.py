@@ -39,6 +39,7 @@ class TransferFailures:
     _known: dict[Key, TransferFailure] = field(default_factory=dict)
     _pauses: dict[Key, int] = field(default_factory=dict)
     _next_tries: dict[Key, float] = field(default_factory=dict)
+    _hanging: set[Key] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __bool__(self) -> bool:
@@ -51,8 +52,11 @@ class TransferFailures:
             found = [each for key, each in self._known.items() if key[0] == task]
         return tuple(sorted(found, key=lambda each: each.since))
 
-    def note(self, key: Key, why: str) -> bool:
-        """Record a failed try; return whether to notify the user: it is new, or fails for another reason."""
+    def note(self, key: Key, why: str, *, hangs: bool = False) -> bool:
+        """Record a failed try; return whether to notify the user: it is new, or fails for another reason.
+
+        `hangs`: it took all the time that it may.
+        """
         with self._lock:
             before = self._known.get(key)
             others = {
@@ -63,6 +67,7 @@ class TransferFailures:
             pressing = tries >= PRESSING_TRIES and self.now() - since >= PRESSING_AFTER
             self._known[key] = TransferFailure(key[2], since, why, tries, is_pressing=pressing)
             self._pauses[key] = self._pauses.get(key, 0) + 1
+            (self._hanging.add if hangs else self._hanging.discard)(key)
             self._next_tries[key] = self.steady() + pause(self._pauses[key], self.luck())
             return (before is None or before.why != why) and why not in others
 
@@ -72,12 +77,23 @@ class TransferFailures:
             failed = self._known.pop(key, None) is not None
             self._pauses.pop(key, None)
             self._next_tries.pop(key, None)
+            self._hanging.discard(key)
             return failed and not any(known[:2] == key[:2] for known in self._known)
 
     def next_try(self, *pulls: TransferKind) -> float:
         """Return when to retry one of these, by `steady`; infinity if none fails."""
         with self._lock:
             return min((at for key, at in self._next_tries.items() if key[2] in pulls), default=math.inf)
+
+    def hangs(self, key: Key) -> bool:
+        """Return whether something hung the last time."""
+        with self._lock:
+            return key in self._hanging
+
+    def is_put_off(self, key: Key) -> bool:
+        """Return whether something hung the last time, and is not due again: each try holds up the other tasks."""
+        with self._lock:
+            return key in self._hanging and self.steady() < self._next_tries.get(key, 0.0)
 
     def begin_again(self) -> bool:
         """Retry all failures now, and from then on after the shortest pauses; return whether there are any."""
@@ -92,3 +108,4 @@ class TransferFailures:
             self._known = {key: each for key, each in self._known.items() if key[:2] in keys}
             self._pauses = {key: each for key, each in self._pauses.items() if key[:2] in keys}
             self._next_tries = {key: at for key, at in self._next_tries.items() if key[:2] in keys}
+            self._hanging = {key for key in self._hanging if key[:2] in keys}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.core import hints as h
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable
+from orchestrator.hosts.ssh.link_state import Cut, is_lost
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
-from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.boxes import TransferKind
 
 if TYPE_CHECKING:
@@ -29,8 +30,14 @@ if TYPE_CHECKING:
 AGAIN: Final = 1.0
 """Seconds until the rest is fetched if something was left over."""
 
+BUSY: Final = 5.0
+"""Seconds that the monitor waits for a worker that makes the folders of a task: other tasks wait behind it."""
+
 PUT_OFF: Final = 30.0
 """The longest wait of bulk files, in seconds, while there are always control files to fetch."""
+
+SLICE: Final = 2.0
+"""Seconds for which bulk files are fetched then, whatever there is; doubled until they are here."""
 
 
 @dataclass
@@ -51,12 +58,12 @@ class Transfers:
     _ready: set[tuple[str, str]] = field(default_factory=set)
     _answered: set[tuple[str, str, int]] = field(default_factory=set)
     _bulk_pulls: dict[tuple[str, str], float] = field(default_factory=dict)
+    _slices: dict[tuple[str, str], float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def prepare(self, remote_task: RemoteTask) -> None:
         """Make a task's folders on the box. Raises Refused, Unavailable."""
-        sync, lock = self._sync(remote_task)
-        with lock:
+        with self._held(remote_task) as sync:
             sync.prepare()
             self._ready.add((remote_task.task, remote_task.place))
 
@@ -68,6 +75,7 @@ class Transfers:
             self._syncs = {key: sync for key, sync in self._syncs.items() if key in keys}
             self._ready &= keys
             self._bulk_pulls = {key: due for key, due in self._bulk_pulls.items() if key in keys}
+            self._slices = {key: seconds for key, seconds in self._slices.items() if key in keys}
         self._answered = {each for each in self._answered if each[0] in runs}
         self.troubles.keep_only(keys)
 
@@ -80,14 +88,16 @@ class Transfers:
             is not None
         )
 
-    def pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled | None:
+    def hangs(self, remote_task: RemoteTask) -> bool:
+        """Return whether a look at the folders of a task hung the last time."""
+        return self.troubles.hangs((remote_task.task, remote_task.place, TransferKind.STEERING))
+
+    def pull_control(self, remote_task: RemoteTask) -> Pulled | None:
         """Send a task's answers, and fetch its control files; None on failure, `ended` if some runs' files are missing.
 
-        `gone` are runs that were seen to be gone. Raises Unreachable, NotLetIn.
+        Raises Unreachable, NotLetIn.
         """
-        return self._guarded(
-            remote_task, TransferKind.STEERING, partial(self._pull_control, remote_task, gone)
-        )
+        return self._guarded(remote_task, TransferKind.STEERING, partial(self._pull_control, remote_task))
 
     def _make_ready(self, remote_task: RemoteTask) -> Pulled:
         if (remote_task.task, remote_task.place) not in self._ready:
@@ -99,11 +109,10 @@ class Transfers:
                 return Pulled()
         return Pulled()
 
-    def _pull_control(self, remote_task: RemoteTask, gone: Collection[str]) -> Pulled:
-        sync, lock = self._sync(remote_task)
-        with lock:
+    def _pull_control(self, remote_task: RemoteTask) -> Pulled:
+        with self._held(remote_task, BUSY) as sync:
             self._send_answers(remote_task, sync)
-            pulled = sync.pull_control(remote_task.runs, remote_task.runs.intersection(gone))
+            pulled = sync.pull_control(remote_task.runs)
         self._note(remote_task, TransferKind.STEERING, pulled.ended)
         self._say(remote_task, pulled)
         return pulled
@@ -139,6 +148,9 @@ class Transfers:
     ) -> None:
         """Fetch the bulk files that are due, task by task, as long as there is nothing else to do.
 
+        A transfer that is under way gives way, too, and continues from there the next time. One that was put off for
+        long is given some seconds, and more of them each time that it does not come to its end.
+
         When all files of a run are here that has ended, or was seen to be `gone`, that is recorded: no more will come.
 
         Raises Unreachable, NotLetIn.
@@ -148,16 +160,30 @@ class Transfers:
             due = self._bulk_pulls.get(key, now + 1)
             if due > now:
                 continue
-            if has_news() and now - due < PUT_OFF:
+            is_late = now - due >= PUT_OFF
+            if has_news() and not is_late:
+                return
+            until = now + (self._slices.get(key, SLICE) if is_late else 0.0)
+            go_on = partial(self._may_go_on, until, has_news)
+            pulled = self._guarded(
+                remote_task, TransferKind.LARGE, partial(self._pull_bulk, remote_task, go_on)
+            )
+            if pulled is not None and pulled.gave_way:
+                if is_late:
+                    self._slices[key] = 2 * self._slices.get(key, SLICE)
+                    self._bulk_pulls[key] = self.steady()
                 return
             del self._bulk_pulls[key]
-            pulled = self._guarded(remote_task, TransferKind.LARGE, partial(self._pull_bulk, remote_task))
+            self._slices.pop(key, None)
             if pulled is None or pulled.ended:
                 self._bulk_pulls[key] = max(self.steady(), self.troubles.next_try(TransferKind.LARGE))
             elif pulled.more:
                 self._bulk_pulls[key] = self.steady() + AGAIN
             else:
                 self._note_all_here(remote_task, remote_task.over | remote_task.runs.intersection(gone))
+
+    def _may_go_on(self, until: float, has_news: Callable[[], bool]) -> bool:
+        return self.steady() < until or not has_news()
 
     def _note_all_here(self, remote_task: RemoteTask, runs: Iterable[str]) -> None:
         marks = [layout.run_outstanding(layout.run_home(remote_task.home, run)) for run in runs]
@@ -166,10 +192,9 @@ class Transfers:
                 self.files.remove(mark)
             self.post(h.BoxHint(remote_task.task))
 
-    def _pull_bulk(self, remote_task: RemoteTask) -> Pulled:
-        sync, lock = self._sync(remote_task)
-        with lock:
-            pulled = sync.pull_bulk(remote_task.runs | remote_task.over)
+    def _pull_bulk(self, remote_task: RemoteTask, go_on: Callable[[], bool]) -> Pulled:
+        with self._held(remote_task, BUSY) as sync:
+            pulled = sync.pull_bulk(remote_task.runs | remote_task.over, go_on)
         self._say(remote_task, pulled)
         self._note(remote_task, TransferKind.LARGE, pulled.ended)
         return pulled
@@ -195,20 +220,24 @@ class Transfers:
             Unreachable, NotLetIn: the box is lost, for all tasks.
 
         """
+        if self.troubles.is_put_off((remote_task.task, remote_task.place, pull)):
+            return None
         try:
             return work()
-        except (Unreachable, NotLetIn):
-            raise
         except (OrchestratorError, OSError) as problem:
-            self._note(remote_task, pull, str(problem) or repr(problem))
+            if is_lost(problem):
+                raise
+            self._note(remote_task, pull, str(problem) or repr(problem), hangs=isinstance(problem, Cut))
             return None
 
-    def _note(self, remote_task: RemoteTask, pull: TransferKind, problem: str) -> None:
+    def _note(
+        self, remote_task: RemoteTask, pull: TransferKind, problem: str, *, hangs: bool = False
+    ) -> None:
         """Record the result of a try, and notify the task's user once of a problem, and once of its end."""
         key = remote_task.task, remote_task.place, pull
         before = self.troubles.of(remote_task.task)
         if problem:
-            message = problem if self.troubles.note(key, problem) else ""
+            message = problem if self.troubles.note(key, problem, hangs=hangs) else ""
         else:
             message = f"{self.box}: the failed transfers work again" if self.troubles.end(key) else ""
         if message:
@@ -226,6 +255,17 @@ class Transfers:
             )
         for name, why in pulled.refused:
             self.post(h.SayHint(remote_task.task, f"{name} was not fetched from {self.box}: {why}"))
+
+    @contextmanager
+    def _held(self, remote_task: RemoteTask, patience: float = -1) -> Iterator[TaskSync]:
+        """Hold the transfer object of a task, which one thread may use; wait at most `patience` seconds for it."""
+        sync, lock = self._sync(remote_task)
+        if not lock.acquire(timeout=patience):
+            raise Unavailable(f"{self.box}: the folders of {remote_task.name} there are still being made")
+        try:
+            yield sync
+        finally:
+            lock.release()
 
     def _sync(self, remote_task: RemoteTask) -> tuple[TaskSync, threading.Lock]:
         with self._lock:

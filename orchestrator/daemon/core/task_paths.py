@@ -16,12 +16,12 @@ from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.host_kind import host_of_kind
+from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
 from orchestrator.ports.workspaces import Tree, Workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.model.settings import Settings
@@ -92,6 +92,7 @@ class Adapters:
     settings: Settings
     environ: Mapping[str, str]
     boxes: Boxes = field(default_factory=NoBoxes)
+    marked_runs: MarkedRuns = field(default_factory=NoMarkedRuns)
 
     def host_of(self, run: Run) -> Host:
         """Return the host on which a run lives. Raises Unavailable while its box is lost, Refused if there is none."""
@@ -155,10 +156,12 @@ def worked_in(state: PMState, run: Run, where: TaskPaths) -> Tree | None:
     return tree_of(state, state.steps[run.step], where)
 
 
-def granted(task: Path, agent: Agent, run: Run) -> tuple[Path, ...]:
+def artifacts_of(state: PMState, run: Run, task: Path) -> Path:
+    """Return the folder for a run's artifacts. Subtasks have one each here, as they are worked on at the same time."""
+    subtask = "" if run.on_box else state.steps[run.step].subtask
+    return layout.artifacts(task, state.agents[run.agent].artifact_folder, subtask)
+
+
+def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
-    return (
-        layout.handoffs(task),
-        layout.artifacts(task, agent.artifact_folder),
-        layout.scratchpad(task, run.instance),
-    )
+    return (layout.handoffs(task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))

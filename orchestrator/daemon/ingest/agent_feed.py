@@ -27,7 +27,7 @@ from orchestrator.model.permission import Permissions, Policy
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.policies import budget
-from orchestrator.pm.policies.stalls import tells_more
+from orchestrator.pm.policies.stalls import tells_more, works_again
 from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.runtimes.registry import runtime_known
 
@@ -80,14 +80,15 @@ class AgentFeed:
         for entry in self._events.waiting():
             fact, text = self._events.fact(entry, self.engine.state, where, at)
             if fact is not None:
+                if fact.event.kind is EventKind.FAILED:  # what it did before that must be known first
+                    self._read_on(self.engine.state.runs[fact.run], where, at)
                 self._take(fact, text, where)
             self._events.take_away(entry.name)
         live = self.engine.state.runs.live
         self._tails.keep(live)
         self._activities.keep(live)
         for run in live.values():
-            if run.transcript and run.agent in self.engine.state.agents:
-                self._read_on(run, where, at)
+            self._read_on(run, where, at)
 
     @property
     def novel(self) -> dict[str, float]:
@@ -147,15 +148,24 @@ class AgentFeed:
     def _read_on(self, run: Run, where: TaskPaths, at: float) -> None:
         """Read what was added to the transcript of a run: events that no hook reports, and its activity."""
         adapters, state = self.context.adapters, self.engine.state
+        if not run.transcript or run.agent not in state.agents:
+            return
         lines = self._tails.new(run, at)
-        for fact in self._events.from_lines(lines, run, state, where, at):
-            self._take(fact, "", where)
         runtime = runtime_known(state.agents[run.agent], adapters.settings.runtimes)
         self._activities.take(run, runtime, lines)
-        known, limits = self.engine.state.runs[run.id], adapters.settings.limits
-        seen = self._activities.of(known)
-        if known.live and tells_more(limits, known, seen, at):
-            self.engine.feed(ActivitySeen(at, self.context.nonce(), run.id, seen))
+        self._note_activity(run.id, at, before_a_failure=True)
+        for fact in self._events.from_lines(lines, run, state, where, at):
+            self._take(fact, "", where)
+        self._note_activity(run.id, at)
+
+    def _note_activity(self, run: str, at: float, *, before_a_failure: bool = False) -> None:
+        """Record what a run does, if it matters: ahead of a failure only that its service answered until then."""
+        state, limits = self.engine.state, self.context.adapters.settings.limits
+        known = state.runs[run]
+        seen, tally = self._activities.of(known), state.steps[known.step].tally
+        matters = works_again(tally, known, seen) or not before_a_failure
+        if known.live and matters and tells_more(tally, limits, known, seen, at):
+            self.engine.feed(ActivitySeen(at, self.context.nonce(), run, seen))
 
     def _hand_in(self, run: str, text: str, where: TaskPaths) -> None:
         """Write the last words of a run into `handoffs/` if they are its report: it may not write files (H8)."""

@@ -31,7 +31,8 @@ def signs_of_work(files: Files, task: Path, state: PMState, novel: Mapping[str, 
     for run in state.live_runs:
         sign = newest(_scratchpad(task, run.instance))
         if (agent := state.agents.get(run.agent)) is not None:
-            sign = max(sign, newest(_artifacts(task, agent.artifact_folder)))
+            subtask = "" if run.on_box else state.steps[run.step].subtask
+            sign = max(sign, newest(_artifacts(task, agent.artifact_folder, subtask)))
         if run.id in novel:
             sign = max(sign, int(novel[run.id] * 1e9))
         elif run.transcript and (kept := files.entry(Path(run.transcript))) is not None:
@@ -48,5 +49,5 @@ def _scratchpad(task: Path, instance: str) -> Path:
 
 
 @lru_cache(512)
-def _artifacts(task: Path, folder: str) -> Path:
-    return layout.artifacts(task, folder)
+def _artifacts(task: Path, folder: str, subtask: str) -> Path:
+    return layout.artifacts(task, folder, subtask)

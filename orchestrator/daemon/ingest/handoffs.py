@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import task_folder_of
+from orchestrator.daemon.ingest.change_backoff import ChangeBackoff
+from orchestrator.daemon.ingest.foreign_files import ForeignFiles, Stamp
 from orchestrator.formats.handoff import (
     is_being_saved,
     read_any_report,
@@ -52,20 +55,12 @@ ABANDONED: Final = 3600.0
 DOUBT: Final = 0.5
 """Seconds until it is known that a writer did not end in the middle: ends of processes are reported at once."""
 
-OFTEN: Final = 4
-MANY: Final = 20
-CALM: Final = 60.0
-"""After `OFTEN` changes a handled file is handled again less and less often, and after `CALM` seconds like any other.
-At most `MANY` changes are counted."""
-
 CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
 _FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
 """The folders of a task in which its agents write."""
 
 LAST_WORDS: Final = 16
 """How many handoffs of an instance are checked for changes when its run is gone; rescans check all."""
-
-Stamp = int
 
 
 class Stopped(Enum):
@@ -91,9 +86,10 @@ NOBODY: Final[Done] = {}
 class HandoffIngest:
     """Watches one task's `handoffs/`. `folder` is the task's folder; `keep` stores each report, with its hash.
 
-    `trees` are the folders outside of it in which the work of a run may be.
+    `trees` are the folders outside of it in which the work of a run may be; `withheld` returns what reports on boxes
+    named that is not here, and why.
 
-    `_changes` counts how often a handled file was changed, and when it last was.
+    `_changes` are those of handled files, `_foreign` the files that are nobody's handoff and not reported yet.
     `_maybe_partial` says since when a file that can be parsed may be incomplete: infinity while it has a writer.
     """
 
@@ -103,13 +99,15 @@ class HandoffIngest:
     limits: Limits
     nonce: Callable[[], str]
     trees: Callable[[Run], tuple[Path, ...]] = lambda _: ()
+    withheld: Callable[[], Mapping[str, str]] = dict
     _known: dict[str, Stamp] = field(default_factory=dict)
     _unsettled: dict[str, float] = field(default_factory=dict)
     _saving: dict[str, str] = field(default_factory=dict)
     _looked_at: float = 0.0
     _latest: dict[str, deque[str]] = field(default_factory=dict)
     _maybe_partial: dict[str, float] = field(default_factory=dict)
-    _changes: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _changes: ChangeBackoff = field(default_factory=ChangeBackoff)
+    _foreign: ForeignFiles = field(default_factory=ForeignFiles)
 
     def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
         """Return a fact for every handoff that is new or changed, and complete.
@@ -171,14 +169,15 @@ class HandoffIngest:
         for name in names:
             self._unsettled.pop(name, None)
             self._maybe_partial.pop(name, None)
+            self._foreign.forget(name)
 
-    def _know(self, entry: Entry, state: PMState) -> None:
-        self._forget({entry.name})
-        if entry.name not in self._known:
-            parts = split_handoff_name(entry.name)
-            instance = parts[0] if parts else claimed_instance(entry.name, state)
-            self._latest.setdefault(instance, deque(maxlen=LAST_WORDS)).append(entry.name)
-        self._known[entry.name] = _stamp(entry)
+    def _know(self, name: str, stamp: Stamp, state: PMState) -> None:
+        self._forget({name})
+        if name not in self._known:
+            parts = split_handoff_name(name)
+            instance = parts[0] if parts else claimed_instance(name, state)
+            self._latest.setdefault(instance, deque(maxlen=LAST_WORDS)).append(name)
+        self._known[name] = stamp
 
     def _is_news(self, entry: Entry) -> bool:
         return self._known.get(entry.name) != _stamp(entry)
@@ -192,26 +191,30 @@ class HandoffIngest:
     ) -> list[Fact]:
         facts: list[Fact] = []
         for entry in entries:
+            if not self._is_news(entry):
+                continue  # it was handled with one before it
             if entry.name.startswith(".") and not entry.is_file:
                 continue  # a sandbox puts it there while a command runs (Codex: .git, .aws; measured)
             if self._is_being_saved(entry, state, at, done):
                 self._saving[_saver(entry.name, state)] = _written(entry.name)
                 continue
             if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
-                self._know(entry, state)
+                self._know(entry.name, _stamp(entry), state)
                 continue
-            fact = (
-                None if self._changes_too_often(entry.name, at, done) else self._fact(entry, state, at, done)
-            )
+            waits = self._changes_too_often(entry.name, at, done)
+            waits = waits or (not done and self._foreign.holds(entry.name, _stamp(entry), at))
+            fact = None if waits else self._fact(entry, state, at, done)
+            if isinstance(fact, Intruded):
+                fact = self._gathered(fact, entry, state)
             if fact is None:
                 self._unsettled.setdefault(entry.name, at)
                 self._looked_at = at
             else:
-                self._know(entry, state)
+                self._know(entry.name, _stamp(entry), state)
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
                     if fact.name in state.seen:
-                        self._count_change(entry.name, at)
+                        self._changes.count(entry.name, at)
         # A name that a foreign file took must be known before the next order is named.
         return sorted(facts, key=lambda fact: not isinstance(fact, Intruded))
 
@@ -220,15 +223,24 @@ class HandoffIngest:
 
         The last words of a run never wait.
         """
-        times, last = self._changes.get(name, (0, 0.0))
         parts = split_handoff_name(_written(name))
-        if times < OFTEN or (parts is not None and parts[0] in done):
+        if parts is not None and parts[0] in done:
             return False
-        return 0 <= at - last < min(SOON * (1 << (times - OFTEN + 1)), CALM)
+        return self._changes.waits(name, at)
 
-    def _count_change(self, name: str, at: float) -> None:
-        times, last = self._changes.get(name, (0, at))
-        self._changes[name] = (1 if at - last > CALM else min(times + 1, MANY), at)
+    def _gathered(self, fact: Intruded, entry: Entry, state: PMState) -> Intruded | None:
+        """Return the fact for a foreign file and those that were withheld before, or None while it is withheld.
+
+        The name of an order is never withheld: the next order must not get it.
+        """
+        if fact.name in state.seen or split_handoff_name(fact.name) is not None:
+            return fact
+        if self._foreign.withhold(fact, entry.name, _stamp(entry)):
+            return None
+        fact, withheld = self._foreign.together(fact, entry.name)
+        for name, stamp in withheld.items():
+            self._know(name, stamp, state)
+        return fact
 
     def _is_being_saved(self, entry: Entry, state: PMState, at: float, done: Done) -> bool:
         """Return whether a file is about to be renamed or removed: then it is waited for, at no cost.
@@ -300,8 +312,10 @@ class HandoffIngest:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
             if self._may_go_on(entry, at) and instance not in done:
                 return None
-        missing = self._missing(report, instance, state)
-        return ReportLanded(at, self.nonce(), name, digest, instance, report, missing=missing)
+        missing, withheld = self._missing(report, instance, state)
+        return ReportLanded(
+            at, self.nonce(), name, digest, instance, report, missing=missing, withheld=withheld
+        )
 
     def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
         """Return whether a file that can be parsed may still be incomplete because its writer may have been killed."""
@@ -379,11 +393,13 @@ class HandoffIngest:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
-    def _missing(self, report: Report, instance: str, state: PMState) -> tuple[str, ...]:
-        """Return the named artifacts that are not on disk (law 6). Evidence is looked up when it is judged.
+    def _missing(
+        self, report: Report, instance: str, state: PMState
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Return the named artifacts that are not on disk (law 6), and those that stay on a box, with the reason.
 
-        Paths in the task's folder on a box are looked for in the local one, where they were fetched to; paths in other
-        folders on a box stay there, and are believed.
+        Evidence is looked up when it is judged. Paths in the task's folder on a box are looked for in the local one,
+        where they were fetched to; paths in other folders on a box stay there, and are believed.
         """
         named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
@@ -395,7 +411,12 @@ class HandoffIngest:
                 for name in named
                 if name.startswith(there) or not name.startswith("/")
             }
-        return tuple(name for name in named if not self._is_there(name, trees))
+            known = self.withheld()
+        else:
+            known = {}
+        away = {name: why for name in named if (why := known.get(normpath(name)))}
+        lacking = (name for name in named if name not in away and not self._is_there(name, trees))
+        return tuple(lacking), tuple(away.items())
 
     def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
         """Return whether a path names a file, or a folder that is not empty, where an agent's work may be.

@@ -1,27 +1,57 @@
-"""The task's folder in its project: what is wrong with it, and what can be repaired."""
+"""The task's folder in its project: what is wrong with it, and what can be repaired.
+
+A link in the place of one of its folders leads the daemon's own writes elsewhere. So one counts only if it was there
+when the task began, before any agent of it worked, and still leads to the same folder.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import layout
+from orchestrator.daemon.core.task_paths import artifacts_of
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from orchestrator.model.agents import Agent
     from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
 
 SHARED: Final = 0o755
 ASIDE: Final = "set-aside"
+ABOVE: Final = ".."
+"""How `links_of` calls the folder of all tasks."""
+
+_HANDOFFS: Final = "handoffs"
+_OTHERS: Final = ("artifacts", "scratchpad")
+
+Links: TypeAlias = "Mapping[str, str] | None"
+"""Where links lead that were there when the task began, by their path in its folder; None if nobody looked then."""
 
 
-def trouble(files: Files, folder: Path, *, closely: bool) -> str:
+def links_of(files: Files, folder: Path) -> dict[str, str]:
+    """Return which of a task's folders are links to others, by their path in its folder, each with where it leads."""
+    names = [ABOVE, _HANDOFFS, *_OTHERS]
+    for name in _OTHERS:
+        with suppress(Unreadable):
+            real = files.real(folder / name)
+            names += [f"{name}/{each.name}" for each in files.entries(real) if not each.is_file]
+    found = dict[str, str]()
+    for name in names:
+        path = _path(folder, name)
+        entry = files.entry(path)
+        if entry is not None and not entry.is_folder and (leads := _leads(files, path)):
+            found[name] = leads
+    return found
+
+
+def trouble(files: Files, folder: Path, links: Links, *, closely: bool) -> str:
     """Return why a task's folder cannot be used, as the rest of a sentence about it; empty if it can be.
 
     `closely` also tests whether `handoffs/` can be read.
@@ -36,6 +66,8 @@ def trouble(files: Files, folder: Path, *, closely: bool) -> str:
             return "is gone" if files.entry(folder.parent.parent) is not None else "is gone, with the project"
         if not entry.is_folder:
             return "is no folder any more"
+        if not is_right(files, folder, ABOVE, links):
+            return f"is another folder: {folder.parent} is a link that was not there when the task began"
         if closely:
             files.names(layout.handoffs(folder))
     except Unreadable:
@@ -47,31 +79,30 @@ def trouble(files: Files, folder: Path, *, closely: bool) -> str:
     return ""
 
 
-def put_right(files: Files, folder: Path, reports: Path, seen: Mapping[str, str]) -> str:
-    """Make `handoffs/` anew if it is missing or something else is in its place; return what was done, if anything.
+def put_right(files: Files, folder: Path, reports: Path, seen: Mapping[str, str], links: Links) -> str:
+    """Make a task's folders anew where something else is in their place; return what was done, if anything.
 
-    What is in its place is kept under another name. `reports` is the folder with copies of reports, by hash, and `seen`
-    names the reports that were accepted: they are put back.
+    What is in their place is kept under another name. `handoffs/` is made anew also if it is gone: `reports` is the
+    folder with copies of reports, by hash, and `seen` names the reports that were accepted: they are put back.
 
     Raises:
         OSError: the disk cannot do it.
 
     """
+    done = _cleared(files, folder, _OTHERS, links)
+    for name in _OTHERS if done else ():
+        files.make_folder(folder / name, SHARED)
     handoffs = layout.handoffs(folder)
-    entry = files.entry(handoffs)
-    if entry is not None and (entry.is_folder or _leads_to_folder(files, handoffs)):
-        return ""
-    done = f"{handoffs} was gone"
-    if entry is not None:
-        kept = _free(files, handoffs)
-        files.rename(handoffs, kept)
-        done = f"{handoffs} was not a folder: it is kept as {kept.name}"
-    files.make_folder(handoffs, SHARED)
-    back = _put_back(files, handoffs, reports, seen)
-    return f"{done}. It is made anew, with {back} reports that were accepted"
+    done += _cleared(files, folder, (_HANDOFFS,), links)
+    if files.entry(handoffs) is None:
+        cause = done.pop() if done and done[-1].startswith(str(handoffs)) else f"{handoffs} was gone"
+        files.make_folder(handoffs, SHARED)
+        back = _put_back(files, handoffs, reports, seen)
+        done.append(f"{cause}. It is made anew, with {back} reports that were accepted")
+    return ". ".join(done)
 
 
-def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str]) -> None:
+def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str], links: Links) -> None:
     """Make a task's folder anew, on the user's request.
 
     Raises:
@@ -82,17 +113,62 @@ def make_again(files: Files, folder: Path, reports: Path, seen: Mapping[str, str
     entry = files.entry(project)
     if entry is None or not entry.is_folder:
         raise Refused(f"{project} does not exist: restore the project first")
+    if not is_right(files, folder, ABOVE, links):
+        raise Refused(
+            f"{folder.parent} is a link that was not there when the task began: put the folder back"
+        )
     try:
         files.make_folder(folder, SHARED)
-        put_right(files, folder, reports, seen)
+        put_right(files, folder, reports, seen, links)
     except (Unreadable, OSError) as error:
         raise Refused(f"{folder} cannot be made: {error}. Move away what is in its place") from error
 
 
-def make_run_folders(files: Files, folder: Path, agent: Agent, run: Run) -> None:
-    """Make the folders in a task's folder that a run writes to. Raises OSError."""
-    files.make_folder(layout.artifacts(folder, agent.artifact_folder), SHARED)
-    files.make_folder(layout.scratchpad(folder, run.instance), SHARED)
+def make_run_folders(files: Files, folder: Path, state: PMState, run: Run) -> str:
+    """Make the folders in a task's folder that a run writes to; return what was put aside for it, if anything.
+
+    Raises OSError.
+    """
+    paths = artifacts_of(state, run, folder), layout.scratchpad(folder, run.instance)
+    names = [path.relative_to(folder) for path in paths]
+    above = dict.fromkeys(str(each) for name in names for each in [*reversed(name.parents[:-1]), name])
+    done = _cleared(files, folder, [*dict.fromkeys([*_OTHERS, *above])], state.links)
+    for path in paths:
+        files.make_folder(path, SHARED)
+    return ". ".join(done)
+
+
+def is_right(files: Files, folder: Path, name: str, links: Links) -> bool:
+    """Return whether one of a task's folders is a folder, or leads where it led when the task began."""
+    path = _path(folder, name)
+    entry = files.entry(path)
+    if entry is None or entry.is_folder:
+        return entry is not None
+    leads = _leads(files, path)
+    return leads != "" and (links is None or links.get(name) == leads)
+
+
+def _cleared(files: Files, folder: Path, names: Sequence[str], links: Links) -> list[str]:
+    """Put aside what is in the place of some of a task's folders; return a sentence for each."""
+    done = []
+    for name in names:
+        path = folder / name
+        if files.entry(path) is not None and not is_right(files, folder, name, links):
+            kept = _free(files, path)
+            files.rename(path, kept)
+            done.append(f"{path} was not a folder of the task: it is kept as {kept.name}")
+    return done
+
+
+def _leads(files: Files, path: Path) -> str:
+    """Return the folder that a link leads to; empty if it leads to none."""
+    real = files.real(path)
+    entry = files.entry(real)
+    return str(real) if real != path and entry is not None and entry.is_folder else ""
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder.parent if name == ABOVE else folder / name
 
 
 def _put_back(files: Files, handoffs: Path, reports: Path, seen: Mapping[str, str]) -> int:
@@ -102,15 +178,6 @@ def _put_back(files: Files, handoffs: Path, reports: Path, seen: Mapping[str, st
         if digest in kept and "/" not in name:
             back += files.create(handoffs / name, files.read(reports / digest), 0o644, durable=False)
     return back
-
-
-def _leads_to_folder(files: Files, path: Path) -> bool:
-    """Return whether a link leads to a folder: the user may have set that up."""
-    try:
-        files.names(path)
-    except Unreadable:
-        return False
-    return True
 
 
 def _free(files: Files, path: Path) -> Path:

@@ -24,7 +24,7 @@ _TEMPORARY: Final = "/tmp"  # noqa: S108 (nothing is written there: agents may)
 
 def may_write(run: Run, state: PMState, where: TaskPaths) -> tuple[Path, ...]:
     """Return the folders that a run may write, its working directory first."""
-    folders = granted(task_folder_of(state, run, where.task), state.agents[run.agent], run)
+    folders = granted(state, run, task_folder_of(state, run, where.task))
     return workspace_of(state, run, where), *folders
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from orchestrator.ports.files import Files, Log
 
 _OUTPUTS: Final = (1, 2)
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def old_one(path: Path) -> Path:

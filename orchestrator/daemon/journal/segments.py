@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.ports.files import Unreadable
@@ -39,7 +40,11 @@ def unpacked(name: str, data: bytes) -> bytes:
     if not name.endswith(COMPRESSED):
         return data
     try:
-        return gzip.decompress(data)
+        with gzip.open(BytesIO(data)) as packed:
+            lines = packed.read(MOST + 1)
+        if len(lines) > MOST:
+            raise ValueError(f"{name} has more than {MOST} bytes")
+        return lines
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{name} cannot be read: {error}") from error
 

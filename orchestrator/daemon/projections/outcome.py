@@ -14,10 +14,21 @@ from orchestrator.formats.amounts import cost_said, span_said, tokens_said
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
-from orchestrator.pm.state.results import Counts, baseline_of, counts, last_check, not_done, unmet_criteria
+from orchestrator.pm.state.results import (
+    Counts,
+    baseline_of,
+    checked_work,
+    counts,
+    last_check,
+    not_done,
+    rebased_since,
+    unmet_criteria,
+)
 from orchestrator.pm.state.usage_limits import parked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
     from orchestrator.pm.state.task_state import PMState
@@ -27,6 +38,7 @@ LONGEST: Final = 240
 """How many characters of a foreign text one of the lines shows."""
 
 NAMED: Final = 5
+_AT_WORK: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
 _ENDED: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 STATES: Final = {
     TaskState.RUNNING: "at work",
@@ -74,10 +86,10 @@ class Outcome:
         )
 
 
-def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Outcome:
+def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
     """Return the result of a task so far. `look` is the last look at its branch, None if there was none yet.
 
-    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
+    Commands name the task by its id: pages stay as they are when another project gets a task of the same name.
     """
     counted = counts(state)
     return Outcome(
@@ -86,7 +98,7 @@ def outcome_of(state: PMState, look: BranchLook | None, called: str = "") -> Out
         work=_work(state, look),
         not_done=_not_done(state),
         cost=_cost(state),
-        next=_next(state, look, called or state.name),
+        next=_next(state, look),
         branch_seen=None if look is None or look.fault else look.at,
     )
 
@@ -165,18 +177,24 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
         ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
         only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
         return "the PM has run no check on it" + (f", only {only}" if only else "")
-    results = [f"check before: {_ended(before)}"] if before is not None else []
+    results = []
+    if before is not None:
+        old = f", on {before.check_commit[:10]}" if rebased_since(state, before) else ""
+        results.append(f"check before: {_ended(before)}{old}")
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""
-        judged = state.steps.get(after.judges) if after.judges else None
-        commit = judged.commit if judged is not None else ""
-        stale = (
-            f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
-        )
-        results.append(f"check after: {_ended(after)}{stale}")
+        results.append(f"check after: {_ended(after)}{_stale(state, after, tip)}")
     else:
         results.append("check after: none on accepted work so far")
     return ", ".join(results)
+
+
+def _stale(state: PMState, after: Step, tip: str) -> str:
+    """Return on which commit a check ran, if that is not the tip of the branch."""
+    commit = after.check_commit or checked_work(state, after)
+    if rebased_since(state, after):
+        return f", on {commit[:10]} and not on what came after it: the work was rebased since"
+    return f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
 
 
 def _ended(step: Step) -> str:
@@ -189,12 +207,19 @@ def _ended(step: Step) -> str:
 def _not_done(state: PMState) -> str:
     reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
     if state.state in _ENDED:
+        reasons += [f"{_short(title, 100)} (not finished)" for title in _unfinished(state)[:NAMED]]
         reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
     elif not reasons:
         return "nothing was given up so far"
     if not reasons and state.state is not TaskState.COMPLETE:
         return _short(state.why) or "nothing was given up so far"
     return "; ".join(reasons) or "nothing"
+
+
+def _unfinished(state: PMState) -> list[str]:
+    """Return the title of each subtask or step that an abandoned task has left."""
+    left = state.steps.among(state.steps.unsettled & ~state.steps.consultations)
+    return list({step.subtask or step.judges or step.id: step.title for step in left}.values())
 
 
 def _cost(state: PMState) -> str:
@@ -206,27 +231,42 @@ def _cost(state: PMState) -> str:
     return ", ".join(amounts)
 
 
-def _next(state: PMState, look: BranchLook | None, called: str) -> str:
+def _next(state: PMState, look: BranchLook | None) -> str:
+    if (asked := state.open_questions) and state.state in _AT_WORK:
+        return _answer(state.id, asked)
     name, project = quote(state.name), quote(state.project)
     match state.state:
-        case TaskState.WAITING:
-            question = state.open_questions[0]
-            return f"`task answer {called} {question.id} {first_answer(question)}`"
-        case TaskState.RUNNING if parked(state):
+        case TaskState.RUNNING | TaskState.WAITING if parked(state):
             return "nothing has to be done; it is tried again by itself"
-        case TaskState.RUNNING:
-            return f"nothing has to be done; `task attach {called}` shows the agents"
+        case TaskState.RUNNING | TaskState.WAITING if not state.live_runs:
+            return "nothing has to be done; it goes on by itself"
+        case TaskState.RUNNING | TaskState.WAITING:
+            return f"nothing has to be done; `task attach {state.id}` shows the agents"
         case TaskState.COMPLETE:
-            return _take_over(state, look, called)
+            further = _take_over(state, look)
         case TaskState.STOPPED | TaskState.FAILED:
-            return f"`task start {name} --project {project}` goes on"
+            further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
-            take = _take_over(state, look, called, anyway=" --anyway")
-            again = f"`task start {name} --project {project}`"
-            if not_done(state):
-                return f"{again} tries again what was set aside; {take}"
-            # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
-            return f"change what task.md asks for, then {again} plans what is still to be done; {take}"
+            further = _after_part(state, look, f"`task start {name} --project {project}`")
+    return f"{_answer(state.id, asked)}; {further}" if asked else further
+
+
+def _answer(task: str, asked: Sequence[Question]) -> str:
+    """Return the command that answers the oldest open question, and how to see the others."""
+    first, *others = asked
+    more = f"; `task questions {task}` shows {len(others)} more" if others else ""
+    return f"`task answer {task} {first.id} {first_answer(first)}`{more}"
+
+
+def _after_part(state: PMState, look: BranchLook | None, start: str) -> str:
+    """Return what can be done about a task that is complete in part: `start` is the command that starts it again."""
+    take = _take_over(state, look, anyway=" --anyway")
+    if state.steps.unsettled:
+        return f"{start} goes on; {take}"
+    if not_done(state):
+        return f"{start} tries again what was set aside; {take}"
+    # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
+    return f"change what task.md asks for, then {start} plans what is still to be done; {take}"
 
 
 def first_answer(question: Question) -> str:
@@ -237,7 +277,7 @@ def first_answer(question: Question) -> str:
     return first if first.isascii() and first.replace("-", "").isalnum() else "1"
 
 
-def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str = "") -> str:
+def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str:
     """Return how to take the work over, if some of it is on a branch that is not merged yet.
 
     `anyway` is the option that `task merge` needs for work that is not complete; empty if it needs none.
@@ -245,12 +285,12 @@ def _take_over(state: PMState, look: BranchLook | None, called: str, anyway: str
     if state.base and (look is None or look.fault):
         return "what there is to merge is shown once the branch has been looked at"
     if state.base and look is not None and look.seen is None:
-        return f"`task diff {called}` says how to get the branch back"
+        return f"`task diff {state.id}` says how to get the branch back"
     if look is None or look.seen is None or not look.seen.files:
         return "there is nothing to merge"
     if look.seen.merged:
         return "it is merged already"
-    return f"`task diff {called}` shows what is done, `task merge {called}{anyway}` takes it over"
+    return f"`task diff {state.id}` shows what is done, `task merge {state.id}{anyway}` takes it over"
 
 
 def _count(number: int, what: str) -> str:

@@ -11,7 +11,7 @@ from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done
+from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done, rebased_since
 from orchestrator.pm.state.usage_limits import parked, shown_reset
 from orchestrator.scribe.progress import (
     AgentUsage,
@@ -49,15 +49,12 @@ TROUBLES: Final = 30
 """How many steps that had trouble are listed: the last ones of the plan."""
 
 
-def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None, called: str = "") -> PMView:
-    """Return what the PM knows of a task that its folder does not show. `look` is the last look at its branch.
-
-    `called` is the word by which commands reach the task: its id if another project has a task of the same name.
-    """
+def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None) -> PMView:
+    """Return what the PM knows of a task that its folder does not show. `look` is the last look at its branch."""
     seen = look.seen if look is not None else None
     return PMView(
         task=state.name,
-        called=called or state.name,
+        id=state.id,
         phase=state.phase,
         state=state.state,
         last_checkin=last_checkin or None,
@@ -73,7 +70,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         questions=tuple(
             OpenQuestion(
                 question.text,
-                f"task answer {called or state.name} {question.id} {first_answer(question)}",
+                f"task answer {state.id} {question.id} {first_answer(question)}",
                 question.options,
                 question.default,
                 question.deadline,
@@ -81,7 +78,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
             for question in state.open_questions
         ),
         criteria=state.criteria,
-        outcome=outcome_of(state, look, called).lines(),
+        outcome=outcome_of(state, look).lines(),
         looked_at=look.at if look is not None else None,
         commits=tuple(Commit(each.commit[:10], each.subject, each.at) for each in seen.commits)
         if seen
@@ -99,7 +96,8 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None,
         by_phase=_by_phase(state) if state.runs.usage.told else {},
         idle=state.worked.idle,
         limited=_limited(state),
-        notices=state.notices[-NOTICES_SHOWN:],
+        notices=(shown := state.notices[-NOTICES_SHOWN:]),
+        more_notices=max(state.noticed, len(state.notices)) - len(shown),
     )
 
 
@@ -116,7 +114,11 @@ def _checks(state: PMState) -> tuple[Check, ...]:
     """Return how the check ended before anything was changed, and on the work that passed last."""
     found = (("before any change", baseline_of(state)), ("after", last_check(state)))
     return tuple(
-        Check(f"{when} ({step.id})", step.check_exit, step.check_lines)
+        Check(
+            f"{when} ({step.id}){', before the rebase' if rebased_since(state, step) else ''}",
+            step.check_exit,
+            step.check_lines,
+        )
         for when, step in found
         if step is not None and step.check_exit is not None
     )

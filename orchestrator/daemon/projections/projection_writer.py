@@ -24,7 +24,6 @@ from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_sta
 from orchestrator.model.actions import Rebase
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
-from orchestrator.model.names import is_task_id
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.clock import Clock
@@ -162,9 +161,10 @@ class ProjectionWriter:
         documents = everything or urgent != self._urgent or self.clock.monotonic() >= self._next_at
         if documents:
             self._look_at_branch(state, again=news.rescan)
+        shown = self._outcome
         if documents or len(state.steps) <= FEW:  # it visits every step, which is slow for a large plan
-            self._outcome = outcome_of(state, self._looked, self._called(state))
-        if news.state is not None or (documents and news.rescan):
+            self._outcome = outcome_of(state, self._looked)
+        if news.state is not None or self._outcome != shown or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
             news.state = None
         if documents:
@@ -182,19 +182,11 @@ class ProjectionWriter:
         elif again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
 
-    def _called(self, state: PMState) -> str:
-        """Return the word by which commands reach a task: its id if another project has a task of the same name."""
-        try:
-            ids = self.files.names(self.home.parent)
-        except (OrchestratorError, OSError):
-            return state.id
-        return state.name if sum(is_task_id(task, state.name) for task in ids) <= 1 else state.id
-
     def _write_documents(self, news: _Pending, state: PMState, last_checkin: float, at: float) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
-        view = pm_view(state, last_checkin, self._looked, self._called(state))
+        view = pm_view(state, last_checkin, self._looked)
         if news.rescan:
             self.scribe.rescan(view, at)
         else:

@@ -135,11 +135,13 @@ def _shape(  # noqa: PLR0913 (it is gathered from several sources)
         ],
         "branch": state.branch,
         "base": state.base,
+        "tip": state.tip,
         "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
         "last_checkin": last_checkin or None,
         "updated": at,
         "notices": [_masked(notice) for notice in state.notices[-NOTICES_SHOWN:]],
+        "noticed": max(state.noticed, len(state.notices)),
     }
 
 

@@ -40,7 +40,7 @@ def let_go(context: Context, task: Task, why: str) -> str:
     """
     name = task.engine.state.name or task.id
     if task.begun and not task.rests:
-        raise Refused(f"{name} is {task.engine.state.state}: `task stop {name}` first")
+        raise Refused(f"{name} is {task.engine.state.state}: `task stop {task.id}` first")
     if task.doing.busy:
         raise Refused(f"work for {name} is still under way: try again in a moment")
     write_mark(context.adapters.files, task.home, why, context.clock.now())

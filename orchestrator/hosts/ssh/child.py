@@ -16,17 +16,26 @@ from typing import IO, Final
 from orchestrator.model.errors import Refused, Unavailable
 
 _PIECE: Final = 65_536
+_LOOK: Final = 0.02  # seconds between two looks whether a child may go on
 
 
 class Late(Unavailable):
     """A child did not end by its deadline, and was killed."""
 
 
-class TooMuch(Refused):
-    """A child wrote more than it was allowed to, and was killed. `out` is what it had written on standard output."""
+class GaveWay(Unavailable):
+    """A child was ended because something else is to be done first."""
 
-    def __init__(self, message: str, out: bytes = b"") -> None:
+
+class TooMuch(Refused):
+    """A child wrote more than it was allowed to, and was killed.
+
+    `out` is what it had written on standard output; `is_err`: it was standard error that it wrote too much on.
+    """
+
+    def __init__(self, message: str, out: bytes = b"", *, is_err: bool = False) -> None:
         self.out = out
+        self.is_err = is_err
         super().__init__(message)
 
 
@@ -93,13 +102,15 @@ class _Streams:
         piece = os.read(stream.fileno(), _PIECE)
         self.read[name] += piece
         if len(self.read[name]) > self.most:
-            raise TooMuch(f"wrote more than {self.most} bytes", bytes(self.read["out"]))
+            what = "bytes of error messages" if name == "err" else "bytes"
+            message = f"wrote more than {self.most} {what}"
+            raise TooMuch(message, bytes(self.read["out"]), is_err=name == "err")
         if name == "out" and self.heed is not None and not self.heed(piece):
             raise TooMuch("did more than it was allowed", bytes(self.read["out"]))
         return bool(piece)
 
 
-def run_child(
+def run_child(  # noqa: PLR0913 (all of them bound one child)
     argv: Sequence[str],
     *,
     stdin: bytes,
@@ -107,16 +118,19 @@ def run_child(
     most: int,
     environ: Mapping[str, str],
     heed: Callable[[bytes], bool] | None = None,
+    go_on: Callable[[], bool] | None = None,
+    grace: float = 0.0,
     among: Children | None = None,
 ) -> Ended:
     """Run a program in a session of its own, so that it finds no terminal to ask on; return its result.
 
     `deadline` is in seconds, `most` in bytes of standard output and of standard error each. `heed` gets standard output
-    as it comes, and returns whether the child may go on. `among` registers the child with others that may be ended
-    together.
+    as it comes, and returns whether the child may go on; `go_on` returns that at any time. One that is ended is asked
+    to, if it gets a `grace`, in seconds. `among` registers the child with others that may be ended together.
 
     Raises:
         Late: it did not end in time.
+        GaveWay: `go_on` ended it.
         TooMuch: it wrote more than `most`, or may not go on.
         Unavailable: it could not be started.
 
@@ -136,16 +150,26 @@ def run_child(
     with child, (among or Children()).held(child):
         try:
             streams = _Streams(memoryview(stdin), most, heed)
-            _serve(child, streams, until)
+            _serve(child, streams, until, go_on)
             status = child.wait(max(0.0, until - time.monotonic()))
         except (Late, subprocess.TimeoutExpired):
             raise Late(f"{argv[0]} did not end within {deadline:g} s") from None
         finally:
-            _kill(child)
+            _end(child, grace)
     return Ended(status, bytes(streams.read["out"]), bytes(streams.read["err"]))
 
 
-def _serve(child: subprocess.Popen[bytes], streams: _Streams, until: float) -> None:
+def _end(child: subprocess.Popen[bytes], grace: float) -> None:
+    if grace and child.poll() is None:
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(child.pid, signal.SIGTERM)
+            child.wait(grace)
+    _kill(child)
+
+
+def _serve(
+    child: subprocess.Popen[bytes], streams: _Streams, until: float, go_on: Callable[[], bool] | None
+) -> None:
     assert child.stdin is not None  # noqa: S101 - PIPE was asked for
     assert child.stdout is not None  # noqa: S101
     assert child.stderr is not None  # noqa: S101
@@ -161,7 +185,9 @@ def _serve(child: subprocess.Popen[bytes], streams: _Streams, until: float) -> N
             left = until - time.monotonic()
             if left <= 0:
                 raise Late
-            for key, _ in ready.select(left):
+            if go_on is not None and not go_on():
+                raise GaveWay
+            for key, _ in ready.select(left if go_on is None else min(left, _LOOK)):
                 stream: IO[bytes] = key.fileobj  # type: ignore[assignment]
                 if not streams.serve(stream, key.data):
                     ready.unregister(stream)

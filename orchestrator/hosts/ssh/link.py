@@ -6,7 +6,6 @@ moment, and on evidence (law 5).
 
 from __future__ import annotations
 
-import random
 import secrets
 import threading
 import time
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats.location import Address
-from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
-from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.child import Children, Ended, Late, run_child
-from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way, refused
+from orchestrator.hosts.ssh.connection import Connection
+from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
@@ -47,7 +45,6 @@ anew, as sessions of it were not released (for example by a program that was kil
 YOUNG: Final = 30.0
 """Seconds for which a new connection is kept anyway: the sessions may belong to people who have logged in."""
 
-_LOST: Final = "the connection was lost"
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
 _SHELL: Final = (
     'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
@@ -89,12 +86,10 @@ class Link:
         self._room = channels
         self._used = 0
         self._free = threading.Condition()
+        # Held while a connection is made or closed, which takes seconds.
         self._connecting = threading.Lock()
-        self._master: Master | None = None
-        self._state = State()
-        self._failures = 0
-        self._not_before = 0.0
-        self._over = False
+        self._connection = Connection(address)
+        self._over = self._renew = False
         self._lacks = set[str]()
         self._made_at = 0.0
         self._crowded_since: float | None = None
@@ -108,12 +103,7 @@ class Link:
 
     def state(self) -> State:
         """Return the believed state of the link, and since when. It asks nobody, and returns at once."""
-        master = self._master
-        if self._state.way is Way.REACHABLE and master is not None and not master.stands():
-            with self._connecting:
-                if self._master is master:
-                    self._lost(_LOST)
-        return self._state
+        return self._connection.state()
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", deadline: float = DEADLINE, most: int = MOST
@@ -188,25 +178,39 @@ class Link:
                     self._lacks.add(name)
                     raise self._no_subsystem(name) from None
                 raise self._ended_early(problem.said, name, master) from None
-            self._failures = 0
+            self._connection.works()
+
+    def cut_off(self, why: str, said: bytes = b"") -> Unreachable:
+        """Return the error for a program of `shell` that ended early, or did not end in time.
+
+        `said` is what it, and its ssh, wrote on standard error.
+        """
+        master = self._connection.look().master
+        if master is None:
+            return Cut(f"{self.address}: {why}")
+        if _NO_CHANNEL in said:
+            return self._crowded(master)
+        self._doubt(master)
+        return Cut(f"{self.address}: {why}", stands=master.stands())
 
     def again(self) -> None:
-        """Let the next command try to connect at once: somebody fixed something, or the network came back."""
-        with self._connecting:
-            self._not_before = 0.0
-            if self._state.way is Way.REFUSED:
-                self._state = State()
+        """Let the next command try to connect at once: somebody fixed something, or the network came back.
+
+        It returns at once. The failure of a try that is under way does not postpone the next one. A connection to which
+        the box grants too few sessions is made anew when nothing uses it: its limit stays as long as it stands.
+        """
+        self._connection.again()
+        self._renew = self._room < self._channels
 
     def patience(self) -> float:
         """Return the seconds until a command would try to connect: 0 if it would now."""
-        return max(0.0, self._not_before - time.monotonic())
+        return self._connection.patience()
 
     def close(self) -> None:
         """End the connection; commands that run there are hung up, programs in a tmux there go on."""
         with self._connecting:
-            if self._master is not None:
-                self._master.close()
-            self._master, self._state = None, State()
+            self._connection.end()
+            self._connection.close_given_up()
 
     def end(self) -> None:
         """End the connection for good, with all commands of ours: their callers get an error at once."""
@@ -230,62 +234,56 @@ class Link:
                 self._used -= 1
                 self._free.notify()
 
-    def _narrow(self) -> None:
-        """Assume that the box grants only as many sessions as are in use, without the one that it refused."""
+    def _crowded(self, master: Master) -> Unreachable:
+        """Return the error for a session that was refused.
+
+        From now on it is assumed that the box grants only as many as are in use, without that one.
+        """
         with self._free:
             self._room = max(1, min(self._room, self._used - 1))
+        self._replace_leaking(master)
+        return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
 
     def _connected(self, until: float) -> Master:
         if not self._connecting.acquire(timeout=max(0.0, until - time.monotonic())):
             raise Unreachable(f"{self.address} is being connected to, and does not answer")
         try:
-            if self._master is not None and self._master.stands():
-                return self._master
-            if self._master is not None:
-                self._lost(_LOST)
-            if self._state.way is Way.REFUSED:
-                raise NotLetIn(_sentence(self.address, self._state), self._state)
-            if time.monotonic() < self._not_before:
-                raise Unreachable(_sentence(self.address, self._state))
+            found = self._connection.look()
+            if self._renew and found.master is not None and self._used == 1:  # by this command
+                self._connection.give_up(found.master)
+                found = self._connection.look()
+            self._connection.close_given_up()
+            if found.master is not None:
+                return found.master
+            if found.state.way is Way.REFUSED:
+                raise NotLetIn(_sentence(self.address, found.state), found.state)
+            if time.monotonic() < found.not_before:
+                raise Unreachable(_sentence(self.address, found.state))
             if self._over:
                 raise Unreachable(f"{self.address} is not connected to any more: this program is ending")
-            return self._connect()
+            return self._connect(found.calls)
         finally:
             self._connecting.release()
 
-    def _connect(self) -> Master:
+    def _connect(self, calls: int) -> Master:
         try:
-            self._master = Master.connect(self._place, self._environ, lambda: self._over)
+            master = Master.connect(self._place, self._environ, lambda: self._over)
         except NoConnection as problem:
-            words = read_words(problem.said)
-            if words.trouble is Trouble.UNREACHABLE:
-                self._lost(words.why)
-                raise Unreachable(_sentence(self.address, self._state)) from None
-            known = _known(words.known_in, words.line)
-            self._state = refused(self.address, words, known, time.time())
-            raise NotLetIn(_sentence(self.address, self._state), self._state) from None
-        self._state = State(Way.REACHABLE, time.time(), "ssh is connected")
-        self._room = self._channels
+            state = self._connection.failed(problem.said, calls)
+            if state.way is Way.REFUSED:
+                raise NotLetIn(_sentence(self.address, state), state) from None
+            raise Unreachable(_sentence(self.address, state)) from None
+        self._connection.made(master)
+        self._room, self._renew = self._channels, False
         self._lacks = set()
         self._made_at, self._crowded_since = time.monotonic(), None
-        return self._master
-
-    def _lost(self, why: str) -> None:
-        """Record that the link is lost, since now or since before; and when to retry."""
-        if self._master is not None:
-            self._master.close()
-            self._master = None
-        self._failures += 1
-        self._not_before = time.monotonic() + pause(self._failures, random.random())  # noqa: S311 - no secret
-        since = self._state.since if self._state.way is Way.UNREACHABLE else time.time()
-        self._state = State(Way.UNREACHABLE, since, why)
+        return master
 
     def _doubt(self, master: Master) -> None:
-        """Give up a connection whose own process hangs; a command that merely runs long is left alone."""
-        if not master.answers(self._environ):
-            with self._connecting:
-                if self._master is master:
-                    self._lost("the connection's own process does not answer")
+        """Give up a connection that ended, or whose own process hangs; one command that failed costs it nothing."""
+        if self._connection.look().master is master and not master.answers(self._environ):
+            self._connection.lose(master, "the connection's own process does not answer")
+            self._close_given_up()
 
     def _replace_leaking(self, master: Master) -> None:
         """Give up a connection that long grants no session though none is in use: the next command makes another."""
@@ -293,10 +291,12 @@ class Link:
         since = self._crowded_since = self._crowded_since or now
         if self._used > 1 or now - since < LEAKED or now - self._made_at < YOUNG:
             return
+        self._connection.give_up(master)
+        self._close_given_up()
+
+    def _close_given_up(self) -> None:
         with self._connecting:
-            if self._master is master:
-                master.close()
-                self._master = None
+            self._connection.close_given_up()
 
     def _no_subsystem(self, name: str) -> NoSubsystem:
         return NoSubsystem(f"{self.address}: its sshd has no `{name}`: enable it there")
@@ -305,8 +305,8 @@ class Link:
         """Return the result of a command, if its end was marked."""
         err, _, status = ended.err.rpartition(f"\n{mark} ".encode())
         if status.strip().isdigit():
-            # Not on connecting: a box that accepts and hangs up would be connected to every second forever.
-            self._failures, self._crowded_since = 0, None
+            self._connection.works()
+            self._crowded_since = None
             _, _, out = ended.out.partition(f"\n{mark}\n".encode())
             return Ended(int(status), out, err)
         raise self._ended_early(ended.err, name, master)
@@ -314,27 +314,13 @@ class Link:
     def _ended_early(self, words_printed: bytes, name: str, master: Master) -> Unreachable:
         """Return the error for an ssh that ended before its command, with these words."""
         if words_printed.startswith(_NO_CHANNEL):
-            self._narrow()
-            self._replace_leaking(master)
-            return Unreachable(f"{self.address} is busy: it grants this connection no more sessions")
-        if not master.stands():
-            self.state()
+            return self._crowded(master)
+        self._doubt(master)
         words = words_printed[-200:].decode(errors="replace").strip()
         return Cut(
             f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
             stands=master.stands(),
         )
-
-
-def _known(path: str, line: int) -> str:
-    """Return the fingerprint in a line of the user's known_hosts; empty if that is not possible."""
-    if not path or not line:
-        return ""
-    try:
-        with Path(path).open(errors="replace") as file:
-            return next((fingerprint(text) for number, text in enumerate(file, 1) if number == line), "")
-    except OSError:
-        return ""
 
 
 def _sentence(address: Address, state: State) -> str:

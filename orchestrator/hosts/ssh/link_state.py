@@ -64,6 +64,15 @@ class NotLetIn(Unavailable):
         super().__init__(message)
 
 
+def is_lost(error: Exception) -> bool:
+    """Return whether an error says that a box cannot be used now, and not only that one thing there cannot be done.
+
+    A command that does not end while the connection stands says nothing of others: one folder may be on a disk that
+    hangs.
+    """
+    return isinstance(error, Unreachable | NotLetIn) and not (isinstance(error, Cut) and error.stands)
+
+
 def refused(address: Address, words: Words, known: str, at: float) -> State:
     """Return the state after ssh reported a refusal. `known` is the fingerprint of the key on file."""
     return State(Way.REFUSED, at, words.why, words.trouble, words.offered, known, _advice(address, words))

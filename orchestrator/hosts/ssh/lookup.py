@@ -16,6 +16,7 @@ DEADLINE: Final = 60.0
 LARGEST: Final = 16 * 1_048_576
 """The maximum size of a file whose lines are counted."""
 
+# The folder itself is no file, nor is what git has there, nor what a task has but its artifacts.
 # Links are followed one by one, as `readlink -f` is not everywhere; their target must be below the folder. The `.`
 # after each path keeps line feeds at its end, which `$( )` would remove.
 _FILE: Final = r"""
@@ -40,6 +41,13 @@ done
 here=$(pwd -P; echo .)
 here=${here%??}
 case $here/ in "$root"/*) ;; *) exit 0 ;; esac
+if [ -z "$name" ] && [ "${here%/}" = "$root" ]; then exit 0; fi
+case $here/$name/ in */.git/*) exit 0 ;; esac
+case $here/$name/ in
+    "$root/$4"/artifacts//) exit 0 ;;
+    "$root/$4"/artifacts/*) ;;
+    "$root/$4"/*) exit 0 ;;
+esac
 if [ -z "$name" ]; then
     if [ -n "$(find . -xdev -type f -size +0 -print 2>/dev/null | sed q)" ]; then echo folder; else echo void; fi
     exit 0
@@ -57,8 +65,13 @@ _COMMIT: Final = r"""
 cd -- "$1" 2>/dev/null || exit 3
 git rev-parse --git-dir >/dev/null 2>&1 || exit 0
 commit=$(git rev-parse --verify --quiet --end-of-options "$2^{commit}" 2>/dev/null) || exit 0
-git merge-base --is-ancestor "$commit" HEAD 2>/dev/null && echo "$commit"
-exit 0
+git merge-base --is-ancestor "$commit" HEAD 2>/dev/null || exit 0
+if [ -n "$3" ] && git rev-parse --verify --quiet --end-of-options "$3^{commit}" >/dev/null 2>&1; then
+    git merge-base --is-ancestor "$commit" "$3" 2>/dev/null && exit 0
+elif [ "$(git show --no-patch --format=%ct "$commit" 2>/dev/null)" -lt "$4" ]; then
+    exit 0
+fi
+echo "$commit"
 """
 _NO_FOLDER: Final = 3
 _ANSWER: Final = re.compile(r"folder|void|empty|large|lines (\d{1,12})")
@@ -66,17 +79,18 @@ _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def file_at(link: Link, there: str, path: str) -> RemoteFile | None:
+def file_at(link: Link, there: str, path: str, task: str) -> RemoteFile | None:
     """Return the file at a path, absolute or in the folder `there`; None if there is none below that folder.
 
-    Links are followed as long as they stay below it. An unreadable file counts as missing.
+    Links are followed as long as they stay below it. An unreadable file counts as missing. So does what is git's own,
+    and what lies in `task`, a path in that folder, but for its `artifacts/`.
 
     Raises:
         Unavailable: it cannot be determined there, or the folder does not exist.
         Unreachable, Cut, NotLetIn: as `Link.run`.
 
     """
-    answer = _asked(link, _FILE, there, path, str(LARGEST))
+    answer = _asked(link, _FILE, there, path, str(LARGEST), task)
     if not answer:
         return None
     found = _ANSWER.fullmatch(answer)
@@ -90,8 +104,11 @@ def file_at(link: Link, there: str, path: str) -> RemoteFile | None:
     return RemoteFile(is_folder, is_empty=answer in {"void", "empty"}, lines=None if answer == "large" else 0)
 
 
-def commit_at(link: Link, there: str, name: str) -> str:
+def commit_at(link: Link, there: str, name: str, base: str, since: float) -> str:
     """Return the full hash of a commit, by a full or short one, if HEAD of the repository `there` has it, else empty.
+
+    A commit that the commit `base` has does not count; where `base` is not known there, one made before `since`
+    (seconds since the epoch).
 
     Raises:
         Unavailable: the folder does not exist.
@@ -100,7 +117,7 @@ def commit_at(link: Link, there: str, name: str) -> str:
     """
     if not _SHORT.fullmatch(name):
         return ""
-    answer = _asked(link, _COMMIT, there, name)
+    answer = _asked(link, _COMMIT, there, name, base, str(int(since)))
     return answer if _WHOLE.fullmatch(answer) else ""
 
 

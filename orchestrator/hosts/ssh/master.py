@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats.location import Address
-from orchestrator.hosts.processes import Process, alive, send, start_of
+from orchestrator.formats.scarcity import cause_of
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.processes import Process, alive, command_of, send, start_of
 from orchestrator.hosts.ssh.child import run_child
 from orchestrator.hosts.ssh.stderr import Stderr
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.files import Unreadable
 
 CONNECT: Final = 8.0
 """Seconds in which a connection must be made, jumps and login included."""
@@ -37,8 +40,10 @@ PROBE: Final = 2.0
 """Seconds in which the connection's own process must report that it runs."""
 
 _LOOK: Final = 0.005  # seconds between two looks for the control socket
+_OWNER: Final = 256  # bytes of what names the process that holds a connection
 _SAID: Final = 16_384  # bytes of an answer of ssh's own process
 _LAST_WORDS: Final = 1.0  # seconds for them, should something else hold its standard error open
+_KILLED: Final = 2.0  # seconds in which a killed process must end
 _SOCKET: Final = 104 - 18  # the shortest limit there is, less what ssh appends while it makes the socket
 
 _ALWAYS: Final = {
@@ -108,6 +113,11 @@ class MasterPlace:
         config = ["-F", str(self.config)] if self.config else []
         return ["ssh", *config, "-N", "-T", *self._control(), *settings, *self.address.words()]
 
+    def is_master(self, command: str) -> bool:
+        """Return whether this is the command of a master of this place, as `command_of` returns it."""
+        program = command.replace("\0", " ").partition(" ")[0]
+        return program.rpartition("/")[2] == "ssh" and self._control()[1] in command
+
     def channel(self, command: str) -> list[str]:
         """Return the arguments that run a command line there over the connection, and never open another one."""
         return [*self.channel_words(), "--", self.address.host, command]
@@ -173,8 +183,13 @@ class Master:
             words.close()
             raise Unavailable(f"ssh could not be started: {error}") from error
         words.follow(child)
-        place.owner.write_text(str(Process(child.pid, start_of(child.pid))))
         made = cls(place, child, words)
+        try:
+            owner = str(Process(child.pid, start_of(child.pid)))
+            DiskFiles().write(place.owner, owner.encode(), durable=False)
+        except OSError as error:
+            made.close()
+            raise Unavailable(f"{place.owner} cannot be written: {cause_of(error)}") from error
         try:
             while not place.socket.exists():
                 late = time.monotonic() > until or given_up()
@@ -206,21 +221,29 @@ class Master:
             with suppress(ProcessLookupError):
                 # Its jumps are children of it.
                 os.killpg(self._child.pid, signal.SIGKILL)
-        self._child.wait()
+        with suppress(subprocess.TimeoutExpired):
+            # A process in an uninterruptible call outlives its kill; it is reaped later.
+            self._child.wait(_KILLED)
         said = self._words.said(_LAST_WORDS).decode(errors="replace")
         self._words.close()
-        self._place.socket.unlink(missing_ok=True)
-        self._place.owner.unlink(missing_ok=True)
+        with suppress(OSError):  # something else may be in their place
+            self._place.socket.unlink(missing_ok=True)
+            self._place.owner.unlink(missing_ok=True)
         return said
 
 
 def _end_left_behind(place: MasterPlace) -> None:
-    """End the master of a process of ours that was killed: it may hang, and nobody else would close it."""
-    with suppress(OSError, ValueError):
-        pid, _, start = place.owner.read_text().partition("@")
+    """End the master of a process of ours that was killed: it may hang, and nobody else would close it.
+
+    Whatever the file says, nothing is ended but an ssh with our socket.
+    """
+    with suppress(OSError, ValueError, Unreadable):
+        pid, _, start = DiskFiles().read(place.owner, _OWNER).decode().partition("@")
         left = Process(int(pid), start)
-        send(left, signal.SIGKILL)
-        until = time.monotonic() + 1
-        while alive(left) and time.monotonic() < until:
-            time.sleep(_LOOK)
-    place.socket.unlink(missing_ok=True)
+        if place.is_master(command_of(left.pid)):
+            send(left, signal.SIGKILL)
+            until = time.monotonic() + 1
+            while alive(left) and time.monotonic() < until:
+                time.sleep(_LOOK)
+    with suppress(OSError):
+        place.socket.unlink(missing_ok=True)

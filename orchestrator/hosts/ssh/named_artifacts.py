@@ -1,12 +1,38 @@
-"""The artifacts that a report on a box names: they are fetched before it, as they are evidence for it."""
+"""The artifacts that new reports on a box name: they are fetched ahead of these reports, as they are evidence (law 6).
+
+A report that names a folder waits until all of the box's files in it are here. What is not here when a report is
+published is noted with the reason [withheld.py]: so it is judged by that, and not by the part of it that is here.
+"""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.handoff_format import read_any_report
+from orchestrator.hosts.ssh.bounds import Quota, choice
+from orchestrator.hosts.ssh.link_state import Cut
+from orchestrator.hosts.ssh.publish import Pulled
+from orchestrator.hosts.ssh.pull import NOT_A_FILE
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import BadFile
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.ssh.bounds import Bounds, Room
+    from orchestrator.hosts.ssh.publish import Publisher
+    from orchestrator.hosts.ssh.pull import Mirror, Took
+    from orchestrator.hosts.ssh.withheld import Withheld
+    from orchestrator.ports.files import Files
+
+NAMED: Final = 30.0
+"""Seconds that one try to fetch the artifacts that reports name may take."""
+
+HELD: Final = 120.0
+"""Seconds for which a report waits for the artifacts that it names; then it is published without them."""
+
+LATE: Final = "not all of it came in time"
 
 
 def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
@@ -29,3 +55,167 @@ def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
         if kind_of(path, ()) is Kind.ARTIFACT:
             found.append(path)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The artifacts named by reports that are `news`, and the reports that wait for others which are not here yet."""
+
+    news: frozenset[str] = frozenset()
+    awaits: frozenset[str] = frozenset()
+    parts: tuple[Pulled, ...] = ()
+
+
+@dataclass(slots=True)
+class _Try:
+    """What one try to fetch artifacts brought: names, why others did not come, and whether more is to come."""
+
+    files: list[str] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+    parts: list[Pulled] = field(default_factory=list)
+    is_whole: bool = False
+
+
+@dataclass(slots=True)
+class NamedArtifacts:
+    """The artifacts of one task on one box that reports name.
+
+    Args:
+        mirror: Where they are fetched to.
+        publisher: Publishes them.
+        files: The files here.
+        bounds: The limits on one pull.
+        withheld: Where is noted what does not come.
+        room: Returns what may still come in all.
+        paths: Returns the paths there of names in the mirror, in the form for rsync.
+        left: Returns the report on what a transfer left.
+        no_room: The reason for what there is no room for.
+        steady: Returns seconds that never go back.
+
+    """
+
+    mirror: Mirror
+    publisher: Publisher
+    files: Files
+    bounds: Bounds
+    withheld: Withheld
+    room: Callable[[], Room]
+    paths: Callable[[Iterable[str]], list[str]]
+    left: Callable[[Took], Pulled]
+    no_room: str
+    steady: Callable[[], float]
+    _waiting: dict[str, float] = field(default_factory=dict)
+
+    def fetch(self, reports: Mapping[str, Sequence[str]], runs: Collection[str]) -> Fetched:
+        """Fetch the artifacts that these reports name, as far as they come now. Raises as `Mirror.bring`, and OSError.
+
+        A report waits for what it names up to a limit. Then its user is told what is missing.
+        """
+        named = list(dict.fromkeys(each for paths in reports.values() for each in paths))
+        if not named:
+            self._waiting.clear()
+            return Fetched()
+        tried = _Try()
+        try:
+            self._try(named, tried)
+        except Cut as problem:
+            if not problem.stands:
+                raise
+        for each in named:
+            self.publisher.make_folder(each)
+        news = self.publisher.news(runs, [*named, *tried.files])
+        awaits = set() if tried.is_whole else {name for name, paths in reports.items() if paths}
+        now = self.steady()
+        self._waiting = {name: self._waiting.get(name, now) for name in awaits}
+        waits = frozenset(name for name, since in self._waiting.items() if now - since < HELD)
+        parts = [*tried.parts]
+        if waits:
+            parts.append(Pulled(more=True, waits=True))
+        for name, paths in reports.items():
+            if name not in waits:
+                parts += self._judged(paths, tried)
+        self.withheld.keep()
+        return Fetched(frozenset(news), waits, tuple(parts))
+
+    def recheck(self, missing: Collection[str], listed: Took, over: Collection[str]) -> None:
+        """Note what has come of what was withheld. Raises OSError.
+
+        `missing` are all names that have not, by a listing; for those that are `over` there is no room.
+        """
+        reasons = _reasons(listed) | dict.fromkeys(over, self.no_room)
+        for name, why in list(self.withheld.names.items()):
+            still = any(each == name or each.startswith(f"{name}/") for each in missing)
+            self.withheld.note(name, _why(name, reasons) or (why if still else ""))
+        self.withheld.keep()
+
+    def _judged(self, paths: Iterable[str], tried: _Try) -> list[Pulled]:
+        """Note of the artifacts of a report that is published what is not here."""
+        parts = list[Pulled]()
+        for path in paths:
+            why = _why(path, tried.reasons)
+            entry = self.files.entry(self.mirror.folder / path)
+            if not why and not tried.is_whole and (entry is None or entry.is_folder):
+                why = LATE
+                parts.append(self.publisher.refuse(path, LATE))
+            self.withheld.note(path, why)
+        return parts
+
+    def _try(self, named: Sequence[str], tried: _Try) -> None:
+        """Fetch files and the content of folders, file by file, as far as one pull may."""
+        left = self.room()
+        took = self._bring(named, Quota(self.bounds.size, self.bounds.files, left), tried)
+        for name, size in took.files:
+            left.take(name, size)
+        folders = [each for each in named if self._is_folder(each)]
+        if took.whole and not folders:
+            tried.is_whole = True
+            return
+        listed = self.mirror.bring(
+            ["/"],
+            names=self.paths(folders if took.whole else named),
+            rules=["- .tmp-*"],
+            largest=self.bounds.largest,
+            deep=True,
+            only_list=True,
+            deadline=NAMED,
+        )
+        files = [file for file in listed.files if kind_of(file[0], ()) is Kind.ARTIFACT]
+        chosen = choice(files, left, self.bounds)
+        tried.reasons |= _reasons(listed) | dict.fromkeys(chosen.over, self.no_room)
+        # Of a name that is not there the report is judged, not rsync.
+        tried.parts.append(self.left(listed if took.whole else replace(listed, said="")))
+        if chosen.over:
+            tried.parts.append(self.publisher.refuse("artifacts", self.no_room))
+        again = None
+        if chosen.now:
+            size = max(self.bounds.size, chosen.size)
+            again = self._bring(chosen.now, Quota(size, self.bounds.files, left), tried)
+        tried.is_whole = listed.whole and not chosen.later and (again is None or again.whole)
+
+    def _bring(self, names: Sequence[str], quota: Quota, tried: _Try) -> Took:
+        took = self.mirror.bring(
+            ["/"], names=self.paths(names), largest=self.bounds.largest, quota=quota, deadline=NAMED
+        )
+        tried.files += [name for name, _ in took.files]
+        tried.reasons |= _reasons(took)
+        return took
+
+    def _is_folder(self, name: str) -> bool:
+        entry = self.files.entry(self.mirror.folder / name)
+        return entry is not None and entry.is_folder
+
+
+def _reasons(took: Took) -> dict[str, str]:
+    return dict(took.left)
+
+
+def _why(path: str, reasons: Mapping[str, str]) -> str:
+    """Return why an artifact, or a file in a folder that is one, is not here; nothing if there is no reason.
+
+    Links and the like in a folder are no part of it.
+    """
+    if why := reasons.get(path, ""):
+        return why
+    inside = (name for name, why in reasons.items() if name.startswith(f"{path}/") and why != NOT_A_FILE)
+    first = min(inside, default="")
+    return f"{first}: {reasons[first]}" if first else ""

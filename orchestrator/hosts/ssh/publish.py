@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import layout
-from orchestrator.hosts.ssh.pull import LARGEST
+from orchestrator.hosts.ssh.bounds import LARGEST
 from orchestrator.hosts.ssh.pulled_files import Known, Stamp, stamp
 from orchestrator.hosts.ssh.reconcile import NOT_PLAIN, Deed, Kind, Step, kept_name, kind_of, steps
 from orchestrator.ports.files import Entry, Files, Unreadable
@@ -39,7 +39,8 @@ class Pulled:
     `kept` are conflicts: a name, and where the local file was moved. `refused`: a name, and why it was not fetched;
     each
     is reported once. `more`: pull again soon. `waits`: a report waits for artifacts that it names, and so does the end
-    of its run. `ended` says why the pull ended early; files fetched by then stay.
+    of its run; `gave_way`: something else was to be done first. `ended` says why the pull ended early; files fetched by
+    then stay.
     """
 
     brought: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Pulled:
     more: bool = False
     ended: str = ""
     waits: bool = False
+    gave_way: bool = False
 
 
 def together(parts: Iterable[Pulled]) -> Pulled:
@@ -60,6 +62,7 @@ def together(parts: Iterable[Pulled]) -> Pulled:
         any(part.more for part in parts),
         next((part.ended for part in parts if part.ended), ""),
         any(part.waits for part in parts),
+        any(part.gave_way for part in parts),
     )
 
 
@@ -80,13 +83,17 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Publishes one task's mirror. `folder` is the task's folder here, `home` the PM's own one of it."""
+    """Publishes one task's mirror. `folder` is the task's folder here, `home` the PM's own one of it.
+
+    `largest` is the maximum size of a file in bytes.
+    """
 
     files: Files
     known: Known
     mirror: Path
     folder: Path
     home: Path
+    largest: int = LARGEST
 
     def news(self, runs: Collection[str], names: Iterable[str] | None = None) -> set[str]:
         """Return those of these names of the mirror, or of all its names, that differ from what was published last.
@@ -184,7 +191,7 @@ class Publisher:
                     yield self._keep(step)
                 # Events are handled in the order of these times, wherever they were written.
                 written = seen.written_ns if step.kind is Kind.EVENT else None
-                data = self.files.read(self.mirror / step.name, LARGEST)
+                data = self.files.read(self.mirror / step.name, self.largest)
                 self.files.write(place, data, durable=durable, mtime_ns=written)
                 yield Pulled((step.name,))
 
@@ -192,10 +199,11 @@ class Publisher:
         """Return a refusal of a name, unless it was reported before."""
         return Pulled(refused=((name, why),) if self.known.is_new(name, why) else ())
 
-    def size(self, within: tuple[str, ...]) -> int:
-        """Return the total bytes of the mirror's names that begin so."""
-        entries = (self.files.entry(self.mirror / name) for name in self._all() if name.startswith(within))
-        return sum(entry.size for entry in entries if entry is not None)
+    def sizes(self, within: tuple[str, ...]) -> dict[str, int]:
+        """Return the sizes in bytes of the mirror's names that begin so."""
+        names = [name for name in self._all() if name.startswith(within)]
+        entries = {name: self.files.entry(self.mirror / name) for name in names}
+        return {name: entry.size for name, entry in entries.items() if entry is not None}
 
     def make_folder(self, name: str) -> None:
         """Make a folder of artifacts here, if the mirror has it and nothing is in its place."""
@@ -242,7 +250,7 @@ class Publisher:
         if not entry.is_file:
             return NOT_PLAIN
         try:
-            return sha256(self.files.read(path, LARGEST)).hexdigest()
+            return sha256(self.files.read(path, self.largest)).hexdigest()
         except Unreadable:
             return NOT_PLAIN
 

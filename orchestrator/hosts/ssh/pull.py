@@ -3,32 +3,39 @@
 The mirror is ours alone: no agent works in it, nobody watches it, and nothing in it is ever deleted. So an interrupted
 transfer, a stray file or an emptied box can do no harm. What is published from it into a task's folder is decided
 elsewhere.
+
+rsync fills a folder beside it, `incoming`, and what is whole there, and within the limits, is moved into the mirror. A
+large file may be in part there, of a transfer that was cut off or gave way: the next one continues from that. (The
+option for that, --partial-dir, fails on such a file in rsync 3.2.7 as Debian 12 has it.)
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from orchestrator.hosts.ssh.bounds import LARGEST, Quota
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 
 MARK: Final = ".orchestrator-box"
 """A file in each folder there, with the task's id: it is missing in a folder that was emptied, or is not mounted."""
 
-LARGEST: Final = 64 * 1_048_576
-"""The maximum size of a file that is fetched."""
-
-# No --delete of any kind, no --partial, no --inplace: see the module. Links are not fetched (they may lead anywhere),
-# nor devices and pipes; the box does not determine a file's mode.
+# No --delete of any kind, no --inplace: see the module. Links are not fetched (they may lead anywhere), nor devices and
+# pipes; the box does not determine a file's mode.
 _OPTIONS: Final = (
+    "--partial",
     "--relative",
     "--times",
     "--omit-dir-times",
@@ -52,14 +59,19 @@ class Emptied(Refused):
 class Took:
     """The result of rsync: the files that it fetched, or would fetch, with their sizes in bytes; what it left, and why.
 
-    `said` are its own error messages. Unless `whole`, there were more files than could be listed or fetched.
+    `said` are its own error messages. Unless `whole`, there were more files than could be listed or fetched;
+    `gave_way`: because something else was to be done; `over`: because there was more than it may bring at once.
     """
 
     files: tuple[tuple[str, int], ...] = ()
     left: tuple[tuple[str, str], ...] = ()
     said: str = ""
     whole: bool = True
+    gave_way: bool = False
+    over: bool = False
 
+
+NOT_A_FILE: Final = "it is a link, a pipe or a device"
 
 TREE: Final = "tree"
 """The name of a mirror in the folder of its task; the record of it is beside it."""
@@ -67,16 +79,19 @@ TREE: Final = "tree"
 
 def clear(folder: Path) -> None:
     """Delete the mirrors in a task's folder; their records stay. Raises OSError."""
-    for name in (TREE, f"{TREE}{_STAGE}"):
+    for name in (TREE, f"{TREE}{_STAGE}", f"{TREE}{_INCOMING}"):
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
 
 
 _STAGE: Final = ".stage"
+_INCOMING: Final = ".incoming"
+_UNVERIFIED: Final = "failed verification"
+_PARTS: Final = 2  # files of which a part is kept
 _READ_MARKS: Final = """
 for mark; do
     task=
-    IFS= read -r task 2>/dev/null <"$mark"
+    if [ -f "$mark" ]; then IFS= read -r task 2>/dev/null <"$mark"; fi
     printf '%s\\n' "$task"
 done 2>/dev/null
 """
@@ -137,7 +152,8 @@ class Mirror:
         largest: int = LARGEST,
         deep: bool = False,
         only_list: bool = False,
-        budget: int | None = None,
+        quota: Quota | None = None,
+        go_on: Callable[[], bool] | None = None,
         deadline: float = DEADLINE,
     ) -> Took:
         """Fetch new files below `sources`, each whole or not at all; or only list them.
@@ -149,42 +165,138 @@ class Mirror:
             largest: The maximum size in bytes of a file that is fetched.
             deep: Also fetch the content of named folders.
             only_list: Change nothing; return what would be fetched, as far as it can be listed in 1 MB.
-            budget: Bytes of all files together; the file that exceeds it is the last one.
+            quota: What all files together may be; what is beyond it does not come.
+            go_on: Returns whether to go on, at any time. It continues with the next call.
             deadline: Seconds that it may take.
 
         Raises:
-            Cut: the connection ended, or time was up. Files fetched until then stay.
+            Cut: the connection ended, or time was up and nothing came. Files fetched until then stay.
             Unreachable, NotLetIn: there is no connection.
             Unavailable: rsync is missing, or failed; a full disk here is one reason.
 
         """
         if not all(source.startswith("/") for source in sources):
             raise Refused("a pull needs absolute paths")
-        options = [*_OPTIONS, f"--temp-dir={self._stage()}", f"--max-size={largest}"]
+        incoming, stage = self._beside()
+        options = [*_OPTIONS, f"--temp-dir={stage}", f"--compare-dest={self.folder}", f"--max-size={largest}"]
+        # In the order of `sources`, each to its end, before the first file of the next one is looked at.
+        options += ["--no-inc-recursive"]
         options += [f"--filter={rule}" for rule in rules]
         options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
         options += ["--recursive"] if names is not None and deep else []
         options += ["--dry-run"] if only_list else []
-        ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{self.folder}/"]
+        ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{incoming}/"]
         stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
-        done = rsync(
-            self.link,
-            [*options, *ends],
-            self.environ,
-            stdin=stdin,
-            deadline=deadline,
-            cut_short=only_list,
-            budget=budget,
+        before, began = parts_of(incoming), time.time()
+        try:
+            done = rsync(
+                self.link,
+                [*options, *ends],
+                self.environ,
+                stdin=stdin,
+                deadline=deadline,
+                cut_short=only_list,
+                quota=quota,
+                go_on=go_on,
+            )
+        except Cut as problem:
+            moved = self._move(incoming, _Whole(before, began), quota)
+            if problem.stands and (moved.files or parts_of(incoming) != before):
+                # It is slow, and gets on.
+                return replace(moved, whole=False)
+            raise
+        took = _result_of(done, largest)
+        if only_list:
+            return took
+        ended = done.whole and _UNVERIFIED not in done.said
+        moved = self._move(incoming, _Whole(before, math.inf if ended else began, ended=ended), quota)
+        if done.whole and not (ended or moved.files):
+            raise Unavailable(f"{self.link.address}: {done.said[-200:]}")
+        over = moved.over or not (done.whole or done.gave_way)
+        if over and quota is not None:
+            for path, _ in parts_of(incoming):  # of what is too much
+                path.unlink()
+        return replace(
+            took,
+            files=moved.files,
+            left=(*took.left, *moved.left),
+            whole=ended and not moved.over,
+            over=over,
         )
-        return _result_of(done, largest)
 
-    def _stage(self) -> Path:
-        """Return a folder beside it for incomplete files, without the leftovers of a pull that was killed."""
-        stage = self.folder.with_name(self.folder.name + _STAGE)
+    def _beside(self) -> tuple[Path, Path]:
+        """Return the folders beside it for files that come, without the leftovers of a pull that was killed."""
+        incoming, stage = (self.folder.with_name(self.folder.name + end) for end in (_INCOMING, _STAGE))
         shutil.rmtree(stage, ignore_errors=True)
-        for folder in (self.folder, stage):
+        for folder in (self.folder, incoming, stage):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return stage
+        for path, _ in sorted(parts_of(incoming), key=lambda part: part[1])[:-_PARTS]:
+            path.unlink()
+        return incoming, stage
+
+    def _move(self, incoming: Path, whole: _Whole, quota: Quota | None) -> Took:
+        """Move what is whole in a folder into the mirror, as far as it may come; parts stay there."""
+        files, left, over = list[tuple[str, int]](), list[tuple[str, str]](), False
+        counting = None if quota is None else quota.copy()
+        for folder, _, names in os.walk(incoming, topdown=False):
+            here = Path(folder)
+            there = self.folder / here.relative_to(incoming)
+            if not there.is_dir():
+                there.unlink(missing_ok=True)
+                there.mkdir(mode=0o700, parents=True)
+            for each in names:
+                path, size = here / each, (here / each).lstat().st_size
+                name = str(path.relative_to(incoming))
+                match whole.is_so(path):
+                    case None:
+                        continue
+                    case True if counting is not None and not counting.take(name, size):
+                        over = True
+                        path.unlink()
+                    case True if (there / each).is_dir():
+                        left.append((name, "a folder of this name was fetched before"))
+                        path.unlink()
+                    case True:
+                        path.replace(there / each)
+                        files.append((name, size))
+                    case False:
+                        path.unlink()
+            if here != incoming:
+                with suppress(OSError):  # a part of a file is in it
+                    here.rmdir()
+        return Took(tuple(files), tuple(left), over=over)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Which files that rsync has brought are whole.
+
+    It gives a part of a file a time at the beginning of time. A file of which it could not verify the content keeps
+    the time at which it was written here.
+
+    Args:
+        parts: The parts that were there before.
+        until: Files with a time before that are whole, in seconds since the epoch.
+        ended: It has come to its end: there is no new part.
+
+    """
+
+    parts: set[tuple[Path, int]]
+    until: float
+    ended: bool = False
+
+    def is_so(self, path: Path) -> bool | None:
+        """Return whether a file is whole; None for a part, which may become so."""
+        found = path.lstat()
+        if int(found.st_mtime) == 0:
+            return True if self.ended and (path, found.st_size) not in self.parts else None
+        return found.st_mtime < self.until
+
+
+def parts_of(incoming: Path) -> set[tuple[Path, int]]:
+    """Return the files of which a part is in a folder, with the size of that."""
+    found = [Path(folder, name) for folder, _, names in os.walk(incoming) for name in names]
+    return {(path, path.lstat().st_size) for path in found}
 
 
 def _result_of(done: Transfer, largest: int) -> Took:
@@ -194,12 +306,18 @@ def _result_of(done: Transfer, largest: int) -> Took:
             if not found[2].endswith(b"/"):
                 files.append((_name(found[2]), int(found[1])))
         elif found := _NOT_PLAIN.fullmatch(line):
-            left.append((_name(found[1]), "it is a link, a pipe or a device"))
+            left.append((_name(found[1]), NOT_A_FILE))
         elif found := _TOO_LARGE.fullmatch(line):
-            left.append(
-                (_name(found[1]), f"it is larger than the {largest:,} bytes that are fetched of a file")
-            )
-    return Took(tuple(files), tuple(left), done.said, done.whole)
+            left.append((_name(found[1]), too_large(largest)))
+    return Took(tuple(files), tuple(left), done.said, done.whole, done.gave_way)
+
+
+def too_large(largest: int) -> str:
+    """Return the reason for which a file is not fetched, and what to do."""
+    return (
+        f"it is larger than the {largest:,} bytes that are fetched of a file: make it smaller, or have the user raise "
+        "max_artifact_bytes in [limits]"
+    )
 
 
 def _name(shown: bytes) -> str:

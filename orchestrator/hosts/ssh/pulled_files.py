@@ -7,6 +7,7 @@ content is found out again, at the price of a look, of a repeated report, or of 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,6 +18,9 @@ Stamp: TypeAlias = tuple[int, int, int]
 
 REFUSALS_KEPT: Final = 10_000
 """How many refusals are recorded; further ones of the same box are not reported."""
+
+REASONS_KEPT: Final = 5
+"""How often a name is reported as refused, each time for another reason; further reasons are not reported."""
 
 _LIMIT: Final = 1_073_741_824
 _SPARE: Final = 1_000  # outdated lines that are tolerated
@@ -43,10 +47,11 @@ class Known:
         self._path = path
         self.bases: dict[str, Base] = {}
         self.refusals: dict[str, str] = {}
+        self._reported: Counter[str] = Counter()
         self.prepared = False
         self._new: list[bytes] = []
         lines = self._read()
-        if lines is None or lines > len(self.bases) + len(self.refusals) + _SPARE:
+        if lines is None or lines > len(self.bases) + self._reported.total() + _SPARE:
             self._write_anew()
 
     def prepare(self) -> None:
@@ -62,11 +67,12 @@ class Known:
 
     def is_new(self, name: str, why: str) -> bool:
         """Record a refusal; return whether to report it: it is new, and there are not too many."""
-        if self.refusals.get(name) == why or (
-            name not in self.refusals and len(self.refusals) >= REFUSALS_KEPT
-        ):
+        if self.refusals.get(name) == why or self._reported[name] >= REASONS_KEPT:
+            return False
+        if name not in self.refusals and len(self.refusals) >= REFUSALS_KEPT:
             return False
         self.refusals[name] = why
+        self._reported[name] += 1
         self._note("told", name, why)
         return True
 
@@ -108,13 +114,15 @@ class Known:
                 self.bases[name] = Base(digest, (inode, mtime, size))
             case ["told", str(name), str(why)]:
                 self.refusals[name] = why
+                self._reported[name] += 1
             case _:
                 pass
 
     def _write_anew(self) -> None:
         lines = [_line("prepared")] if self.prepared else []
         lines += [_line("base", name, base.digest, base.stamp) for name, base in self.bases.items()]
-        lines += [_line("told", name, why) for name, why in self.refusals.items()]
+        for name, why in self.refusals.items():
+            lines += [_line("told", name, why)] * self._reported[name]
         self._files.make_folder(self._path.parent)
         self._files.write(self._path, b"".join(lines))
 

@@ -9,7 +9,7 @@ kind the time of writing there decides: the names of two events of one second sa
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
@@ -17,9 +17,6 @@ from typing import Final
 from orchestrator.formats.handoff_format import suffixes
 
 PM: Final = "pm-"
-COUNTED: Final = ("artifacts/", "scratchpad/")
-"""The folders with a limit on the total of bytes fetched."""
-
 NOT_PLAIN: Final = ""
 """Stands for the digest of a local file that is no plain file, or is too large to be read."""
 
@@ -148,49 +145,3 @@ def kept_name(name: str, number: int) -> str:
 
 def _raw(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
-
-
-# What is fetched ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Limits on what is fetched of a task from one box; in bytes.
-
-    `files` and `size` limit the artifacts, scratchpads and logs of one pull, `total` the sum of all but logs.
-    `steering` limits the handoffs and events of one call, `steering_total` their sum.
-    """
-
-    files: int = 1_000
-    size: int = 268_435_456
-    total: int = 4_294_967_296
-    control: int = 67_108_864
-    control_total: int = 268_435_456
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The part of a listing to fetch now; `later`: there is more for the next pull; `over`: names beyond the total."""
-
-    now: tuple[str, ...] = ()
-    later: bool = False
-    over: int = 0
-
-
-def choice(listed: Iterable[tuple[str, int]], had: int, bounds: Bounds) -> Choice:
-    """Return which of the changed files, given with their sizes, to fetch now: the smallest first.
-
-    So one tree of many gigabytes does not delay small files, and each pull ends. `had` is how many bytes of artifacts
-    were fetched before.
-    """
-    now, size, later, over = list[str](), 0, False, 0
-    for each, large in sorted(listed, key=lambda file: (file[1], file[0])):
-        if each.startswith(COUNTED) and had + large > bounds.total:
-            over += 1
-        elif len(now) >= bounds.files or (now and size + large > bounds.size):
-            later = True
-        else:
-            now.append(each)
-            size += large
-            had += large if each.startswith(COUNTED) else 0
-    return Choice(tuple(now), later, over)

@@ -29,7 +29,7 @@ if [ ! -d "$cwd" ]; then echo missing; exit; fi
 for folder in "$shared" "$own"; do
     if [ -e "$folder/$mark" ]; then
         other=
-        read -r other <"$folder/$mark"
+        if [ -f "$folder/$mark" ]; then read -r other <"$folder/$mark"; fi
         if [ "$other" != "$task" ]; then echo other; exit; fi
     fi
 done

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Late, TooMuch, run_child
+from orchestrator.formats.location import Address
+from orchestrator.hosts.ssh.bounds import Quota
+from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Way
+from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.errors import Unavailable
 
 DEADLINE: Final = 120.0
@@ -19,7 +22,8 @@ DEADLINE: Final = 120.0
 BOX: Final = "box"
 """The name of the box in the arguments; it has no effect, as the connection exists already."""
 
-_LISTED: Final = re.compile(rb">([0-9]{1,20}) ")
+_LISTED: Final = re.compile(rb">([0-9]{1,20}) (.*)")
+_GRACE: Final = 1.0  # seconds in which it may keep what it has of a file
 _SILENCE: Final = 10  # seconds without a byte after which rsync gives up
 _SAID: Final = 1_048_576
 _MOVED: Final = 24  # a file was moved while it was read; the next transfer finds it
@@ -28,34 +32,41 @@ _LOST: Final = frozenset({10, 12, 30, 35, 255})
 _NOT_THERE: Final = 127
 _NO_ROOM: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _NOT_CLEAN: Final = "is your shell clean"
+_NO_BYTE: Final = "(0 bytes received so far)"
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """rsync's output, and its error messages. Unless `whole`, it had more to do."""
+    """rsync's output, and its error messages. Unless `whole`, it had more to do; `gave_way`: to something else."""
 
     out: bytes
     said: str = ""
     whole: bool = True
+    gave_way: bool = False
 
 
-class _Budget:
-    """Counts the bytes of the files that rsync lists."""
+class _Meter:
+    """Counts the files that rsync lists."""
 
-    def __init__(self, left: int) -> None:
-        self._left = left
+    def __init__(self, quota: Quota) -> None:
+        self._quota = quota
         self._line = b""
 
     def allows(self, piece: bytes) -> bool:
         """Take the next output of rsync; return whether it may go on."""
         *lines, self._line = (self._line + piece).split(b"\n")
         for line in lines:
-            if listed := _LISTED.match(line):
-                self._left -= int(listed[1])
-        return self._left >= 0
+            listed = _LISTED.match(line)
+            if (
+                listed
+                and not line.endswith(b"/")
+                and not self._quota.take(os.fsdecode(listed[2]), int(listed[1]))
+            ):
+                return False
+        return True
 
 
-def rsync(
+def rsync(  # noqa: PLR0913 (all of them bound one transfer)
     link: Link,
     arguments: Sequence[str],
     environ: Mapping[str, str],
@@ -63,41 +74,48 @@ def rsync(
     stdin: bytes = b"",
     deadline: float = DEADLINE,
     cut_short: bool = False,
-    budget: int | None = None,
+    quota: Quota | None = None,
+    go_on: Callable[[], bool] | None = None,
 ) -> Transfer:
     """Run rsync with these arguments; no word of them is interpreted by a shell, here or there.
 
-    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `budget` is how many
-    bytes
-    of files it may transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and
-    transferred files stay.
+    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `quota` is what it may
+    transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and transferred files stay.
+    `go_on` ends it at any time, likewise.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
         Unreachable, NotLetIn: there is no connection.
-        Unavailable: rsync is missing, or failed; a full disk here is one reason.
+        Unavailable: rsync did not start there, or failed; a full disk here is one reason.
 
     """
-    try:
-        with link.shell() as words:
-            own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
-            settings = {**environ, "LC_ALL": "C"}
+    with link.shell() as words:
+        own = ["--protect-args", f"--timeout={_SILENCE}", "-e", shlex.join(words)]
+        try:
             ended = run_child(
                 ["rsync", *own, *arguments],
                 stdin=stdin,
                 deadline=deadline,
                 most=_SAID,
-                environ=settings,
-                heed=None if budget is None else _Budget(budget).allows,
+                environ={**environ, "LC_ALL": "C"},
+                heed=None if quota is None else _Meter(quota.copy()).allows,
+                go_on=go_on,
+                grace=_GRACE,
                 among=link.children,
             )
-    except Late as problem:
-        raise Cut(f"{link.address}: {problem}", stands=link.state().way is Way.REACHABLE) from None
-    except TooMuch as problem:
-        if not cut_short and budget is None:
-            raise Unavailable(f"{link.address}: rsync {problem}") from None
-        return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
-    said = ended.err.decode(errors="backslashreplace").strip()
+        except Late as problem:
+            raise link.cut_off(str(problem)) from None
+        except GaveWay:
+            return Transfer(b"", whole=False, gave_way=True)
+        except TooMuch as problem:
+            if problem.is_err or (not cut_short and quota is None):
+                raise Unavailable(f"{link.address}: rsync {problem}") from None
+            return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
+        said = ended.err.decode(errors="backslashreplace").strip()
+        if ended.status in _LOST and not _NO_ROOM.search(said):
+            lost = link.cut_off(f"a transfer ended in its midst ({_last_words(said)})", ended.err)
+            if not (_NO_BYTE in said and isinstance(lost, Cut) and lost.stands):
+                raise lost
     if _NO_ROOM.search(said):  # whatever its status: there are several for this
         where = "there" if arguments[-1].startswith(f"{BOX}:") else "here"
         raise Unavailable(f"{link.address}: the disk {where} is full: make room ({_last_words(said)})")
@@ -105,20 +123,19 @@ def rsync(
         return Transfer(ended.out)
     if ended.status == _PARTLY:
         return Transfer(ended.out, said)
-    if ended.status in _LOST:
-        raise Cut(
-            f"{link.address}: the connection ended in the middle of a transfer ({_last_words(said)})",
-            stands=link.state().way is Way.REACHABLE,
-        )
-    raise Unavailable(f"{link.address}: {_meaning(link, ended.status, said)}")
+    raise Unavailable(f"{link.address}: {_meaning(link.address, ended.status, said)}")
 
 
-def _meaning(link: Link, status: int, said: str) -> str:
+def _meaning(address: Address, status: int, said: str) -> str:
     """Return why rsync failed, and what to do."""
-    if status == _NOT_THERE:
-        return "rsync is missing, or not on the PATH of a plain command: install it there"
+    # If it does not start there, rsync here sees the end of the connection or of ssh first: that is chance.
+    if status == _NOT_THERE or _NO_BYTE in said:
+        return (
+            "rsync did not start there: it is missing, or not on the PATH of a plain command: install it there "
+            f"({_last_words(said)})"
+        )
     if _NOT_CLEAN in said:
-        command = shlex.join(["ssh", *link.address.words(), "true"])
+        command = shlex.join(["ssh", *address.words(), "true"])
         return (
             f"its shell prints something before a command's output: `{command}` must print nothing. Correct what a "
             "plain command reads there (~/.bashrc, ~/.zshenv)"

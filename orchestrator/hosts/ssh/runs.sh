@@ -54,9 +54,18 @@ $text
 END
 }
 
-# Sets pid, start, session and group from what a launcher wrote of itself; fails where that does not read. `group` is the
-# control group that it made, if it did: the name is made as launch.sh makes it, whatever stands there.
+# Sets pid, start, session and group of the launcher of a run; fails where nothing tells of one. `group` is the control
+# group that it made, if it did: the name is made as launch.sh makes it, whatever stands there.
 read_pid() {
+    if read_said "$1" && confirmed "$1"; then
+        lives "$pid" "$start" || ! is_late "$1" || find_launcher "$1" || true
+    else
+        is_late "$1" && find_launcher "$1"
+    fi
+}
+
+# Sets the same from what stands in the file `pid`.
+read_said() {
     pid= start= session= group= whole=
     read_file "$1/pid" || return 1
     while read -r key value; do
@@ -75,6 +84,67 @@ END
     case $session in 0* | *[!0-9]*) session= ;; esac
     case $group in *..*) group= ;; /sys/fs/cgroup | /sys/fs/cgroup/*) group=$group/orchestrator-run-$pid-${start%%@*} ;; *) group= ;; esac
     [ -n "$start" ] && [ -n "$whole" ]
+}
+
+# Tells whether a launcher has had the time to write its pid, and has not ended: then it is looked for.
+is_late() {
+    if [ -e "$1/exit" ] || [ ! -e "$1/claimed" ]; then return 1; fi
+    [ -e "$1/pid" ] || [ -n "$(find "$1/claimed" -mmin +1 2>/dev/null)" ]
+}
+
+# Sets the same, and `text` as it would stand there, from the launcher of a run that lives, looked for among all
+# processes: it runs launch.sh, and so does its parent, which leads the session. For want of a file that was spoilt,
+# another life would begin beside it.
+find_launcher() {
+    if [ -z "$boot" ]; then return 1; fi
+    for each in $(grep -slzF -e "/$1/launch.sh" /proc/[0-9]*/cmdline); do
+        each=${each%/cmdline} each=${each#/proc/}
+        if ! launches "$each" "$1" || ! read_stat "$each"; then continue; fi
+        # shellcheck disable=SC2086 # the fields after the name
+        set -- "$1" ${stat##*) }
+        if [ "$3" != "$5" ] || ! launches "$3" "$1"; then continue; fi
+        pid=$each start=${21}@$boot session=$5 group=
+        text="pid $pid
+start $start
+session $session
+."
+        return
+    done
+    return 1
+}
+
+# Tells whether a process runs the run's own launch.sh, as its launcher and the leader of its session do. That is the last
+# word of its command, by whatever name of the folder it was begun.
+launches() {
+    if [ -n "$boot" ]; then
+        words=$(tr '\000' '\n' <"/proc/$1/cmdline")
+        words=${words##*
+}
+    else
+        words=$(ps -ww -o args= -p "$1")
+        words=${words#* }
+    fi
+    # shellcheck disable=SC3013 # dash, bash, ksh and busybox know it
+    [ "$words" -ef "$2/launch.sh" ]
+} 2>/dev/null
+
+# Tells whether the process table agrees with what was read: anybody of this user may write it. A process that is no
+# launcher of this run is a stranger's, and so is a session that such a one leads.
+confirmed() {
+    if lives "$pid" "$start"; then
+        if ! launches "$pid" "$1"; then return 1; fi
+        if [ -n "$boot" ]; then
+            read_stat "$pid" || return 1
+            # shellcheck disable=SC2086 # the fields after the name
+            set -- "$1" ${stat##*) }
+            session=$5
+        else
+            session=$(ps -o pgid= -p "$pid" | tr -cd 0-9)
+        fi
+        if ! launches "$session" "$1"; then session=; fi
+    elif [ -n "$session" ] && kill -s 0 "$session" 2>/dev/null && ! launches "$session" "$1"; then
+        session=
+    fi
 }
 
 # Sets `until` to the uptime in seconds at which the launcher of the run that was read wrote its `exit`, if that tells.

@@ -3,10 +3,10 @@
 Control files (handoffs, events, exits) come before bulk files (artifacts, logs), by separate calls of rsync: a tree of
 many gigabytes delays no report. And nothing is published here before what preceded it there:
 
-1. exits, events and handoffs are fetched into the mirror;
-2. if there was an exit or an event among them, the handoffs are fetched once more: what its writer had handed in before
-   is in the mirror then, and a run is not gone before its last words are read (law 5). Files still being written are
-   held back;
+1. exits, events and handoffs are fetched into the mirror, in this order: rsync looks for handoffs when it has seen all
+   exits and events [pull.py]. So what a writer had handed in before these is in the mirror too, and a run is not gone
+   before its last words are read (law 5);
+2. files still being written are held back;
 3. the artifacts that new reports name are fetched, as they are evidence for these reports (law 6). A report that names
    a folder waits until all of the box's files in it are here, by name, size and time, and so does what came after it;
 4. all this is published: artifacts, handoffs, events, exits, in that order [reconcile.Kind];
@@ -17,22 +17,25 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from orchestrator import layout
+from orchestrator.hosts.ssh.bounds import RUNS, Bounds, Choice, Quota, Room, choice, room
+from orchestrator.hosts.ssh.control_files import STEERING, ControlFiles, run_rules, too_many
 from orchestrator.hosts.ssh.integrity import unsettled
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Way
-from orchestrator.hosts.ssh.named_artifacts import artifacts_named
+from orchestrator.hosts.ssh.named_artifacts import NamedArtifacts, artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import LARGEST, TREE, Mirror, Took, check_marks, emptied, unmarked
+from orchestrator.hosts.ssh.pull import TREE, Mirror, Took, check_marks, emptied, unmarked
 from orchestrator.hosts.ssh.pulled_files import Known
-from orchestrator.hosts.ssh.reconcile import COUNTED, Bounds, Choice, Kind, choice, kind_of
+from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sftp import opened
+from orchestrator.hosts.ssh.withheld import Withheld, path_of
 from orchestrator.model.errors import BadName, Refused, Unavailable
 from orchestrator.model.names import checked_name
 from orchestrator.ports.files import Files, Unreadable
@@ -46,24 +49,14 @@ FOLDERS: Final = (
 LARGE: Final = ("artifacts", "scratchpad")
 """The folders whose whole content is fetched, without haste, within one limit."""
 
-STEERING: Final = 4_194_304 + 1
-"""The maximum size of a handoff or event that is fetched: more than is ever read, so that an excess is reported."""
-
 _BEHIND: Final = frozenset({Kind.EVENT, Kind.EXIT})
 """The kinds that are not published before a handoff that preceded them: the end of a turn, and that of a run."""
 
 LEAST_DISK: Final = 268_435_456
 """Bytes that must be free here, or nothing is fetched: the mirror must not use up the journal's room."""
 
-NAMED: Final = 30.0
-"""Seconds that one try to fetch the artifacts that a report names may take."""
-
-HELD: Final = 120.0
-"""Seconds for which a report waits for the artifacts that it names; then it is published without them."""
-
-STEERED: Final = 60.0
 HAULED: Final = 120.0
-"""Seconds that a call of rsync may take: for control files, and for bulk files."""
+"""Seconds that a call of rsync may take for bulk files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +73,6 @@ class LocalPaths:
     folder: Path
     home: Path
     mirror: Path
-
-
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """What was fetched of folders: the names of files, and whether these were all that was missing here."""
-
-    files: tuple[str, ...] = ()
-    is_whole: bool = True
-    parts: tuple[Pulled, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """The artifacts named by reports that are `news`, and the reports that wait for others which are not here yet."""
-
-    news: set[str] = field(default_factory=set)
-    awaits: set[str] = field(default_factory=set)
-    parts: tuple[Pulled, ...] = ()
 
 
 class TaskSync:
@@ -130,16 +105,27 @@ class TaskSync:
         self._here = here
         self._bounds = bounds or Bounds()
         self._known = Known(files, here.mirror / "known")
-        self._mirror = Mirror(link, here.mirror / TREE, environ)
+        self._mirror = mirror = Mirror(link, here.mirror / TREE, environ)
         self._files = files
-        self._publisher = Publisher(files, self._known, self._mirror.folder, here.folder, here.home)
+        self._publisher = Publisher(
+            files, self._known, mirror.folder, here.folder, here.home, self._bounds.largest
+        )
         # The runs for which everything in the mirror was published; None if that must be found out again.
         self._settled: frozenset[str] | None = None
-        self._steady = steady
-        # The reports that wait for artifacts that they name, and since when.
-        self._waiting: dict[str, float] = {}
-        # Bytes of handoffs and events that were fetched; None until the content of the mirror is counted.
-        self._control_pulled: int | None = None
+        self._control = ControlFiles(mirror, self._publisher, there, self._bounds)
+        self._named = NamedArtifacts(
+            mirror,
+            self._publisher,
+            files,
+            self._bounds,
+            Withheld(files, path_of(layout.task_withheld(here.home), here.mirror.parent.name)),
+            self._room,
+            self._paths,
+            self._left,
+            f"{self._bounds.total} bytes or {self._bounds.entries} files and folders of artifacts and scratchpads were "
+            "fetched; the rest stays on the box",
+            steady,
+        )
 
     # There ----------------------------------------------------------------------------------------
 
@@ -182,11 +168,10 @@ class TaskSync:
 
     # Back -----------------------------------------------------------------------------------------
 
-    def pull_control(self, runs: Collection[str], gone: Collection[str] = ()) -> Pulled:
+    def pull_control(self, runs: Collection[str]) -> Pulled:
         """Fetch control files, with the artifacts that new reports name.
 
-        `runs` are the ids of the unsettled runs on this box: nothing is fetched of others. The last words of runs that
-        were seen to be `gone` before are complete: they are not fetched twice.
+        `runs` are the ids of the unsettled runs on this box: nothing is fetched of others.
 
         If only our own folder there was emptied, handoffs and their artifacts are fetched all the same, and `ended`
         says
@@ -204,14 +189,16 @@ class TaskSync:
             runs = self._begin(runs)
             lacking = self._unmarked()
             if not lacking:
-                return self._pull_control(runs, gone)
+                return self._pull_control(runs)
             why = emptied(self._link.address, lacking, self._there.task)
             if self._there.shared in lacking:
                 raise why
             return together([self._pull_control(frozenset()), Pulled(ended=str(why))])
 
-    def pull_bulk(self, runs: Collection[str]) -> Pulled:
+    def pull_bulk(self, runs: Collection[str], go_on: Callable[[], bool] = lambda: True) -> Pulled:
         """Fetch bulk files; `ended` says why a part is missing.
+
+        `go_on` returns whether nothing else is to be done first: then it `gave_way`, and continues with the next call.
 
         Raises as `pull_control`, before the first byte; Emptied also if only our own folder there is not the one we
         made.
@@ -221,7 +208,7 @@ class TaskSync:
             self._check_marks()
         try:
             with _disk():
-                return self._pull_bulk(runs)
+                return self._pull_bulk(runs, go_on)
         except (Unavailable, Refused) as problem:
             return Pulled(more=True, ended=str(problem))
 
@@ -233,122 +220,64 @@ class TaskSync:
             raise Unavailable(f"{self._here.mirror}: {free} bytes are free: nothing is fetched from a box")
         return runs
 
-    def _pull_control(self, runs: frozenset[str], gone: Collection[str] = ()) -> Pulled:
+    def _pull_control(self, runs: frozenset[str]) -> Pulled:
         settled, self._settled = self._settled == runs, None
-        took = self._pull_control_files(runs)
+        took = self._control.fetch(runs)
         if not took.whole:  # nothing is published before the handoffs that are still there
             return together([self._left(took), Pulled(more=True, waits=True)])
         names = self._publisher.news(runs, [name for name, _ in took.files] if settled else None)
-        living = runs.difference(gone)
-        if any(kind_of(name, living) is Kind.EXIT or kind_of(name, runs) is Kind.EVENT for name in names):
-            again = self._pull_control_files(frozenset())
-            if not again.whole:
-                return together([self._left(took), self._left(again), Pulled(more=True, waits=True)])
-            names |= self._publisher.news(runs, [name for name, _ in again.files])
         held = self._unsettled(names, runs)
-        named = self._bring_named(names - held, runs)
-        names |= named.news
-        if named.awaits:
-            held |= named.awaits | {name for name in names if kind_of(name, runs) in _BEHIND}
-        result = together([self._publisher.publish(names - held, runs), *named.parts])
+        reports = {name: self._named_by(name) for name in names - held if kind_of(name, runs) is Kind.HANDOFF}
+        fetched = self._named.fetch(reports, runs)
+        names |= fetched.news
+        if fetched.awaits:
+            held |= fetched.awaits | {name for name in names if kind_of(name, runs) in _BEHIND}
+        result = together([self._publisher.publish(names - held, runs), *fetched.parts])
         if not result.more and not held:
             self._settled = runs
         misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
         return together([result, self._left(took, misnamed)])
 
-    def _pull_bulk(self, runs: frozenset[str]) -> Pulled:
+    def _pull_bulk(self, runs: frozenset[str], go_on: Callable[[], bool]) -> Pulled:
         sources = [f"{self._there.own}/./runs"] if runs else []
         sources += [f"{self._there.shared}/./{folder}" for folder in LARGE]
-        rules = ["- .tmp-*", *(f"+ /{folder}" for folder in LARGE), *_run_rules(runs, ["pane.log"])]
-        listed = self._mirror.bring(sources, rules=rules, only_list=True, deadline=HAULED)
+        rules = ["- .tmp-*", *(f"+ /{folder}" for folder in LARGE), *run_rules(runs, ["pane.log"])]
+        largest, left = self._bounds.largest, self._room()
+        listed = self._mirror.bring(
+            sources, rules=rules, largest=largest, only_list=True, go_on=go_on, deadline=HAULED
+        )
+        if listed.gave_way:
+            return Pulled(more=True, gave_way=True)
         large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
-        chosen = choice(large, self._had(), self._bounds)
-        parts = [self._left(listed), Pulled(more=chosen.later or not listed.whole)]
-        parts += self._over(chosen)
+        if listed.over and not large:
+            raise Unavailable(f"{self._link.address}: {too_many(self._there.shared)}")
+        chosen = choice(large, left, self._bounds)
+        parts = [self._left(listed), self._no_room(chosen)]
+        parts.append(Pulled(more=chosen.later or not listed.whole))
+        missing = {name for name, _ in large}
         if chosen.now:
             settled, self._settled = self._settled, None
-            self._bring(chosen.now, HAULED)
+            quota = Quota(max(self._bounds.size, chosen.size), self._bounds.files, left)
+            took = self._mirror.bring(
+                ["/"],
+                names=self._paths(chosen.now),
+                largest=largest,
+                quota=quota,
+                go_on=go_on,
+                deadline=HAULED,
+            )
             brought = self._publisher.publish(self._publisher.news(runs, chosen.now), runs)
-            parts.append(brought)
+            parts += [brought, Pulled(more=not took.whole, gave_way=took.gave_way)]
+            missing.difference_update(name for name, _ in took.files)
             self._settled = None if brought.more else settled
+        if listed.whole:
+            self._named.recheck(missing, listed, chosen.over)
         return together(parts)
-
-    def _pull_control_files(self, runs: Collection[str]) -> Took:
-        """Fetch handoffs, and these runs' files, if any are given; of handoffs and events, within the limits."""
-        if self._control_pulled is None:
-            self._control_pulled = self._publisher.size(("handoffs/", "requests/"))
-        left = self._bounds.control_total - self._control_pulled
-        sources = [f"{self._there.own}/./runs"] if runs else []
-        if left > 0:
-            sources += [f"{self._there.own}/./requests/events"] if runs else []
-            sources.append(f"{self._there.shared}/./handoffs")
-        rules = ["- .*", "- /handoffs/*/", *_run_rules(runs, ["claimed", "pid", "exit"])]
-        events = [f"+ /requests/events/{run}.*" for run in sorted(runs)]
-        rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
-        if not sources:
-            return Took()
-        budget = min(self._bounds.control, left) if left > 0 else self._bounds.control
-        took = self._mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED, budget=budget)
-        self._control_pulled += sum(size for name, size in took.files if not name.startswith("runs/"))
-        return took
-
-    def _bring(self, names: Sequence[str], deadline: float) -> None:
-        """Fetch files by their names in the mirror, from either folder there."""
-        self._mirror.bring(["/"], names=self._paths(names), deadline=deadline)
 
     def _paths(self, names: Iterable[str]) -> list[str]:
         """Return the paths there of files by their names in the mirror, in the form for rsync."""
         shared, own = self._there.shared, self._there.own
         return [f"{own if name.startswith('runs/') else shared}/./{name}".lstrip("/") for name in names]
-
-    def _bring_named(self, names: Iterable[str], runs: Collection[str]) -> _Named:
-        """Fetch the artifacts that new reports name."""
-        reports = {name: self._named(name) for name in names if kind_of(name, runs) is Kind.HANDOFF}
-        named = list(dict.fromkeys(each for paths in reports.values() for each in paths))
-        if not named:
-            self._waiting.clear()
-            return _Named()
-        folders, inside = list[str](), _Inside(is_whole=False)
-        try:
-            self._bring(named, NAMED)
-            folders = [each for each in named if self._is_folder(each)]
-            inside = self._bring_inside(folders) if folders else _Inside()
-        except Cut:
-            if self._link.state().way is not Way.REACHABLE:
-                raise
-        for each in named:
-            self._publisher.make_folder(each)
-        news = self._publisher.news(runs, [*named, *inside.files])
-        awaits = set() if inside.is_whole else {name for name, paths in reports.items() if paths}
-        return self._awaited(_Named(news, awaits, inside.parts), folders)
-
-    def _awaited(self, named: _Named, folders: Iterable[str]) -> _Named:
-        """Let a report wait for artifacts that it names, up to the limit; then its user is told which are missing."""
-        now = self._steady()
-        self._waiting = {name: self._waiting.get(name, now) for name in named.awaits}
-        awaits = {name for name, since in self._waiting.items() if now - since < HELD}
-        parts = [*named.parts]
-        if awaits:
-            parts.append(Pulled(more=True, waits=True))
-        if awaits != named.awaits:
-            parts += [self._publisher.refuse(each, "not all of it came in time") for each in folders]
-        return replace(named, awaits=awaits, parts=tuple(parts))
-
-    def _bring_inside(self, folders: Sequence[str]) -> _Inside:
-        """Fetch the missing content of folders of artifacts, file by file, as far as one pull may."""
-        listed = self._mirror.bring(
-            ["/"], names=self._paths(folders), rules=["- .tmp-*"], deep=True, only_list=True, deadline=NAMED
-        )
-        files = [file for file in listed.files if kind_of(file[0], ()) is Kind.ARTIFACT]
-        chosen = choice(files, self._had(), self._bounds)
-        if chosen.now:
-            self._bring(chosen.now, NAMED)
-        parts = (self._left(listed), *self._over(chosen))
-        return _Inside(chosen.now, is_whole=listed.whole and not chosen.later, parts=parts)
-
-    def _is_folder(self, name: str) -> bool:
-        entry = self._files.entry(self._mirror.folder / name)
-        return entry is not None and entry.is_folder
 
     def _unsettled(self, names: Collection[str], runs: Collection[str]) -> set[str]:
         """Return the handoffs that are still being written there; none if a run has ended: they are its last words."""
@@ -363,24 +292,35 @@ class TaskSync:
         held = unsettled(self._link, read)
         return {name for name in handoffs if f"{self._there.shared}/{name}" in held}
 
-    def _named(self, name: str) -> list[str]:
+    def _named_by(self, name: str) -> list[str]:
         """Return the artifacts that a report in the mirror names, if it is one."""
         try:
-            data = self._files.read(self._mirror.folder / name, LARGEST)
+            data = self._files.read(self._mirror.folder / name, STEERING)
         except Unreadable:
             return []
         return artifacts_named(data, name, self._there.shared)
 
-    def _over(self, chosen: Choice) -> list[Pulled]:
-        """Return the report that artifacts are left there, because they are too many."""
-        why = (
-            f"{self._bounds.total} bytes of artifacts and scratchpads were fetched; the rest stays on the box"
+    def _room(self) -> Room:
+        """Return what may still come of artifacts, scratchpads and logs. Logs that were removed here do not count."""
+        bases = ((name, base.stamp[2]) for name, base in self._known.bases.items())
+        return room(
+            (
+                (name, size)
+                for name, size in bases
+                if not name.startswith(RUNS) or self._files.entry(self._here.home / name) is not None
+            ),
+            self._bounds,
         )
-        return [self._publisher.refuse("artifacts", why)] if chosen.over else []
 
-    def _had(self) -> int:
-        bases = self._known.bases.items()
-        return sum(base.stamp[2] for name, base in bases if name.startswith(COUNTED))
+    def _no_room(self, chosen: Choice) -> Pulled:
+        """Return the report of what is left there because it is too much, unless it was reported before."""
+        logs = any(name.startswith(RUNS) for name in chosen.over)
+        counted = any(not name.startswith(RUNS) for name in chosen.over)
+        parts = [self._publisher.refuse("artifacts", self._named.no_room)] if counted else []
+        if logs:
+            why = f"{self._bounds.logs} bytes of terminal logs were fetched; the rest stays on the box"
+            parts.append(self._publisher.refuse("logs", why))
+        return together(parts)
 
     def _left(self, took: Took, misnamed: Iterable[str] = ()) -> Pulled:
         """Return what was left, there or in the mirror, unless it was reported before."""
@@ -388,9 +328,8 @@ class TaskSync:
         parts += [
             self._publisher.refuse(name, "no file of this name may come from a box") for name in misnamed
         ]
-        if (self._control_pulled or 0) >= (most := self._bounds.control_total):
-            why = f"{most} bytes of handoffs and events were fetched; the rest stays on the box"
-            parts.append(self._publisher.refuse("handoffs", why))
+        if self._control.is_full:
+            parts.append(self._publisher.refuse("handoffs", self._control.why))
         if took.said:
             parts.append(self._publisher.refuse("rsync", took.said[-400:]))
         self._known.keep()
@@ -403,10 +342,3 @@ def _disk() -> Iterator[None]:
         yield
     except OSError as problem:
         raise Unavailable(f"the disk here cannot take the files of a box: {problem}") from problem
-
-
-def _run_rules(runs: Collection[str], files: Sequence[str]) -> list[str]:
-    rules = ["+ /runs"]
-    for run in sorted(runs):
-        rules += [f"+ /runs/{run}", *(f"+ /runs/{run}/{file}" for file in files)]
-    return [*rules, "- /runs/**"]

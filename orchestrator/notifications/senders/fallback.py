@@ -46,7 +46,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def start(news: str, state: str, environ: Mapping[str, str]) -> None:
     """Have news told by a process of its own, whose log is the daemon's. Raises OSError."""
-    log = os.open(layout.daemon_log(state), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    log = os.open(layout.daemon_log(state), flags, 0o600)
+    os.set_blocking(log, True)
     try:
         subprocess.Popen(
             [*COMMAND, news],

@@ -8,7 +8,10 @@ from orchestrator.formats.amounts import cost_said, tokens_said
 from orchestrator.pm.explain.changes import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+_NAMED: Final = 5
+"""How many files a sentence names."""
 
 _SENTENCES: Final = {
     "task_started": "{name} was started in {project}",
@@ -27,7 +30,6 @@ _SENTENCES: Final = {
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
-    "intruded": "{name} was found and ignored: {reason}",
     "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
 }
@@ -46,6 +48,12 @@ def happened(fact: dict[str, Any]) -> str:
 def _landed(fact: dict[str, Any]) -> str:
     result = _decision(fact) if fact.get("kind") == "decision_landed" else _report(fact)
     return f"{fact.get('name')} landed: {result}"
+
+
+def _intruded(fact: dict[str, Any]) -> str:
+    others = len(fact.get("others") or ())
+    more = f"; so were {others} other files that are no handoffs" if others else ""
+    return f"{fact.get('name')} was found and ignored: {fact.get('reason')}{more}"
 
 
 def _gone(fact: dict[str, Any]) -> str:
@@ -69,6 +77,10 @@ def _committed(fact: dict[str, Any]) -> str:
         outcome = f"was not found: {fact['lost']}{kept}"
     if fact.get("reason"):
         outcome = f"could not be committed: {fact['reason']}"
+    if fact.get("conflicts"):
+        outcome = f"conflicts with what was merged meanwhile, in {_few(fact['conflicts'])}"
+    if fact.get("unresolved"):
+        outcome = f"has conflict markers left in {_few(fact['unresolved'])}"
     return f"the work of {fact.get('step')} {outcome}"
 
 
@@ -106,11 +118,31 @@ def _resolved(fact: dict[str, Any]) -> str:
     return "; ".join([summary, *missing[:5], *lost[:5], *empty])
 
 
+def _tended(fact: dict[str, Any]) -> str:
+    if fact.get("reason"):
+        return f"the task's branch could not be put back to what was accepted: {fact['reason']}"
+    if fact.get("tip") == fact.get("wanted"):
+        return "the task's branch is where it was left"
+    kept = f"; what else it had is kept as {fact['kept']}" if fact.get("kept") else ""
+    found = f"at {str(fact['tip'])[:10]}" if fact.get("tip") else "gone"
+    return f"the task's branch was found {found}, and is at {str(fact.get('wanted'))[:10]} again{kept}"
+
+
 def _merged(fact: dict[str, Any]) -> str:
-    reason = fact.get("reason")
-    return f"the work of {fact.get('step')} " + (
-        f"could not be merged: {reason}" if reason else "is on the task's branch"
-    )
+    outcome = "is on the task's branch"
+    if fact.get("onto"):
+        both = f"; both changed {_few(fact['both'])}" if fact.get("both") else ""
+        outcome = f"was put upon what the branch gained meanwhile, as {str(fact.get('commit'))[:10]}{both}"
+    if fact.get("conflicts"):
+        outcome = f"conflicts with what was merged meanwhile, in {_few(fact['conflicts'])}"
+    if fact.get("reason"):
+        outcome = f"could not be merged: {fact['reason']}"
+    return f"the work that {fact.get('step')} judged {outcome}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _nudged(fact: dict[str, Any]) -> str:
@@ -188,7 +220,8 @@ def _report(fact: dict[str, Any]) -> str:
     verdict = f", {report['verdict']}" if report.get("verdict") else ""
     missing = fact.get("missing") or ()
     absent = f"; not on disk: {', '.join(missing)}" if missing else ""
-    return f"{report.get('status')}{verdict}{absent}"
+    away = "".join(f"; {name} is not here: {why}" for name, why in fact.get("withheld") or ())
+    return f"{report.get('status')}{verdict}{absent}{away}"
 
 
 def _decision(fact: dict[str, Any]) -> str:
@@ -214,6 +247,7 @@ def _exit(how: dict[str, Any]) -> str:
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
+    "intruded": _intruded,
     "run_left": _left,
     "run_gone": _gone,
     "work_committed": _committed,
@@ -228,5 +262,6 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "folder_back": _back,
     "spawn_asked": _spawned,
     "rebased": _rebased,
+    "branch_tended": _tended,
 }
 """Facts whose sentence needs more than their own fields."""

@@ -25,6 +25,7 @@ from orchestrator.pm.plan.asking import (
     SETTING,
     USER,
     WITHDRAWN,
+    because,
 )
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.budget import budget_answered
@@ -39,6 +40,7 @@ from orchestrator.pm.state.changes import (
     SkillsFound,
     TaskMoved,
 )
+from orchestrator.pm.state.results import delivered
 from orchestrator.pm.state.run_changes import RunProgressed
 from orchestrator.pm.state.step_changes import StepTallied
 
@@ -72,7 +74,7 @@ def answered(draft: Draft, fact: Answered) -> None:
         draft.change(SkillsFound(fact.skills))
     draft.change(QuestionAnswered(question.id, fact.text, fact.at, by=USER))
     draft.reply = f"{question.id} is answered"
-    _carry_out(draft, question, fact.text)
+    _carry_out(draft, draft.state.questions[question.id])
 
 
 def take_default(draft: Draft, question: Question) -> None:
@@ -81,25 +83,27 @@ def take_default(draft: Draft, question: Question) -> None:
     by = SETTING if question.kind is QuestionKind.PERMISSION else POLICY
     draft.notice(f"nobody answered {question.id} for {waited}: {question.default}, as {by} says")
     draft.change(QuestionAnswered(question.id, question.default, draft.at, by=by))
-    if question.default != REPLAN:
-        _carry_out(draft, question, question.default)
-    elif may_replan(draft, question.step):
-        replan(draft, question.step, f"to be planned anew, as nobody answered {question.id}")
-    else:  # the bound was reached after this question was asked
+    question = draft.state.questions[question.id]
+    if question.default == REPLAN and not may_replan(draft, question.step):
+        # The bound was reached after this question was asked.
         _set_aside(draft, question.step, "it may not be planned anew again (limits.max_replans)")
+    else:
+        _carry_out(draft, question)
 
 
-def _carry_out(draft: Draft, question: Question, text: str) -> None:
+def _carry_out(draft: Draft, question: Question) -> None:
+    """Do what the answer to a question says."""
+    text, step = question.answer, question.step
     word = text.strip().lower()
-    step, offered = question.step, word in question.options
+    offered = word in question.options
     if question.kind is QuestionKind.PERMISSION:
-        permitted(draft, question, text)
+        permitted(draft, question)
     elif question.kind is QuestionKind.PM and is_consultation(draft.step(step)):
         return  # it blocks nothing: the next briefing has it
     elif word == ABANDON:
-        _abandon(draft)
+        _abandon(draft, f"it was abandoned {because(question)}")
     elif word == SET_ASIDE and offered:
-        _set_aside(draft, step, f"set aside in answer to {question.id}")
+        _set_aside(draft, step, f"set aside {because(question)}")
     elif question.kind in _OF_A_KIND:
         _OF_A_KIND[question.kind](draft, question, text)
     elif not step:
@@ -109,21 +113,26 @@ def _carry_out(draft: Draft, question: Question, text: str) -> None:
         draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
         pass_step(draft, step)
     elif word == REPLAN and offered:
-        replan(draft, step, f"to be planned anew in answer to {question.id}", counts=False)
+        replan(draft, step, f"to be planned anew {because(question)}", counts=question.by != USER)
     elif word == APPROVE and offered:
         approve(draft, step)
     elif (word == CONTINUE and offered) or question.kind is QuestionKind.BOX:
         draft.change(RunProgressed(question.run, draft.at))
     else:
-        _go_on(draft, question, text, anew=word == ANEW and offered)
+        _go_on(draft, question, anew=word == ANEW and offered)
 
 
-def _go_on(draft: Draft, question: Question, text: str, *, anew: bool) -> None:
+def _go_on(draft: Draft, question: Question, *, anew: bool) -> None:
     """Continue a step with the answer as feedback: in the same tree and conversation, unless it is to begin anew."""
-    step = question.step
-    verb = "does not approve" if question.kind is QuestionKind.APPROVAL else f"answered {question.id}"
-    feed(draft, step, f"The user {verb}: {text}")
-    reopen(draft, step, f"answered: {question.id}", carries=not anew)
+    step, text = question.step, question.answer
+    if question.by != USER:
+        said = f"Nobody answered {question.id} in time; {question.by} says what to do then: {text}"
+    elif question.kind is QuestionKind.APPROVAL:
+        said = f"The user does not approve: {text}"
+    else:
+        said = f"The user answered {question.id}: {text}"
+    feed(draft, step, said)
+    reopen(draft, step, f"goes on {because(question)}", carries=not anew)
     draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
 
 
@@ -140,11 +149,13 @@ def _set_aside(draft: Draft, step: str, why: str) -> None:
         go_through(draft, reviewed)
 
 
-def _abandon(draft: Draft) -> None:
+def _abandon(draft: Draft, why: str) -> None:
+    """End the task, with what was delivered of it."""
     for question in draft.state.open_questions:
         draft.change(QuestionAnswered(question.id, WITHDRAWN, draft.at, by=PM))
     if draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED}:
         return
-    draft.change(TaskMoved(TaskState.FAILED, "the user abandoned it", draft.at))
+    ended = TaskState.PARTIAL if delivered(draft.state) else TaskState.FAILED
+    draft.change(TaskMoved(ended, why, draft.at))
     for run in draft.state.live_runs:
         end_run(draft, run, Ending.STOPPED)

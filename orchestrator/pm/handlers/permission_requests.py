@@ -13,7 +13,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Turn
 from orchestrator.model.task import Unanswered
 from orchestrator.pm.plan.acknowledgements import answer, record_event, runs_again
-from orchestrator.pm.plan.asking import ALLOW, ALWAYS, DENY, ask
+from orchestrator.pm.plan.asking import ALLOW, ALWAYS, DENY, USER, ask
 from orchestrator.pm.policies.inactivity import progressed, watch
 from orchestrator.pm.policies.repetition import goes_round, repeats
 from orchestrator.pm.state.changes import RuleGiven
@@ -88,8 +88,9 @@ def _record_request(draft: Draft, run: Run, request: ToolRequest, at: float) -> 
         goes_round(draft, draft.state.runs[run.id], seen)
 
 
-def permitted(draft: Draft, question: Question, text: str) -> None:
+def permitted(draft: Draft, question: Question) -> None:
     """Pass on a person's answer, or the default, to the program that waits for permission."""
+    text = question.answer
     run = draft.state.runs.get(question.run)
     if run is None or not run.live or not run.waits_for:
         return
@@ -101,6 +102,8 @@ def permitted(draft: Draft, question: Question, text: str) -> None:
         answer(draft, run, run.waits_for, Reply(Say.ALLOW))
     else:
         said = "Permission is denied." if word == DENY else f"The user says: {text.strip()}"
+        if question.by != USER:
+            said = "Nobody answered in time, so permission is denied."
         answer(draft, run, run.waits_for, Reply(Say.DENY, f"{said} Find another way, or hand in BLOCKED."))
 
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.agents import Role
 from orchestrator.model.consultation import Directive, PMAction
-from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.pm.handlers.requests import add_loose_steps
 from orchestrator.pm.plan.advance import ACTIVE, end_run
-from orchestrator.pm.plan.asking import CONTINUE, STUCK, USER, WORDS, ask
+from orchestrator.pm.plan.asking import CONTINUE, STUCK, WORDS, ask
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.readiness import may_be_ordered
-from orchestrator.pm.plan.repeated_questions import times_asked
 from orchestrator.pm.policies.inactivity import progressed
+from orchestrator.pm.policies.pm_agent_bounds import refused_order, refused_question, with_history
 from orchestrator.pm.policies.reopen import feed, first_line, may_replan, replan
 from orchestrator.pm.policies.retries import block
 from orchestrator.pm.state.changes import HandoffSeen
@@ -30,13 +30,11 @@ from orchestrator.pm.state.step_changes import StepOrdered, StepReported
 if TYPE_CHECKING:
     from orchestrator.model.consultation import PMDecision
     from orchestrator.model.facts import DecisionLanded
-    from orchestrator.model.question import Question
+    from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.pm.state.draft import Draft
 
 NAMED: Final = 5
-NO: Final = "no"
-_RETRY: Final = "wants the same of"
 _NO_AGENTS: Final = frozenset({Role.PM, Role.SCRIBE})
 
 
@@ -117,57 +115,13 @@ def _order(draft: Draft, run: Run, decision: PMDecision) -> str:
     loose = sum(not (step.subtask or step.judges or is_consultation(step)) for step in steps.values())
     if loose >= draft.limits.max_subtasks:
         return f"{loose} steps outside the plan exist already (limits.max_subtasks)"
-    if (tries := _tries(draft, agent.name, decision.instructions)) > draft.limits.max_rejections:
-        return _asked_about_retry(draft, run, decision, tries - 1)
-    step, *judges = add_loose_steps(draft, agent, decision.instructions)
+    if refused := refused_order(draft, run, agent.name, decision.instructions):
+        return refused
+    step, *judges = add_loose_steps(draft, agent, decision.instructions, unplanned=True)
     draft.change(
         StepOrdered(step, replace(directive, instructions="")), *(StepOrdered(each) for each in judges)
     )
     return ""
-
-
-def _tries(draft: Draft, agent: str, instructions: str) -> int:
-    """Return the number of this try at the same work, outside the plan, by an order of an agent.
-
-    Given-up work counts whatever its wording. When a person allows another try, counting begins anew.
-    """
-    granted = (each.answered_at or 0.0 for each in _about_retries(draft) if _granted(each))
-    counted_from, steps = max(granted, default=0.0), draft.state.steps
-    earlier = [
-        step
-        for step in steps.among(steps.of_agent(agent))
-        if step.id.startswith(f"{agent}-") and not (step.subtask or step.judges)
-        if (step.began_at or step.since) >= counted_from
-    ]
-    alike = times_asked((step.instructions for step in earlier), instructions)
-    return max(alike, 1 + sum(step.state is StepState.SET_ASIDE for step in earlier))
-
-
-def _asked_about_retry(draft: Draft, run: Run, decision: PMDecision, tries: int) -> str:
-    """Ask a person whether to try once more, after as many tries as the rules allow for rejected work."""
-    before = f"{decision.target} has tried that {tries} times (limits.max_rejections)"
-    last = next(reversed(_about_retries(draft)), None)
-    if last is not None and not last.open and not _granted(last):
-        return f"{before}, and the user does not want it tried again: {first_line(last.answer)}"
-    if last is None or not last.open:
-        wanted = first_line(decision.instructions)
-        text = f"The PM agent {_RETRY} {decision.target}, {tries} times so far: {wanted}. Try again?"
-        ask(draft, run.step, text, (CONTINUE, NO), QuestionKind.PM)
-    return f"{before}: the user is asked whether to try again"
-
-
-def _granted(question: Question) -> bool:
-    return question.answer.strip().lower() == CONTINUE
-
-
-def _about_retries(draft: Draft) -> list[Question]:
-    """Return the questions whether the PM agent may try the same once more."""
-    start = f"The PM agent {_RETRY} "
-    return [
-        each
-        for each in draft.state.questions.values()
-        if each.kind is QuestionKind.PM and each.text.startswith(start) and each.by in {"", USER}
-    ]
 
 
 def _what_is_open(draft: Draft) -> str:
@@ -189,7 +143,10 @@ def _ask(draft: Draft, run: Run, decision: PMDecision) -> str:
     target = steps.get(decision.target)
     if decision.target and target is None:
         return f"there is no step {decision.target}"
-    text = decision.instructions or decision.context
+    text, most = decision.instructions or decision.context, draft.limits.max_repeated_questions
+    if refused := refused_question(draft.state, text, most):
+        return refused
+    text = with_history(draft.state, text, most)
     # A step that waits for others anyway is asked about without being blocked.
     if (
         target is not None

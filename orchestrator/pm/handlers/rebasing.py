@@ -16,6 +16,7 @@ from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.policies.reopen import feed, reopen
 from orchestrator.pm.state.changes import (
     BaseMoved,
+    BranchPlaced,
     CriteriaMarked,
     PhaseMoved,
     RequestAcknowledged,
@@ -38,7 +39,7 @@ _OVER: Final = frozenset({StepState.PASSED, StepState.FAILED, StepState.BLOCKED,
 def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
     """Move the task's work onto another commit; earlier tests and acceptance no longer count."""
     draft.change(RequestAcknowledged(fact.request))
-    if why := _against(draft.state, fact.base):
+    if why := _against(draft.state, fact.base, fact.old):
         draft.reply, draft.refused = why, True
         return
     before, short = draft.state.base, fact.base[:SHORT]
@@ -65,7 +66,9 @@ def rebased(draft: Draft, fact: Rebased) -> None:
     if not isinstance(action, Rebase):
         return
     draft.close_actions(Rebase, id=fact.action)
-    if fact.reason:
+    if not fact.reason:
+        draft.change(BranchPlaced(action.new))
+    else:
         still = {
             step: commit
             for step, commit in action.commits.items()
@@ -75,7 +78,7 @@ def rebased(draft: Draft, fact: Rebased) -> None:
         draft.notice(f"the work stays where it was, on {action.before[:SHORT]}: {fact.reason}")
 
 
-def _against(state: PMState, base: str) -> str:
+def _against(state: PMState, base: str, old: str) -> str:
     """Return why a task cannot be rebased now; empty if it can."""
     if state.state in ACTIVE or state.live_runs:
         return f"{state.name} is {state.state}: `task stop {state.id}` first"
@@ -83,6 +86,8 @@ def _against(state: PMState, base: str) -> str:
         return f"{state.name} has no branch of its own: it works in your own tree"
     if any(isinstance(action, Rebase) for action in state.outbox.values()):
         return f"{state.name} is being rebased already"
+    if state.tip and old != state.tip:
+        return f"{state.branch} is at {old[:SHORT]}, and the PM left it at {state.tip[:SHORT]}: put it back there first"
     return f"{state.name} is based on {base[:SHORT]} already" if state.base == base else ""
 
 

@@ -53,31 +53,41 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
     elif fact.faults or fact.report is None:
         reasons = "; ".join(f"{fact.name}, {fault}" for fault in fact.faults[:10])
         ask_again(draft, run.step, reasons)
-    elif fact.missing and fact.report.status is not ReportStatus.BLOCKED:
-        ask_again(draft, run.step, f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    elif (fact.missing or fact.withheld) and fact.report.status is not ReportStatus.BLOCKED:
+        ask_again(draft, run.step, _lacking(fact, run))
     else:
         _take(draft, run, fact.name, fact.report)
+
+
+def _lacking(fact: ReportLanded, run: Run) -> str:
+    """Return which artifacts of a report are not here, and why."""
+    reasons = []
+    if fact.missing:
+        reasons.append(f"it names files that are not on disk: {', '.join(fact.missing[:10])}")
+    reasons += [f"{name} stays on {run.host}: {why}" for name, why in fact.withheld[:10]]
+    return "; ".join(reasons)
 
 
 def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     """Return the run that a report belongs to, or the reason why it belongs to none (design, section 5).
 
-    A report that names a run must come from that run's instance and answer its order. A report that names none belongs
-    to that instance's only run with an open order, unless the file existed before that order was opened: touching an
-    old report does not hand it in again.
+    A report that names a run must come from that run's agent and answer its order. A report that names none belongs
+    to that agent's only run with an open order, unless the file existed before that order was opened, or is a copy of a
+    report that was handed in for something else: touching or copying an old report does not hand it in again. A file
+    may be named after the instance (`dev-2`) or its definition (`dev`).
     """
     waiting = [state.runs[order.run] for order in state.orders.values()]
     waiting = [
         run
         for run in waiting
-        if run.instance == fact.instance
+        if fact.instance in {run.instance, run.agent}
         and run.purpose is Purpose.WORK
         and not is_consultation(state.steps[run.step])  # a consultation hands in a decision, no report
     ]
     named = fact.report.run if fact.report else None
     if named:
         run = state.runs.get(named)
-        if run is None or run.instance != fact.instance:
+        if run is None or fact.instance not in {run.instance, run.agent}:
             return f"it names the run {named}, which is no run of {fact.instance}"
         if run not in waiting:
             return f"the order of run {named} is closed already"
@@ -85,7 +95,7 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
         return f"{fact.instance} has {'no open order' if not waiting else 'several open orders and it names none'}"
     else:
         run = waiting[0]
-        if (before := _spoke_before(state, fact.name, run)) is not None:
+        if (before := _spoke_before(state, fact, run)) is not None:
             return f"{before}, and it names no run: {fact.instance} has to write `**Run:** {run.id}`, or another file"
     answers = fact.report.in_reply_to if fact.report else None
     if answers and answers.removeprefix("handoffs/") != run.order:
@@ -93,19 +103,29 @@ def speaker(state: PMState, fact: ReportLanded) -> Run | str:
     return run
 
 
-def _spoke_before(state: PMState, name: str, run: Run) -> str | None:
-    """Return what a file was used for before, if not for this run's attempt; None if for nothing else.
+def _spoke_before(state: PMState, fact: ReportLanded, run: Run) -> str | None:
+    """Return what a file, or one of the same bytes, was used for before, if not for this run's attempt; else None.
 
-    A refused report may be corrected in place by the next run of the same attempt.
+    A refused report may be corrected in place by the next run of the same attempt. What is no valid report is no copy
+    of one: two files that were cut off after the same words are alike by chance.
     """
-    if name not in state.seen:
+    if fact.name in state.seen:
+        before = state.runs.get(state.spoke.get(fact.name, ""))
+        if before is None:
+            return "it existed before, and was ignored"
+        if not _is_of_attempt(before, run):
+            return f"it was handed in by run {before.id} for {before.step}"
+    if fact.report is None or fact.faults:
         return None
-    before = state.runs.get(state.spoke.get(name, ""))
-    if before is None:
-        return "it existed before, and was ignored"
-    if (before.step, before.attempt) != (run.step, run.attempt):
-        return f"it was handed in by run {before.id} for {before.step}"
+    for name, digest in state.seen.items():
+        original = state.runs.get(state.spoke.get(name, "")) if digest == fact.sha256 else None
+        if original is not None and not _is_of_attempt(original, run):
+            return f"it is a copy of {name}, which run {original.id} handed in for {original.step}"
     return None
+
+
+def _is_of_attempt(before: Run, run: Run) -> bool:
+    return (before.step, before.attempt) == (run.step, run.attempt)
 
 
 def _take(draft: Draft, run: Run, name: str, report: Report) -> None:

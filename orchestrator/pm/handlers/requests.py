@@ -16,10 +16,12 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.plan_edits import judges_of_the_whole, planner, wait_for
 from orchestrator.pm.plan.readiness import has_pm
+from orchestrator.pm.policies.causes import SHORT
 from orchestrator.pm.policies.consultation_end import begin_anew
 from orchestrator.pm.policies.reopen import feed, reopen
 from orchestrator.pm.policies.retries import try_launches_now
 from orchestrator.pm.state.changes import (
+    BranchPlaced,
     BriefTaken,
     ConfigEdited,
     CriteriaMarked,
@@ -86,7 +88,7 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
     if late := [each for each in changes if each.needs_stop]:
         draft.reply = (
             f"{fact.name} runs, and {keys_of(late)} in its task.md can take effect only after a stop: "
-            f"`task stop {fact.name}`, then start it again"
+            f"`task stop {draft.state.id}`, then start it again"
         )
         draft.refused = True
         return
@@ -104,13 +106,24 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
 def _begin(draft: Draft, fact: TaskStarted) -> None:
     draft.change(
         TaskBegun(
-            fact.task, fact.name, fact.project, fact.brief, fact.agents, fact.base, fact.at, fact.history
+            fact.task,
+            fact.name,
+            fact.project,
+            fact.brief,
+            fact.agents,
+            fact.base,
+            fact.at,
+            fact.history,
+            fact.links,
         )
     )
     if fact.utc_offset:
         draft.change(ZoneSet(fact.utc_offset))
     if fact.history:
         draft.notice(f"{len(fact.history)} handoffs existed before; they are history and are ignored")
+    if fact.found:
+        draft.change(BranchPlaced(fact.found))
+        draft.notice(f"{draft.state.branch} existed before, at {fact.found[:SHORT]}: the work begins upon it")
     for step in family_of(fact.brief).first_steps(fact.brief):
         draft.change(StepAdded(replace(step, since=fact.at)))
     draft.reply = f"{fact.name} runs"
@@ -203,7 +216,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     draft.notice("task.md was edited: its goal and its success criteria count from now on")
     if new.criteria != old.criteria:
         for judge in judges_of_the_whole(draft.state):
-            if judge.state is StepState.PASSED:
+            if judge.state in {StepState.PASSED, StepState.CHECKING}:
                 reopen(draft, judge.id, "the success criteria in task.md have changed")
 
 
@@ -229,9 +242,12 @@ def _note_config(draft: Draft, config: Config) -> None:
 def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     """Add a step on the user's request, outside the plan."""
     draft.change(RequestAcknowledged(fact.request))
-    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL}
+    settled = draft.state.steps.first(draft.state.steps.unsettled) is None  # an abandoned task has steps left
+    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL} and settled
     if not over and draft.state.state not in ACTIVE:
-        draft.reply = f"{draft.state.name} is {draft.state.state}: start it again first"
+        draft.reply = (
+            f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
+        )
         draft.refused = True
         return
     if over:
@@ -246,11 +262,18 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
     draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
 
 
-def add_loose_steps(draft: Draft, agent: Agent, instructions: str) -> tuple[str, ...]:
-    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids."""
+def add_loose_steps(
+    draft: Draft, agent: Agent, instructions: str, *, unplanned: bool = False
+) -> tuple[str, ...]:
+    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids.
+
+    `unplanned`: the PM agent gave that order.
+    """
     number = _free_number(draft.state, agent.name)
     steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
-    draft.change(*(StepAdded(replace(step, since=draft.at)) for step in steps))
+    added = [replace(step, since=draft.at) for step in steps]
+    added[0] = replace(added[0], unplanned=unplanned)
+    draft.change(*(StepAdded(step) for step in added))
     wait_for(draft, [steps[-1].id])
     return tuple(step.id for step in steps)
 

@@ -14,6 +14,7 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.causes import note_cause
 from orchestrator.pm.policies.consultation_end import conclude, has_decided
+from orchestrator.pm.policies.merging import rechecked
 from orchestrator.pm.policies.orphan_processes import ended_by_itself
 from orchestrator.pm.policies.retries import (
     ask_again,
@@ -27,6 +28,7 @@ from orchestrator.pm.policies.retries import (
     went_in_circles,
 )
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
+from orchestrator.pm.state.results import checked_work, fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
 
@@ -157,9 +159,21 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
     elif how.code is None:
         crashed(draft, run.step, f"had a check that {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
-        if Gate.CHECK not in draft.step(run.step).gates and how.code:
-            draft.notice(f"the check before {run.step} exited {how.code}; it is recorded, not judged")
+        _take_result(draft, run, how.code, lines)
+
+
+def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> None:
+    """Record how a check ended, and go on: work that was put upon the branch with that, other work with its judge."""
+    here = draft.step(run.step)
+    as_before = fails_as_before(draft.state, here, code, lines)
+    draft.change(StepChecked(run.step, code, tuple(lines), _checked(draft, run), as_before))
+    if Gate.CHECK not in here.gates and code:
+        draft.notice(f"the check before {run.step} exited {code}; it is recorded, not judged")
+    elif as_before:
+        draft.notice(f"the check of {here.judges or here.id} exited {code}, just as before any change")
+    if here.recheck:
+        rechecked(draft, run.step)
+    else:
         open_work(draft, run.step)
 
 
@@ -168,10 +182,14 @@ def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -
     if how.code is None:
         draft.notice(f"{run.step} has no result: its check {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines)))
+        draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
         if how.code:
             draft.notice(f"the check exited {how.code} before anything was changed")
     draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
+
+
+def _checked(draft: Draft, run: Run) -> str:
+    return checked_work(draft.state, draft.step(run.step))
 
 
 def _stopped(draft: Draft, run: Run) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import End, Inspect, Launch, Notify
+from orchestrator.model.actions import End, Inspect, Launch, Notify, TendBranch
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.plan.acknowledgements import let_go
+from orchestrator.pm.plan.asking import withdraw_question
 from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
 from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
@@ -57,11 +58,8 @@ def _start_what_may(draft: Draft) -> None:
 
 def _start(draft: Draft, among: Marks) -> None:
     most = draft.limits.max_concurrent_runs
-    step = floor_of(draft.state, most).first(draft.at, among=among)
-    while step is not None:
+    while (step := floor_of(draft.state, most).first(draft.at, among)) is not None:
         start(draft, step.id)
-        # A start never makes a step ready that stands before it.
-        step = floor_of(draft.state, most).first(draft.at, draft.state.steps.mark(step.id), among)
 
 
 def _drop_hopeless(draft: Draft) -> None:
@@ -105,7 +103,7 @@ def open_work(draft: Draft, step: str) -> None:
         step=step,
         target=run.instance,
         at=float(second),
-        instructions=instructions_for(here),
+        instructions=instructions_for(draft.state, here),
         context=context_for(draft.state, here, draft.limits, skills),
         skills=skills,
         criteria=criteria_for(draft.state, here),
@@ -186,10 +184,15 @@ def settle(draft: Draft) -> None:
     if state.state not in ACTIVE:
         return
     earliest = state.steps.first(state.steps.unsettled)
-    inspected = any(isinstance(action, Inspect) for action in state.outbox.values())
-    if earliest is None and not (state.live_runs or state.open_questions or inspected):
-        _finish(draft)
-        return
+    looked_at = any(isinstance(action, Inspect | TendBranch) for action in state.outbox.values())
+    if earliest is None and not (state.live_runs or looked_at):
+        _withdraw_idle_questions(draft)
+        state = draft.state
+        if not state.open_questions:
+            if not state.base or state.tended == len(state.runs):
+                _finish(draft)
+                return
+            draft.act(TendBranch(draft.new_id("a")))
     waiting = bool(state.open_questions) and not _anything_moves(draft)
     wanted = TaskState.WAITING if waiting else TaskState.RUNNING
     if state.state is not wanted:
@@ -198,6 +201,16 @@ def settle(draft: Draft) -> None:
         _move_phase(draft, Phase.BLOCKED)
     elif earliest is not None:
         _move_phase(draft, earliest.phase)
+
+
+def _withdraw_idle_questions(draft: Draft) -> None:
+    """Withdraw what the PM agent asks about no step: with all steps settled, nobody does anything with the answer."""
+    for question in draft.state.open_questions:
+        if question.step and is_consultation(draft.step(question.step)):
+            withdraw_question(draft, question)
+            draft.notice(
+                f"{question.id} was withdrawn: every step is settled, and nothing waits for its answer"
+            )
 
 
 def _finish(draft: Draft) -> None:

@@ -99,6 +99,13 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     return True
 
 
+def because(question: Question) -> str:
+    """Return what follows the question's answer is because of: somebody's answer, or that nobody gave one."""
+    if question.by in {POLICY, SETTING}:
+        return f"because nobody answered {question.id} in time"
+    return f"in answer to {question.id}"
+
+
 def _defaults_in_a_row(state: PMState, step: str) -> int:
     """Return how many answers about a step were defaults since a person last gave one."""
     asked = [question for question in state.questions.values() if question.step == step]

@@ -34,7 +34,12 @@ def digest(state: PMState, limits: Limits) -> str:
             NEWS,
             len(consultation.briefing),
         ),
-        *_part("You may order these steps:", map(_worded, ready), STEPS, may_be_ordered(state).bit_count()),
+        *_part(
+            "You may order these steps:",
+            (_worded(step, state.runs.tries(step.id)) for step in ready),
+            STEPS,
+            may_be_ordered(state).bit_count(),
+        ),
         *_part(
             "At work:",
             (
@@ -65,9 +70,9 @@ def _part(title: str, lines: Iterable[str], most: int, number: int) -> list[str]
     return [title, *shown, *([f"- and {number - most} more"] if number > most else [])]
 
 
-def _worded(step: Step) -> str:
-    tries = f" (attempt {step.attempt})" if step.attempt > 1 else ""
-    return f"{step.id} for {step.agent}: {step.title}{tries}"
+def _worded(step: Step, tries: int) -> str:
+    said = f" (attempts so far: {tries})" if tries else ""
+    return f"{step.id} for {step.agent}: {step.title}{said}"
 
 
 def _counted(state: PMState, limits: Limits) -> tuple[list[str], int, int]:

@@ -27,34 +27,47 @@ class Floor:
     """The steps that only wait for their time, at one moment: `admitted` of `steps`.
 
     Live runs occupy slots, steps and trees. A step that was only to look keeps its slot and tree until it is known
-    whether it changed anything. An agent that has reported and is about to exit is also occupied: waiting for it
-    avoids a second instance of the same agent.
+    whether it changed anything.
     """
 
     steps: Steps
     admitted: Marks
 
-    def first(self, at: float, after: Marks = 0, among: Marks = EVERY) -> Step | None:
-        """Return the first step that may start at a moment: one of `among`, after the step `after` in the plan."""
-        # All bits from that of `after` on, and without it: -(after << 1) has exactly those set.
-        left = self.admitted & among & (-(after << 1) if after else EVERY)
-        return next((step for step in self.steps.among(left) if at >= step.not_before), None)
+    def first(self, at: float, among: Marks = EVERY) -> Step | None:
+        """Return the step of `among` that starts first at a moment, or None if none may.
+
+        What was begun is finished before anything new begins: first come the steps of subtasks under way, and of none;
+        then subtasks that are repeated; then new ones; each in the order of the plan.
+        """
+        left = self.admitted & among
+        going_on = left & (self.steps.free | _under_way(self.steps))
+        again = left & self.steps.again & ~going_on
+        for tier in (going_on, again, left & ~going_on & ~again):
+            for step in self.steps.among(tier):
+                if at >= step.not_before:
+                    return step
+        return None
 
 
 def floor_of(state: PMState, runs_at_once: int) -> Floor:
-    """Return what is free now."""
+    """Return what is free now, with so many runs at once or as many as the task wants.
+
+    As many subtasks are under way as agents may work, but for those that pause: one whose work is only being committed
+    or merged needs its slot again at once, and would wait behind what was begun in between.
+    """
     steps, live, looks = state.steps, state.live_runs, _looks(state)
+    runs_at_once = min(runs_at_once, state.brief.config.parallel or runs_at_once)
     left = steps.pending & steps.ready
     if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
     for run in live:
         step = steps[run.step]
         left &= ~(steps.mark(step.id) | steps.of_tree(step.kind, step.workspace))
-        if run.reported_at is not None:
-            left &= ~steps.of_agent(run.agent)
     for step in looks:
         left &= ~steps.of_tree(step.kind, step.workspace)
-    return Floor(steps, left & _whose_turn_it_is(steps))
+    if sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way) >= runs_at_once:
+        left &= steps.free | _under_way(steps)
+    return Floor(steps, left & ~_kept_apart(steps))
 
 
 def _looks(state: PMState) -> list[Step]:
@@ -121,18 +134,27 @@ def may_be_ordered(state: PMState) -> Marks:
     """Return the steps that only wait for a slot, a tree or their time."""
     steps = state.steps
     asks = steps.mark(state.consultation.step) if state.consultation.step else 0
-    return steps.pending & steps.ready & _whose_turn_it_is(steps) & ~asks
+    return steps.pending & steps.ready & ~_kept_apart(steps) & ~asks
 
 
-def _whose_turn_it_is(steps: Steps) -> Marks:
-    """Return the steps whose turn it is: one subtask at a time, so that each starts from all accepted work.
+def _kept_apart(steps: Steps) -> Marks:
+    """Return the steps that must not begin a subtask now, because another one claims the same files.
 
-    A subtask that is repeated goes before one that was never begun.
+    That is one under way; or one that is to be repeated, even if it has to pause first: what it began may lie there.
     """
-    if len(steps.under_way) > 1:
-        return steps.free
-    if steps.under_way:
-        (subtask,) = steps.under_way
-        return steps.free | steps.of_subtask(subtask)
-    again = steps.first(steps.again & steps.pending & steps.ready)
-    return steps.free | steps.of_subtask(again.subtask) if again else ~0
+    under_way, rivals = _under_way(steps), 0
+    for step in steps.among(under_way & steps.claiming):
+        rivals |= steps.rivals(step)
+    repeated = (steps.again | steps.pausing) & steps.claiming & steps.pending & steps.ready & ~under_way
+    for step in steps.among(repeated):
+        if not rivals & steps.mark(step.id):
+            rivals |= steps.rivals(step) & ~steps.mark(step.id)
+    return rivals & ~under_way & ~steps.free
+
+
+def _under_way(steps: Steps) -> Marks:
+    """Return the steps of all subtasks that are under way."""
+    found = 0
+    for subtask in steps.under_way:
+        found |= steps.of_subtask(subtask)
+    return found

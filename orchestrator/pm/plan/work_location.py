@@ -41,6 +41,21 @@ def leaves_a_tree(config: Config, agent: str) -> bool:
 
 
 def only_looks(config: Config, step: Step) -> bool:
-    """Return whether a step reads in a tree of the task, in which it must change nothing."""
-    writes = Gate.COMMIT in step.gates or Gate.DECISION in step.gates or step.only_check
-    return bool(step.workspace) and not writes and location_of(config, step.agent) is None
+    """Return whether a step must change nothing where it works, so that this is looked at before and after each run.
+
+    In a tree of the task that is each step whose work is not committed. Elsewhere, in the user's own tree or a folder
+    of the agent's own, it is those that judge: what others do there is not for the PM to tell.
+    """
+    if {Gate.COMMIT, Gate.CHANGED, Gate.DECISION} & set(step.gates) or step.only_check:
+        return False
+    return in_tree_of_task(config, step) or is_judge(step)
+
+
+def in_tree_of_task(config: Config, step: Step) -> bool:
+    """Return whether a step works in a tree of the task, which the PM may set back."""
+    return bool(step.workspace) and location_of(config, step.agent) is None
+
+
+def is_judge(step: Step) -> bool:
+    """Return whether a step's verdict decides about the work of others."""
+    return Gate.VERDICT in step.gates or Gate.CRITERIA in step.gates

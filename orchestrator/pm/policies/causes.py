@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 SHOWN: Final = 8
 """How many lines of output a question shows. The log has all of them."""
 
+SHORT: Final = 10
+"""How many characters of a commit's hash are shown."""
+
 
 def note_cause(draft: Draft, run: Run, what: str, lines: Sequence[str]) -> None:
     """Record why a step's run, or its check, failed."""
@@ -35,3 +38,10 @@ def printed(lines: Sequence[str]) -> str:
     if not lines:
         return ""
     return "; its last lines:" + "".join(f"\n    {line}" for line in lines)
+
+
+def strayed(branch: str, tip: str, wanted: str, kept: str) -> str:
+    """Return a notice that somebody moved the branch, and what became of it."""
+    found = f"at {tip[:SHORT]}, where no step had brought it" if tip else "gone"
+    held = f"; what else it had is kept as {kept}" if kept else ""
+    return f"{branch} was {found}: it is at {wanted[:SHORT]} again, as accepted{held}"

@@ -1,26 +1,38 @@
-"""The last gates of a step: its work is committed, the branch moves forward, the step passes."""
+"""The last gates of a step: its work is committed, and the step passes. `merging` brings it onto the branch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import Commit, Inspect, Merge
+from orchestrator.model.actions import Commit, Inspect, Merge, ResolveEvidence, TendBranch
 from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Purpose
+from orchestrator.pm.plan.orders import changed_said
+from orchestrator.pm.plan.work_location import is_judge, only_looks
+from orchestrator.pm.policies.conflicts import at_odds, conflicted, listed
 from orchestrator.pm.policies.gates import held_by
-from orchestrator.pm.policies.gates.kind import awaited
+from orchestrator.pm.policies.gates.kind import awaited, begin_checking
+from orchestrator.pm.policies.judgements import judge_again
+from orchestrator.pm.policies.reopen import feed
 from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
-from orchestrator.pm.state.step_changes import StepApproved, StepCommitted, StepInspected, StepMoved
+from orchestrator.pm.state.step_changes import (
+    StepApproved,
+    StepCommitted,
+    StepInspected,
+    StepMoved,
+    StepStrewed,
+)
 
 if TYPE_CHECKING:
-    from orchestrator.model.facts import WorkCommitted, WorkInspected, WorkMerged
+    from orchestrator.model.facts import WorkCommitted, WorkInspected
     from orchestrator.model.plan import Step
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
 
 
-NAMED: Final = 5
-"""How many files a message names that a step changed although it was only to look."""
+STREWN_KEPT: Final = 20
+"""How many files are kept of a step that changed them although it was only to look: the next orders name them."""
 
 _NOTHING_CHANGED: Final = (
     "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
@@ -39,13 +51,36 @@ def review_asked_by(state: PMState, step: str) -> Step | None:
 
 
 def go_through(draft: Draft, step: str, *, past: str = "") -> None:
-    """Take a step through its gates. `past` names a gate that is known to hold, as are those before it."""
+    """Take a step through its gates. `past` names a gate that is known to hold, as are those before it.
+
+    A judge waits until it is known whether it changed anything itself, and then judges once more: its verdict may rest
+    on that.
+    """
     here = draft.step(step)
+    if is_judge(here) and _is_looked_at(draft.state, here):
+        begin_checking(draft, step, "it is looked whether it changed anything itself")
+        return
+    if is_judge(here) and here.strewn and judge_again(draft, step, _again(here)):
+        draft.change(StepStrewed(step, ()))
+        return
     gate = held_by(draft.state, here, past=past)
     if gate is None:
         pass_step(draft, step)
     else:
         gate.order(draft, step)
+
+
+def _is_looked_at(state: PMState, step: Step) -> bool:
+    """Return whether a run of this attempt is still there, or its tree is being looked at, in which it only looks."""
+    if not only_looks(state.brief.config, step):
+        return False
+    return any(
+        run.step == step.id and run.attempt == step.attempt and run.purpose is Purpose.WORK
+        for run in state.live_runs
+    ) or any(
+        isinstance(action, Inspect) and (action.step, action.attempt) == (step.id, step.attempt)
+        for action in state.outbox.values()
+    )
 
 
 def approve(draft: Draft, step: str) -> None:
@@ -73,6 +108,13 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
     if fact.reason:
         block(draft, fact.step, f"the work of {fact.step} could not be committed: {fact.reason}")
         return
+    if fact.unresolved:
+        _resolve_first(draft, fact)
+        return
+    if fact.conflicts:
+        draft.change(StepCommitted(fact.step, fact.commit))
+        conflicted(draft, fact.step, at_odds(fact.conflicts, fact.others))
+        return
     if fact.left:
         reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
         return
@@ -81,6 +123,13 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         go_through(draft, fact.step)
     else:
         _unchanged(draft, fact.step, Gate.COMMIT)
+
+
+def _resolve_first(draft: Draft, fact: WorkCommitted) -> None:
+    """Have an agent remove the conflict markers that it left; counts as rejected if it repeatedly does not."""
+    why = f"conflict markers are left in {listed(fact.unresolved)}: decide what is to stand there, and remove them"
+    if not written_again(draft, fact.step, why):
+        reject(draft, fact.step, why, by=THE_PM)
 
 
 def work_inspected(draft: Draft, fact: WorkInspected) -> None:
@@ -97,25 +146,60 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
         block(draft, fact.step, text)
         return
     if fact.changed is None:
-        draft.notice(f"whether {fact.step} changed anything is not known: {fact.where} is no git repository")
+        draft.notice(f"whether {fact.step} changed anything in {fact.where} is not known")
     if fact.changed is False:
         _unchanged(draft, fact.step, Gate.CHANGED)
     else:
-        draft.change(StepInspected(fact.step, fact.where))
+        draft.change(StepInspected(fact.step, fact.where, uncompared=fact.changed is None))
         go_through(draft, fact.step)
 
 
 def _looked_on(draft: Draft, fact: WorkInspected) -> None:
-    """Report what a step changed in its tree although it was only to look. The tree was restored."""
+    """Handle what was changed while a step was only to look. A tree of the task was restored, others are left alone."""
     if fact.reason:
         draft.notice(f"could not determine whether {fact.step} changed anything in its tree: {fact.reason}")
-    if fact.files:
-        named = ", ".join(f"{name!a}" for name in fact.files[:NAMED])
-        more = f" and {len(fact.files) - NAMED} more" if len(fact.files) > NAMED else ""
-        kept = f"; they are kept as {fact.kept}" if fact.kept else ""
-        draft.notice(
-            f"{fact.step} was only to look, and changed {named}{more}: these changes come into no commit{kept}"
-        )
+    here, files = draft.step(fact.step), tuple(fact.files)
+    if files:
+        draft.notice(f"{fact.step} was only to look, and changed {changed_said(files, fact.kept)}")
+    if files and here.attempt == fact.attempt:  # the orders of the judges that come next name it
+        draft.change(StepStrewed(fact.step, files[:STREWN_KEPT], fact.kept))
+    elif files and is_judge(here):
+        _tell_what_a_verdict_rests_on(draft, fact)
+    waits = awaited(draft, fact.step, fact.attempt) and is_judge(here)
+    if waits and not _is_gated(draft.state, here):
+        go_through(draft, fact.step)
+
+
+def _is_gated(state: PMState, step: Step) -> bool:
+    """Return whether a gate of a step waits for an action: its outcome takes the step on."""
+    return any(
+        isinstance(action, Commit | ResolveEvidence | TendBranch | Merge)
+        and (action.step, action.attempt) == (step.id, step.attempt)
+        for action in state.outbox.values()
+    )
+
+
+def _tell_what_a_verdict_rests_on(draft: Draft, fact: WorkInspected) -> None:
+    """Tell those who work on after a rejection that the judge had changed something itself."""
+    judged, said = draft.step(fact.step).judges, changed_said(fact.files, fact.kept)
+    feed(
+        draft,
+        fact.step,
+        f"The last time you were only to look, and changed {said}. Change nothing this time.",
+    )
+    if judged and draft.step(judged).state is StepState.PENDING:
+        feed(draft, judged, f"When {fact.step} judged, it had changed {said}. Weigh by that what it found.")
+
+
+def _again(step: Step) -> str:
+    """Return why a judge is to judge again, and where."""
+    lies = (
+        "The tree lies again as it was handed in"
+        if step.strewn_kept
+        else "The PM takes nothing out of that folder: if the changes are yours, take them back; if not, leave them"
+    )
+    said = changed_said(step.strewn, step.strewn_kept)
+    return f"You were only to look, and this was changed meanwhile: {said}. {lies}. Judge again, and change nothing."
 
 
 def _unchanged(draft: Draft, step: str, gate: Gate) -> None:
@@ -136,14 +220,3 @@ def _uncommitted(left: str) -> str:
         f"nothing new was committed, and work lies uncommitted in {left}: commit what is yours, and leave alone what "
         f"is another's. If nothing was to be changed, say so by an empty commit."
     )
-
-
-def work_merged(draft: Draft, fact: WorkMerged) -> None:
-    """Handle the outcome of a merge: the branch moved forward, or the work is done again from where it is now."""
-    asked = draft.close_actions(Merge, step=fact.step, attempt=fact.attempt)
-    if not (asked and awaited(draft, fact.step, fact.attempt)):
-        return
-    if fact.reason:
-        reject(draft, fact.step, f"it could not be merged: {fact.reason}", by=THE_PM)
-    else:
-        go_through(draft, fact.step, past=Gate.MERGED)

@@ -6,7 +6,7 @@
                    │ no                 (checks here, files and commits by an action)         │ no
                    └────────▶ the report is written again ◀──────────────────────────────────┘
                                 still none ─▶ the criterion is not met
-              accepted work that is missing from the branch ─▶ a question
+    The task's branch is put back to what was accepted before that (`policies.branch`).
               an unmet criterion ─▶ planned anew, set aside, or a question, as task.md's `rejections:` says
 
     What a reviewer writes is a claim. Marks count only once their evidence has been looked up.
@@ -15,11 +15,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.evidence import references
-from orchestrator.model.actions import ResolveEvidence
+from orchestrator.model.actions import ResolveEvidence, TendBranch
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report
 from orchestrator.model.question import QuestionKind
@@ -31,7 +30,7 @@ from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checkin
 from orchestrator.pm.policies.reopen import set_aside
 from orchestrator.pm.policies.retries import block, plan_more, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
-from orchestrator.pm.state.results import accepted_work
+from orchestrator.pm.state.results import accepted_work, counts_as_check, rebased_since
 from orchestrator.pm.state.step_changes import BranchJudged
 
 if TYPE_CHECKING:
@@ -44,7 +43,8 @@ if TYPE_CHECKING:
 NAMED: Final = 10
 FORM: Final = (
     "Name files on the task's branch, or in the folder of an agent's own `cwd:` (`path` or `path:line`), files in "
-    "`artifacts/`, commits, or checks that the PM ran (`check test:ID`)"
+    "`artifacts/`, commits of this task, or checks that the PM ran on accepted work (`check test:ID`). A handoff is no "
+    "evidence, nor is an empty file"
 )
 _UNMET: Final = (RETRY, ANEW, ACCEPT, ABANDON)
 _UNMARKED: Final = CriterionMark("", met=False, reason="the review did not mark it")
@@ -74,12 +74,24 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
         return
     pointed = {each: None for mark in marks for each in _pointed_at(draft.state, mark)}
     elsewhere = tuple(each for each in pointed if each.kind is not EvidenceKind.CHECK)
-    if not elsewhere and not accepted_work(draft.state):
+    if not draft.state.base:
+        look_up(draft, step, marks, elsewhere)
+        return
+    begin_checking(draft, step, "the task's branch is looked at")
+    attempt = draft.step(step).attempt
+    draft.act(TendBranch(draft.new_id("a"), step, attempt, marks, elsewhere))
+
+
+def look_up(
+    draft: Draft, step: str, marks: tuple[CriterionMark, ...], references: tuple[Reference, ...]
+) -> None:
+    """Have looked up what the marks of a review name as evidence; without such a reference, judge it at once."""
+    if not references and not accepted_work(draft.state):
         _judge(draft, step, marks, {})
         return
     begin_checking(draft, step, "its evidence is being looked up")
     attempt = draft.step(step).attempt
-    draft.act(ResolveEvidence(draft.new_id("a"), step, attempt, marks, elsewhere))
+    draft.act(ResolveEvidence(draft.new_id("a"), step, attempt, marks, references))
 
 
 def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
@@ -95,9 +107,6 @@ def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
     if fact.reason:
         block(draft, fact.step, f"the evidence of {fact.step} could not be looked up: {fact.reason}")
         return
-    if fact.lost:
-        block(draft, fact.step, _lost(draft.state, fact.lost))
-        return
     if fact.empty is not draft.step(fact.step).empty:
         draft.change(BranchJudged(fact.step, fact.empty))
     _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found})
@@ -110,17 +119,6 @@ def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]
     return tuple(
         known.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
         for criterion in state.brief.criteria
-    )
-
-
-def _lost(state: PMState, steps: Sequence[str]) -> str:
-    """Return a question's text: accepted work is not on the task's branch, and how to restore it."""
-    made = accepted_work(state)
-    last = next((commit for step, commit in reversed(made.items()) if step in steps), "")
-    mend = f"git -C {quote(state.project)} branch --force {state.branch} {last}"
-    return (
-        f"the branch {state.branch} does not have what was accepted of {', '.join(steps[:NAMED])}: it was deleted, or "
-        f"moved. To have it again, `{mend}` and then answer {RETRY}"
     )
 
 
@@ -195,15 +193,22 @@ def _checks(state: PMState) -> frozenset[str]:
 
 def _of_check(state: PMState, reference: Reference) -> Resolution:
     """Return the result of a check that is named by its step or its run."""
-    name = reference.target
-    if (step := state.steps.get(name)) is not None and step.check_exit is not None:
-        return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
-    run = state.runs.get(name)
-    if run is None:
+    run = state.runs.get(reference.target)
+    step = state.steps.get(reference.target if run is None else run.step)
+    if step is None or (run is None and step.check_exit is None):
         return Resolution(reference.text, exists=False, detail="is no check of this task")
-    if run.purpose is not Purpose.CHECK or run.exit is None:
+    if run is not None and (run.purpose is not Purpose.CHECK or run.exit is None):
         return Resolution(reference.text, exists=False, detail="is a run of an agent and no check")
-    return Resolution(reference.text, run.exit.clean, str(run.exit))
+    if run is not None and run.attempt != step.attempt:
+        detail = f"is of attempt {run.attempt} of {step.id}, which was done again since"
+        return Resolution(reference.text, exists=False, detail=detail)
+    if not counts_as_check(state, step):
+        return Resolution(reference.text, exists=False, detail="is no check of accepted work")
+    if rebased_since(state, step):
+        return Resolution(reference.text, exists=False, detail="ran before the work was rebased")
+    if run is not None and run.exit is not None:
+        return Resolution(reference.text, run.exit.clean, str(run.exit))
+    return Resolution(reference.text, not step.check_exit, f"exited {step.check_exit}")
 
 
 def _plain(text: str) -> str:

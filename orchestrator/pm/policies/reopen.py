@@ -26,10 +26,11 @@ def feed(draft: Draft, step: str, text: str) -> None:
     draft.change(StepFed(step, kept))
 
 
-def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
+def reopen(draft: Draft, step: str, why: str, *, carries: bool = False, queued: bool = False) -> None:
     """Begin the next attempt of a step. Every step that depends on it is done again from the beginning.
 
-    `carries`: this attempt continues the work and the conversation of the last one.
+    `carries`: this attempt continues the work and the conversation of the last one. `queued`: steps that wait to have
+    work merged keep their place in the queue.
     """
     steps = draft.state.steps
     for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
@@ -37,7 +38,8 @@ def reopen(draft: Draft, step: str, why: str, *, carries: bool = False) -> None:
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
             _overtake(draft, each)
             goes_on = carries and each == step
-            draft.change(StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on))
+            again = StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on, queued=queued)
+            draft.change(again)
 
 
 def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> None:

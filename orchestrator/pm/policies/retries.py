@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import AfterRejections
-from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, ask
+from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, WITHDRAWN, ask
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.plan.repeated_questions import times_asked
@@ -158,7 +158,7 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
         text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
         if gap:
             text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
-        block(draft, step, text, _with_replan(draft, step))
+        block(draft, step, text, with_replan(draft, step))
         return
     _count(draft, step, replace(here.tally, blocks=here.tally.blocks + 1))
     feedback = [f"Blocked: {blockers}"]
@@ -179,13 +179,13 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
     here = draft.step(step)
     asked = [f"  blocked: {first_line(each)}" for each in here.blockers]
     answers = [
-        f"  {question.id} was answered: {first_line(question.answer)}"
+        f"  {question.id} was answered by {question.by or USER}: {first_line(question.answer)}"
         for question in draft.state.questions.values()
-        if question.step == step and not question.open
+        if question.step == step and not question.open and question.answer != WITHDRAWN
     ]
     text = f"{here.agent} reports the same blocker for the {times}th time on '{here.title}':"
     history = "\n".join([text, *asked, *answers])
-    block(draft, step, history, _with_replan(draft, step), QuestionKind.LOOP)
+    block(draft, step, history, with_replan(draft, step), QuestionKind.LOOP)
 
 
 def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
@@ -219,7 +219,7 @@ def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, 
         replan(draft, step, why)
     else:
         reopen(draft, step, why, carries=carries)
-        block(draft, step, f"'{here.title}' was {why}{_rest_of(feedback)}", _with_replan(draft, step))
+        block(draft, step, f"'{here.title}' was {why}{_rest_of(feedback)}", with_replan(draft, step))
 
 
 def _rest_of(feedback: str) -> str:
@@ -254,7 +254,9 @@ def since_answer(draft: Draft, step: str) -> str:
         each for each in draft.state.questions.values() if each.step == step and each.by in {USER, POLICY}
     ]
     last = max(given, key=lambda each: each.answered_at or 0.0, default=None)
-    return f" since {last.id} was answered" if last is not None else ""
+    if last is None:
+        return ""
+    return f" since {last.id} was answered" + ("" if last.by == USER else f" by {last.by}")
 
 
 def _with_last_line(step: Step, how: str) -> str:
@@ -297,7 +299,7 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
         f"{here.agent} {how}\nThat was tried {launches} times in a row. Fix it (`task doctor {run.host}` tests it), "
         f"then answer {RETRY}."
     )
-    block(draft, run.step, text, _with_replan(draft, run.step))
+    block(draft, run.step, text, with_replan(draft, run.step))
 
 
 def try_launches_now(draft: Draft) -> None:
@@ -317,7 +319,7 @@ def silent(draft: Draft, step: str, how: str) -> None:
         _again(draft, step, how, 1, keep_tree=True)
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):
         text = f"{here.agent} {how}, {silences} times on '{here.title}'"
-        block(draft, step, with_cause(draft, step, text), _with_replan(draft, step))
+        block(draft, step, with_cause(draft, step, text), with_replan(draft, step))
 
 
 def stalled(draft: Draft, run: Run, how: str) -> None:
@@ -335,7 +337,7 @@ def stalled(draft: Draft, run: Run, how: str) -> None:
     elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
         _count(draft, run.step, replace(here.tally, stalls=stalls))
         text = f"{here.agent} {how}, {stalls} times in a row on '{here.title}'"
-        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+        block(draft, run.step, with_cause(draft, run.step, text), with_replan(draft, run.step))
 
 
 def went_in_circles(draft: Draft, run: Run) -> None:
@@ -347,10 +349,11 @@ def went_in_circles(draft: Draft, run: Run) -> None:
     )
     if not start_afresh(draft, run.step, f"{why}; take a different approach"):
         text = f"{here.agent} goes round in circles on '{here.title}', most often with: {run.repeated}"
-        block(draft, run.step, with_cause(draft, run.step, text), _with_replan(draft, run.step))
+        block(draft, run.step, with_cause(draft, run.step, text), with_replan(draft, run.step))
 
 
-def _with_replan(draft: Draft, step: str) -> tuple[str, ...]:
+def with_replan(draft: Draft, step: str) -> tuple[str, ...]:
+    """Return the options for a step that reached a bound, with `replan` where its subtask may be planned anew."""
     return (RETRY, ANEW, REPLAN, *STUCK[2:]) if may_replan(draft, step) else STUCK
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.activity import Stage
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose, Quiet
+from orchestrator.pm.plan.acknowledgements import runs_again
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.policies.repetition import goes_round, repeats
 from orchestrator.pm.state.run_changes import RunProgressed, RunTraced
@@ -70,22 +71,30 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
     if novel_at > run.progress_at:
         draft.change(RunProgressed(run.id, novel_at))
         withdraw(draft, run.step, run.id, QuestionKind.DIALOG)
+    if works_again(draft.step(run.step).tally, run, seen):
+        runs_again(draft, run)
     if repeats(run, seen, draft.limits):
         goes_round(draft, draft.state.runs[run.id], seen)
 
 
-def tells_more(limits: Limits, run: Run, seen: Activity, at: float) -> bool:
+def tells_more(tally: Tally, limits: Limits, run: Run, seen: Activity, at: float) -> bool:
     """Return whether what the transcript of a live run shows must be journaled now (law 9).
 
-    That is so if it differs from the state that is shown, if it makes a look at the run unnecessary, or if the run
-    goes round in circles.
+    That is so if it differs from the state that is shown, if it makes a look at the run unnecessary, if the run goes
+    round in circles, or if it works again after failures of its service, which are counted in `tally`.
     """
     if run.ending is not Ending.NOT or run.reported_at is not None:
         return False
     news = seen.records != run.records or _believed(limits, run, seen, at) is not run.stage
     shown = _contradicts(run, seen) or run.stage in {Stage.TOOL, Stage.UNKNOWN}
     due = at >= due_at(limits, run)
-    return (news and bool(seen.records) and (shown or due)) or repeats(run, seen, limits)
+    again = repeats(run, seen, limits) or works_again(tally, run, seen)
+    return (news and bool(seen.records) and (shown or due)) or again
+
+
+def works_again(tally: Tally, run: Run, seen: Activity) -> bool:
+    """Return whether a run got something new done after the service had failed: the next failure is not in a row."""
+    return bool(tally.limits or tally.overloads) and seen.novel_at > run.opened_at
 
 
 def due_at(limits: Limits, run: Run) -> float:

@@ -24,7 +24,11 @@ from orchestrator.pm.state.step_changes import StepAdded, StepChange
 
 @dataclass(frozen=True, slots=True)
 class TaskBegun:
-    """The task exists. `seen` are the handoffs that existed before it: its history."""
+    """The task exists. `seen` are the handoffs that existed before it: its history.
+
+    `links` are the folders in the task's own that were links then, each with where it leads. It is None in journals of
+    versions that did not record it.
+    """
 
     id: str
     name: str
@@ -34,6 +38,7 @@ class TaskBegun:
     base: str
     at: float
     seen: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] | None = None
     kind: Literal["task_begun"] = "task_begun"
 
 
@@ -72,6 +77,19 @@ class BaseMoved:
     base: str
     commits: dict[str, str] = field(default_factory=dict)
     kind: Literal["base_moved"] = "base_moved"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPlaced:
+    """The PM left the task's branch at the commit `tip`; or it could not put the branch there, for `astray`.
+
+    `runs` is how many runs there were when all was settled and the branch was looked at, 0 where not all was settled.
+    """
+
+    tip: str
+    runs: int = 0
+    astray: str = ""
+    kind: Literal["branch_placed"] = "branch_placed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +233,6 @@ TaskChange: TypeAlias = (
     | TaskMoved
     | PhaseMoved
     | BriefTaken
-    | BaseMoved
     | ConfigEdited
     | SkillsFound
     | CriteriaMarked
@@ -224,6 +241,9 @@ TaskChange: TypeAlias = (
     | BudgetRaised
 )
 """Changes of what the task is, what it asks for, and what applies to it."""
+
+BranchChange: TypeAlias = BaseMoved | BranchPlaced
+"""Changes of where the task's branch is, and of what it builds on."""
 
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """Changes of what waits for an answer: orders to runs, questions to people."""
@@ -236,6 +256,7 @@ ClockChange: TypeAlias = TimesShifted | ZoneSet
 
 Change: TypeAlias = (
     TaskChange
+    | BranchChange
     | WordChange
     | NoteChange
     | ClockChange

@@ -52,6 +52,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
         return _fold_words(state, change)
     if isinstance(change, c.NoteChange):
         return _fold_notes(state, change)
+    if isinstance(change, c.BranchChange):
+        return _fold_branch(state, change)
     if isinstance(change, c.TimesShifted):
         return _shifted(state, change.by, change.put)
     if isinstance(change, c.ZoneSet):
@@ -110,7 +112,8 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
         case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():
-            return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:])
+            noticed = max(state.noticed, len(state.notices)) + 1
+            return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:], noticed=noticed)
         case c.ActionClosed():
             return replace(state, outbox=_without(state.outbox, change.action))
 
@@ -125,8 +128,6 @@ def _fold_task(state: PMState, change: c.TaskChange) -> PMState:
             return _phased(state, change)
         case c.BriefTaken():
             return _briefed(state, change)
-        case c.BaseMoved():
-            return _rebased(state, change)
         case c.ConfigEdited():
             return replace(state, edited=change.changes)
         case c.SkillsFound():
@@ -159,6 +160,7 @@ def _begun(change: c.TaskBegun) -> PMState:
         started_at=change.at,
         worked=Worked(since=change.at),
         seen=PersistentMap(change.seen),
+        links=change.links,
     )
 
 
@@ -176,7 +178,9 @@ def _moved(state: PMState, change: c.TaskMoved) -> PMState:
         worked = worked.rested(change.at, busy=bool(state.runs.live))
     if change.to is TaskState.RUNNING:
         worked = replace(worked, since=change.at)
-    return replace(state, state=change.to, why=change.why, worked=worked)
+    # A task that goes on looks at its branch again before it ends.
+    tended = 0 if change.to is TaskState.RUNNING else state.tended
+    return replace(state, state=change.to, why=change.why, worked=worked, tended=tended)
 
 
 def _briefed(state: PMState, change: c.BriefTaken) -> PMState:
@@ -186,8 +190,11 @@ def _briefed(state: PMState, change: c.BriefTaken) -> PMState:
     return state if change.brief.config.limits == limits else replace(state, raised={}, warned=())
 
 
-def _rebased(state: PMState, change: c.BaseMoved) -> PMState:
-    """Return the state with each step's commits as they are on the new base."""
+def _fold_branch(state: PMState, change: c.BranchChange) -> PMState:
+    """Return the state with the branch where it is now, or with each step's commits as they are on a new base."""
+    if isinstance(change, c.BranchPlaced):
+        tip, tended = change.tip or state.tip, change.runs or state.tended
+        return replace(state, tip=tip, tended=tended, astray=change.astray)
     moved = [replace(state.steps[step], commit=commit) for step, commit in change.commits.items()]
     return replace(state, base=change.base, steps=reduce(Steps.with_step, moved, state.steps))
 

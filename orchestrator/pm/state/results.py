@@ -10,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.run import Purpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.pm.state.task_state import PMState
 
 NAMED: Final = 5
@@ -61,15 +65,21 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
     It visits every step: call it once the steps of a task are settled.
     """
-    return tuple(filter(None, (_set_aside(state), _unmet(state), _failing(state), _without_work(state))))
+    missing = (_set_aside(state), _unmet(state), _failing(state), _without_work(state), _astray(state))
+    return tuple(filter(None, missing))
 
 
 def delivered(state: PMState) -> bool:
-    """Return whether any requested part is done: a subtask passed, or a criterion is met."""
+    """Return whether any requested part is done: a subtask or order passed with its judges, or a criterion is met."""
+    steps = state.steps
     done = any(
-        step.subtask and step.state is StepState.PASSED and step.judges for step in state.steps.values()
+        step.subtask and step.judges and not steps.of_subtask(step.subtask) & steps.unsettled
+        for step in steps.among(steps.passed)
     )
-    loose = any(Gate.COMMIT in step.gates and step.state is StepState.PASSED for step in state.steps.values())
+    loose = any(
+        Gate.COMMIT in step.gates and not steps.judges_of(step.id) & steps.unsettled
+        for step in steps.among(steps.passed)
+    )
     return done or loose or any(mark.met and mark.evidence for mark in state.criteria)
 
 
@@ -91,7 +101,7 @@ def unchanged_work(state: PMState) -> list[Step]:
 
 
 def accepted_work(state: PMState) -> dict[str, str]:
-    """Return the commits that must be on the task's branch, by the steps that made them: their judge merged them.
+    """Return the commits that must be on the task's branch, by the steps that made them: merged by their judges.
 
     In the order in which they were merged.
     """
@@ -99,23 +109,90 @@ def accepted_work(state: PMState) -> dict[str, str]:
     merged = [
         (judge.since, work.id, work.commit)
         for judge in steps.among(steps.passed)
-        if Gate.MERGED in judge.gates and judge.judges and (work := steps[judge.judges]).commit
+        if Gate.MERGED in judge.gates and (work := steps[judge.judges] if judge.judges else judge).commit
     ]
     return {step: commit for _, step, commit in sorted(merged)}
 
 
+def counts_as_check(state: PMState, step: Step) -> bool:
+    """Return whether the check of a step tells of the work: it ran on accepted work, or ahead of its acceptance.
+
+    One that ran before anything was changed tells nothing of it; nor does one of a step that was given up.
+    """
+    if step.only_check or step.check_exit is None:
+        return False
+    if Gate.CRITERIA in step.gates:
+        return True
+    if step.state is not StepState.PASSED:
+        return False
+    if step.judges:
+        return state.steps[step.judges].state is StepState.PASSED
+    checked_at = max(
+        (
+            run.opened_at
+            for run in state.runs.values()
+            if run.step == step.id and run.purpose is Purpose.CHECK
+        ),
+        default=0.0,
+    )
+    accepted = state.steps.among(state.steps.passed)
+    return any((each.commit or each.elsewhere) and each.since <= checked_at for each in accepted)
+
+
 def baseline_of(state: PMState) -> Step | None:
     """Return the step that ran the check before anything was changed, if the plan has one."""
-    return next((step for step in state.steps.values() if step.only_check), None)
+    return state.steps.first(state.steps.baselines)
+
+
+def fails_as_before(state: PMState, step: Step, exited: int, lines: Sequence[str]) -> bool:
+    """Return whether a check of a step failed just as the same check had failed before anything was changed."""
+    before = baseline_of(state)
+    return (
+        before is not None
+        and before.agent == step.agent
+        and bool(exited)
+        and before.check_exit == exited
+        and failed_alike(before.check_lines, lines)
+        and not _builds_on_mended(state, step)
+    )
+
+
+def _builds_on_mended(state: PMState, step: Step) -> bool:
+    """Return whether a check ran on work that builds on accepted work with which it passed: then this work broke it."""
+    passed = [each for each in _checked_in_order(state) if each.check_exit == 0]
+    work = state.runs.last_at_work_on(step.judges) if step.judges and not step.recheck else None
+    return any(work is None or _accepted_at(state, each) <= work.opened_at for each in passed)
 
 
 def last_check(state: PMState) -> Step | None:
-    """Return the last step of the plan that passed with a check of the work that it judges; None if there is none."""
-    checked = None
-    for step in state.steps.among(state.steps.passed):
-        if step.check_exit is not None and step.judges:
-            checked = step
-    return checked
+    """Return the step that passed with a check of the work accepted last; None if there is none."""
+    return next(reversed(_checked_in_order(state)), None)
+
+
+def _checked_in_order(state: PMState) -> list[Step]:
+    """Return the steps that passed with a check of the work that they judge, in the order of its acceptance."""
+    passed = state.steps.among(state.steps.passed)
+    checked = [step for step in passed if step.check_exit is not None and step.judges]
+    return sorted(checked, key=lambda step: _accepted_at(state, step))
+
+
+def _accepted_at(state: PMState, judge: Step) -> float:
+    """Return when work was accepted, by one of its judges: as the one passed that has it merged, or else the last."""
+    judges = list(state.steps.among(state.steps.judges_of(judge.judges) & state.steps.passed))
+    merging = [each for each in judges if Gate.MERGED in each.gates]
+    return max((each.since for each in merging or judges), default=judge.since)
+
+
+def checked_work(state: PMState, step: Step) -> str:
+    """Return the commit that a step's check is about, as it is now: a rebase changes it. Empty if there is none."""
+    if step.only_check:
+        return state.base
+    return state.steps[step.judges].commit if step.judges else ""
+
+
+def rebased_since(state: PMState, step: Step) -> bool:
+    """Return whether a step's check ran before the work was rebased: it says nothing of the work as it is now."""
+    return bool(step.check_commit) and step.check_commit != checked_work(state, step)
 
 
 def _set_aside(state: PMState) -> str:
@@ -135,12 +212,19 @@ def _unmet(state: PMState) -> str:
 
 
 def _failing(state: PMState) -> str:
-    """Name the failed checks that no gate judged; a gate never passes a failed check."""
+    """Name the failed checks that no gate judged. A gate passes a failed check only if it fails as before any change.
+
+    That is a shortfall too, unless a later check of accepted work passed.
+    """
     failing = [
         step
         for step in state.steps.values()
         if step.check_exit and step.state is StepState.PASSED and not step.only_check
     ]
+    last = last_check(state)
+    if last is not None and last.check_as_before:
+        return f"the check fails as before any change: it exited {last.check_exit} before, and after"
+    failing = [step for step in failing if not step.check_as_before]
     if not failing:
         return ""
     named = ", ".join(f"{step.id} (exited {step.check_exit})" for step in failing[:NAMED])
@@ -155,12 +239,19 @@ def _without_work(state: PMState) -> str:
     passed = list(state.steps.among(state.steps.passed))
     if any(step.empty for step in passed):
         return "nothing is changed: the commits of its branch take each other back"
-    if any(step.commit or step.elsewhere for step in passed):
+    if any(step.commit or (step.elsewhere and not step.uncompared) for step in passed):
         return ""
+    if unknown := next((step.elsewhere for step in passed if step.uncompared), ""):
+        return f"it is not known whether anything was changed in {unknown}"
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
         return "nothing that was changed was accepted"
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
+
+
+def _astray(state: PMState) -> str:
+    """Say so if the task's branch does not hold what was accepted, or more than that, and could not be put back."""
+    return f"the branch {state.branch} is not at what was accepted: {state.astray}" if state.astray else ""
 
 
 def _count(number: int, what: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Self
 
@@ -12,9 +12,28 @@ from orchestrator.model.run import Exit, Purpose, Run, Turn
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.state.persistent_map import PersistentMap
 
-_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step", "_tries")
+_DERIVED: Final = ("live", "latest", "spent", "_by_order", "_by_step")
 _NONE: Final = Spent()
-_UNTRIED: Final = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfStep:
+    """The runs of one step in short: the last at work on it, the attempt of the last, and the number of attempts."""
+
+    at_work: str = ""
+    attempt: int = 0
+    tries: int = 0
+
+    def with_run(self, run: Run) -> _OfStep:
+        """Return the same with a further run."""
+        return _OfStep(
+            at_work=run.id if run.purpose is Purpose.WORK else self.at_work,
+            attempt=run.attempt,
+            tries=self.tries + (run.attempt != self.attempt),
+        )
+
+
+_UNTRIED: Final = _OfStep()
 
 
 class Runs(PersistentMap[str, Run]):
@@ -31,8 +50,7 @@ class Runs(PersistentMap[str, Run]):
     latest: dict[str, str]
     spent: dict[str, Spent]
     _by_order: PersistentMap[str, str]
-    _by_step: PersistentMap[str, str]
-    _tries: PersistentMap[str, tuple[int, int]]
+    _by_step: PersistentMap[str, _OfStep]
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
         by_id = {run.id: run for run in runs}
@@ -47,13 +65,10 @@ class Runs(PersistentMap[str, Run]):
         for run in by_id.values():
             self.spent = _with_spent(self.spent, None, run)
         self._by_order = PersistentMap({run.order: run.id for run in by_id.values()})
-        self._by_step = PersistentMap(
-            {run.step: run.id for run in by_id.values() if run.purpose is Purpose.WORK}
-        )
-        tries: dict[str, tuple[int, int]] = {}
+        by_step: dict[str, _OfStep] = {}
         for run in by_id.values():
-            tries[run.step] = _tried(tries.get(run.step), run)
-        self._tries = PersistentMap(tries)
+            by_step[run.step] = by_step.get(run.step, _UNTRIED).with_run(run)
+        self._by_step = PersistentMap(by_step)
 
     @property
     def usage(self) -> Usage:
@@ -70,12 +85,12 @@ class Runs(PersistentMap[str, Run]):
 
     def last_at_work_on(self, step: str) -> Run | None:
         """Return the last run in which an agent worked on a step, or None."""
-        run = self._by_step.get(step)
-        return None if run is None else self[run]
+        run = self._by_step.get(step, _UNTRIED).at_work
+        return self[run] if run else None
 
     def tries(self, step: str) -> int:
         """Return how many attempts of a step any run was opened for: one that nobody has begun is none yet."""
-        return self._tries.get(step, _UNTRIED)[1]
+        return self._by_step.get(step, _UNTRIED).tries
 
     def with_run(self, run: Run) -> Self:
         """Return a copy with one run set."""
@@ -92,22 +107,15 @@ class Runs(PersistentMap[str, Run]):
                 copy = copy.with_entry(before, _past(self[before]))
             copy.latest = {**self.latest, run.instance: run.id}
             copy._by_order = self._by_order.with_entry(run.order, run.id)
-            copy._tries = self._tries.with_entry(run.step, _tried(self._tries.get(run.step), run))
-            if run.purpose is Purpose.WORK:
-                copy._by_step = self._by_step.with_entry(run.step, run.id)
+            of_step = self._by_step.get(run.step, _UNTRIED).with_run(run)
+            copy._by_step = self._by_step.with_entry(run.step, of_step)
         return copy
 
     def _copy(self) -> Self:
         copy = super()._copy()
         copy.live, copy.latest, copy.spent = self.live, self.latest, self.spent
-        copy._by_order, copy._by_step, copy._tries = self._by_order, self._by_step, self._tries
+        copy._by_order, copy._by_step = self._by_order, self._by_step
         return copy
-
-
-def _tried(before: tuple[int, int] | None, run: Run) -> tuple[int, int]:
-    """Return the last attempt of a step that a run was opened for, and how many there were, with a further run."""
-    last, tries = before or _UNTRIED
-    return (last, tries) if run.attempt == last else (run.attempt, tries + 1)
 
 
 def _past(run: Run) -> Run:

@@ -111,7 +111,8 @@ class StepLacked:
 class StepReopened:
     """A step begins its next attempt. What earlier attempts produced no longer counts.
 
-    `carries`: the next attempt begins with the work and the conversation of the last one.
+    `carries`: the next attempt begins with the work and the conversation of the last one. `queued`: the step keeps its
+    place in the merge queue. `recheck`: only its check is run again; what its agent reported stands.
     """
 
     step: str
@@ -119,6 +120,8 @@ class StepReopened:
     at: float
     why: str
     carries: bool = False
+    queued: bool = False
+    recheck: bool = False
     kind: Literal["step_reopened"] = "step_reopened"
 
 
@@ -135,11 +138,17 @@ class StepReported:
 
 @dataclass(frozen=True, slots=True)
 class StepChecked:
-    """The check that the daemon ran for a step ended with `exit`, and printed these lines last."""
+    """The check that the daemon ran for a step ended with `exit`, and printed these lines last.
+
+    It ran on `commit`; empty if it ran on no commit of the task. `as_before`: it failed just as it had before anything
+    was changed.
+    """
 
     step: str
     exit: int
     lines: tuple[str, ...] = ()
+    commit: str = ""
+    as_before: bool = False
     kind: Literal["step_checked"] = "step_checked"
 
 
@@ -170,6 +179,16 @@ class StepCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class StepQueued:
+    """The work that a step judges waits to be merged, since `at`. `behind`: the branch has gained others' work."""
+
+    step: str
+    at: float
+    behind: bool = False
+    kind: Literal["step_queued"] = "step_queued"
+
+
+@dataclass(frozen=True, slots=True)
 class TreeBegun:
     """A run of a step begins clean, in this life of its tree."""
 
@@ -180,11 +199,25 @@ class TreeBegun:
 
 @dataclass(frozen=True, slots=True)
 class StepInspected:
-    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there."""
+    """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there.
+
+    `uncompared`: nobody can tell whether anything was changed there.
+    """
 
     step: str
     where: str
+    uncompared: bool = False
     kind: Literal["step_inspected"] = "step_inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class StepStrewed:
+    """A step changed these files, though it was only to look. If they were taken out, the ref `kept` has them."""
+
+    step: str
+    files: tuple[str, ...]
+    kept: str = ""
+    kind: Literal["step_strewed"] = "step_strewed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +238,7 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
+_SETTLED: Final = frozenset({StepState.PASSED, StepState.SET_ASIDE})
 _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
 """The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
 
@@ -223,8 +257,10 @@ StepChange: TypeAlias = (
     | StepTroubled
     | StepApproved
     | StepCommitted
+    | StepQueued
     | TreeBegun
     | StepInspected
+    | StepStrewed
     | BranchJudged
     | StepOrdered
 )
@@ -258,17 +294,27 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepReported():
             return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
         case StepChecked():
-            return replace(was, check_exit=change.exit, check_lines=change.lines)
+            return replace(
+                was,
+                check_exit=change.exit,
+                check_lines=change.lines,
+                check_commit=change.commit,
+                check_as_before=change.as_before,
+            )
         case StepTroubled():
             return replace(was, cause=change.cause)
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
             return replace(was, commit=change.commit)
+        case StepQueued():
+            return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
-            return replace(was, elsewhere=change.where)
+            return replace(was, elsewhere=change.where, uncompared=change.uncompared)
+        case StepStrewed():
+            return replace(was, strewn=change.files, strewn_kept=change.kept)
         case BranchJudged():
             return replace(was, empty=change.empty)
         case StepOrdered():
@@ -290,6 +336,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         limited=change.limited,
         carries=was.carries and (bool(was.starts_from) or not change.anew),
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
+        queued_at=0.0 if change.to in _SETTLED else was.queued_at,
         cause=None if change.to is StepState.PASSED else was.cause,
     )
 
@@ -308,7 +355,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         was,
         state=StepState.PENDING,
         attempt=change.attempt,
-        tally=Tally(rejections=was.tally.rejections, blocks=was.tally.blocks, replans=was.tally.replans),
+        tally=_over_attempts(was.tally),
         since=change.at,
         why=change.why,
         not_before=0.0,
@@ -316,10 +363,12 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         approved=False,
         check_exit=None,
         check_lines=(),
+        check_as_before=False,
+        check_commit="",
         commit="",
         last_commit=was.commit or was.last_commit,
-        report="",
-        artifacts=(),
+        report=was.report if change.recheck else "",
+        artifacts=was.artifacts if change.recheck else (),
         directive=None,
         limit=None,
         limited=False,
@@ -329,4 +378,17 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         elsewhere="",
         replaced=False,
         empty=False,
+        uncompared=False,
+        strewn=(),
+        strewn_kept="",
+        queued_at=was.queued_at if change.queued else 0.0,
+        behind=False,
+        recheck=change.recheck,
+    )
+
+
+def _over_attempts(tally: Tally) -> Tally:
+    """Return what of a step's tally is counted across its attempts."""
+    return Tally(
+        rejections=tally.rejections, blocks=tally.blocks, replans=tally.replans, conflicts=tally.conflicts
     )

@@ -11,6 +11,7 @@ from typing import Final, Self, TypeAlias
 
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.task import WorkspaceKind
+from orchestrator.pm.state.claims import above
 from orchestrator.pm.state.persistent_map import PersistentMap
 
 Marks: TypeAlias = int
@@ -36,6 +37,9 @@ _OWN: Final = (
     "given_up",
     "replaced",
     "consultations",
+    "queued",
+    "claiming",
+    "baselines",
 )
 _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 
@@ -50,6 +54,8 @@ class Steps(PersistentMap[str, Step]):
     free: it belongs to no subtask, or judges: it need not wait for a subtask's turn.
     again: it begins a subtask (unless it judges) and was opened before.
     given_up: it was set aside, and its goal is not reached in another way; `replaced`: it is.
+    queued: the work that it judges waits to be merged. claiming: its work may change files that others may not.
+    baselines: it is a check that runs before anything is changed.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -65,6 +71,9 @@ class Steps(PersistentMap[str, Step]):
     given_up: Marks
     replaced: Marks
     consultations: Marks
+    queued: Marks
+    claiming: Marks
+    baselines: Marks
     ready: Marks
     hopeless: Marks
     under_way: frozenset[str]
@@ -114,6 +123,15 @@ class Steps(PersistentMap[str, Step]):
     def of_tree(self, kind: WorkspaceKind, workspace: str) -> Marks:
         """Return the steps that share a tree."""
         return self._groups.get(("tree", f"{kind}:{workspace}"), 0)
+
+    def rivals(self, step: Step) -> Marks:
+        """Return the steps whose claims overlap with those of a step, among them the step itself."""
+        found = 0
+        for claim in step.claims:
+            found |= self._groups.get(("claim", claim), 0) | self._groups.get(("beneath", claim), 0)
+            for wider in above(claim):
+                found |= self._groups.get(("claim", wider), 0)
+        return found
 
     def judges_of(self, step: str) -> Marks:
         """Return the steps that judge a step."""
@@ -167,7 +185,8 @@ class Steps(PersistentMap[str, Step]):
         copy.resting, copy.pausing, copy.again = self.resting, self.pausing, self.again
         copy.free, copy.ready, copy.hopeless = self.free, self.ready, self.hopeless
         copy.passed, copy.given_up, copy.replaced = self.passed, self.given_up, self.replaced
-        copy.consultations = self.consultations
+        copy.consultations, copy.queued, copy.claiming = self.consultations, self.queued, self.claiming
+        copy.baselines = self.baselines
         copy.under_way, copy._groups, copy._lacks = self.under_way, self._groups, self._lacks
         return copy
 
@@ -260,6 +279,9 @@ def _own(step: Step) -> tuple[bool, ...]:
         step.state is StepState.SET_ASIDE and not step.replaced,
         step.replaced,
         Gate.DECISION in step.gates,
+        bool(step.queued_at),
+        bool(step.claims),
+        step.only_check,
     )
 
 
@@ -269,7 +291,16 @@ def _is_over(state: StepState) -> bool:
 
 def _wires(step: Step) -> tuple[object, ...]:
     """Return the fields of a step that determine its groups and what it waits for."""
-    return step.needs, step.after, step.judges, step.subtask, step.agent, step.kind, step.workspace
+    return (
+        step.needs,
+        step.after,
+        step.judges,
+        step.subtask,
+        step.agent,
+        step.kind,
+        step.workspace,
+        step.claims,
+    )
 
 
 def _groups_of(step: Step) -> Iterator[Group]:
@@ -278,3 +309,6 @@ def _groups_of(step: Step) -> Iterator[Group]:
     yield from ((name, of) for name, of in (("judges", step.judges), ("subtask", step.subtask)) if of)
     yield "agent", step.agent
     yield "tree", f"{step.kind}:{step.workspace}"
+    for claim in step.claims:
+        yield "claim", claim
+        yield from (("beneath", wider) for wider in above(claim))

@@ -30,10 +30,14 @@ class PMState:
 
     What grows with the plan is a `PersistentMap`; dictionaries hold what is open just now, and are copied whole.
     `seen` maps each handled handoff to its hash, `spoke` to the run that it belonged to. `outbox` holds the actions
-    whose outcome is not yet known.
+    whose outcome is not yet known. `notices` are the last ones of all that were given, which `noticed` counts: 0 in
+    journals of versions that did not count them.
+    `tip` is the commit at which the PM left the task's branch last, empty before anything was merged; `tended` how many
+    runs there were when it was last seen to stand there, and `astray` why it could not be put back there.
     `raised` are the limits that the user has changed for this task (None: no such limit), `warned` those that it has
     approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
-    `utc_offset` seconds.
+    `utc_offset` seconds. `links` are the folders in the task's own that were links when it began, each with where it
+    leads; None if that was not recorded.
     """
 
     id: str = ""
@@ -55,6 +59,7 @@ class PMState:
     spoke: PersistentMap[str, str] = field(default_factory=PersistentMap)
     requests: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    noticed: int = 0
     rules: tuple[PermissionRule, ...] = ()
     started_at: float = 0.0
     order_second: int = 0
@@ -65,6 +70,10 @@ class PMState:
     warned: tuple[Measure, ...] = ()
     edited: tuple[ConfigChange, ...] = ()
     utc_offset: int = 0
+    links: dict[str, str] | None = None
+    tip: str = ""
+    tended: int = 0
+    astray: str = ""
 
     @property
     def branch(self) -> str:

@@ -42,7 +42,7 @@ STEPS: Final[dict[S, frozenset[S]]] = {
 TASKS: Final[dict[T, frozenset[T]]] = {
     T.RUNNING: frozenset({T.WAITING, T.STOPPED, T.COMPLETE, T.PARTIAL, T.FAILED}),
     T.WAITING: frozenset({T.RUNNING, T.STOPPED, T.COMPLETE, T.PARTIAL, T.FAILED}),
-    T.STOPPED: frozenset({T.RUNNING, T.FAILED}),
+    T.STOPPED: frozenset({T.RUNNING, T.PARTIAL, T.FAILED}),
     T.COMPLETE: frozenset({T.RUNNING}),
     T.PARTIAL: frozenset({T.RUNNING}),
     T.FAILED: frozenset({T.RUNNING}),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from orchestrator.model import facts as f
-from orchestrator.model.actions import Action, Commit, Inspect, Merge, Notify, ResolveEvidence
+from orchestrator.model.actions import Action, Commit, Inspect, Merge, Notify, ResolveEvidence, TendBranch
 from orchestrator.model.agents import Agent
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
@@ -124,6 +124,8 @@ class _Rehearsal:
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, exists=True) for each in named)
                 self._feed(f.EvidenceResolved(at, nonce, step, attempt, found))
+            case TendBranch(id=looked, step=step, attempt=attempt):
+                self._feed(f.BranchTended(at, looked, step, attempt, "tip", "tip"))
             case Notify(id=told):
                 self._feed(f.Notified(at, told))
             case _:

@@ -160,7 +160,7 @@ def work(turn: Turn) -> None:
         text = (
             f"{module.read_text()}# by {ENV['RUN']}\n" if module.exists() else f"NAME = '{ENV['SUBTASK']}'\n"
         )
-        files = {f"pkg/{ENV['SUBTASK']}.py": text} if ENV["AGENT"] == "dev" else {}
+        files = {f"pkg/{ENV['SUBTASK']}.py": text} if ENV["DEFINITION"] == "dev" else {}
     for name, text in files.items():
         path = Path(ENV["WORKSPACE"], name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ def work(turn: Turn) -> None:
 
 def made(turn: Turn) -> list[str]:
     """Lay down the artifacts and return what to claim."""
-    role = ENV["AGENT"].partition("-")[0]
+    role = ENV["DEFINITION"]
     name = f"artifacts/{FOLDERS.get(role, role)}/{ENV['STEP'].replace(':', '-')}.md"
     artifacts = turn.artifacts if turn.artifacts is not None else {name: f"by {ENV['RUN']}\n"}
     if turn.run:
@@ -186,7 +186,7 @@ def report(turn: Turn, artifacts: list[str]) -> bytes:
         return bytes(turn.bytes, "latin-1") * (turn.times or 1)
     lines = [f"# Handoff: {ENV['AGENT']}", f"**Status:** {turn.status or 'COMPLETE'}"]
     lines += [f"**Run:** {turn.claimed_run or ENV['RUN']}", f"**In reply to:** {ENV['REPLY_TO']}"]
-    if verdict := turn.verdict or ("APPROVED" if ENV["AGENT"] in {"test", "review"} else ""):
+    if verdict := turn.verdict or ("APPROVED" if ENV["DEFINITION"] in {"test", "review"} else ""):
         lines.append(f"**Verdict:** {verdict}")
     lines += ["", "## Completed Work", turn.say or f"{ENV['STEP']} is done.", "", "## Artifacts Generated"]
     lines += [f"- {each}" for each in artifacts] or ["None"]

@@ -35,11 +35,25 @@ try() {
     try instead mv "$ORCHESTRATOR_TASK_DIR/task.md" "$ORCHESTRATOR_TASK_DIR/was.md"
     try workspace sh -c 'echo x >made.txt'
     [ -z "$SANDBOXED" ] || {
+        common=$(git rev-parse --git-common-dir)
         try config git config core.fsmonitor "touch x"
-        try hook sh -c 'echo x >"$(git rev-parse --git-common-dir)/hooks/post-checkout"'
+        try unlock sh -c "rm -f '$common/config.lock' && git config core.fsmonitor 'touch x'"
+        try hook sh -c "mkdir -p '$common/hooks' && echo x >'$common/hooks/post-checkout'"
+        try elsewhere sh -c "mkdir made && echo '$PWD/made' >'$common/commondir'"
+        try own sh -c "printf '[core]\nfsmonitor = touch x\n' >'$common/config.worktree'"
+        try submodule mkdir -p "$common/modules/sub"
+        try worktree mkdir -p "$common/worktrees/another"
+        try filter sh -c "mkdir -p '$common/info' && echo '* filter=x' >'$common/info/attributes'"
+        try others sh -c "echo x >'$ORCHESTRATOR_TASK_DIR/artifacts/x'"
+        try handoffs mv "$ORCHESTRATOR_TASK_DIR/handoffs" "$ORCHESTRATOR_TASK_DIR/were"
         try repository mv "$PROJECT/.git" "$PROJECT/.was"
         try tasks mv "$PROJECT/tasks" "$PROJECT/were"
         try other mkdir "$PROJECT/tasks/another"
+    }
+    [ -z "$SHARED" ] || {
+        try commit sh -c 'git add made.txt && git -c user.name=x -c user.email=x commit -qm Made'
+        try branch sh -c 'git checkout -q -b side && git checkout -q main && git branch -q -d side'
+        try stash sh -c 'echo y >>made.txt && git stash -q && git stash pop -q && git add made.txt'
     }
 } >"$ORCHESTRATOR_ARTIFACTS/tried.txt"
 report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
@@ -50,7 +64,11 @@ report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S
 mv "$ORCHESTRATOR_SCRATCHPAD/report" "$report"
 """
 MUST_NOT = ("list", "journal", "request", "plant", "signal", "kill", "tmux", "settings")
-NOR_IN_THE_SANDBOX = ("brief", "instead", "config", "hook", "repository", "tasks", "other")
+NOR_IN_THE_SANDBOX = (
+    *("brief", "instead", "others", "handoffs", "tasks", "other", "repository"),
+    *("config", "unlock", "hook", "elsewhere", "own", "submodule", "worktree", "filter"),
+)
+BUT_STILL = ("commit", "branch", "stash")
 
 
 def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, str]:
@@ -67,6 +85,7 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
         "PROJECT": world.project,
         "MILD": "" if before else "1",
         "SANDBOXED": "1" if str(SANDBOXED) in before else "",
+        "SHARED": "1" if str(SANDBOXED) in before and workspace == "shared" else "",
     }
     told = " ".join(f"{name}={value}" for name, value in given.items())
     words = " ".join(before)
@@ -97,10 +116,18 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
 def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(
     world: World, workspace: str
 ) -> None:
+    """In a shared tree it can still use git, and afterwards the user's `git status` runs nothing that it planted."""
+    world.git("config", "extensions.worktreeConfig", "true")
+    shutil.rmtree(world.project / ".git" / "hooks")
     became = tried(world, str(SANDBOXED), "--", workspace=workspace)
     must_not = (*MUST_NOT, *NOR_IN_THE_SANDBOX)
     assert {each: became[each] for each in must_not} == dict.fromkeys(must_not, "refused")
-    assert (became["order"], became["workspace"]) == ("done", "done")
+    may = ("order", "workspace", *(BUT_STILL if workspace == "shared" else ()))
+    assert {each: became[each] for each in may} == dict.fromkeys(may, "done")
+    world.git("status")
+    assert not (world.project / "x").exists()
+    guards = ("config.lock", "config.worktree", "commondir", "hooks", "modules")
+    assert [each for each in guards if (world.project / ".git" / each).exists()] == []
 
 
 @by_root

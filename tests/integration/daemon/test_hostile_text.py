@@ -152,6 +152,7 @@ def test_no_report_forges_a_heading_a_row_or_a_lack_of_blockers(asked: World) ->
         "## Current Blockers",
         "## Artifacts Generated",
         "## Trouble",
+        "## Notices",
     ]
     table = [line for line in page if line.startswith("|")]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in table)

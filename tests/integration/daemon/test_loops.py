@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.integration.daemon.world import World
 
@@ -32,6 +33,43 @@ def test_report_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
     world.check_once()
 
 
+def test_task_md_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
+    """Each swap was a journal line with the whole brief, and could open a judge again that had passed."""
+    world.daemon()
+    folder = world.begin({"explore": [{"hold": "on"}]})
+    world.until_works("explore")
+    before = len(world.story().lines)
+    brief, part = folder / "task.md", folder / ".part"
+    text = brief.read_text()
+    for number in range(SWAPS):
+        part.write_text(text.replace("A greeting.", f"A greeting, {number}."))
+        part.rename(brief)
+        time.sleep(0.003)
+    last = f"A greeting, {SWAPS - 1}."
+    world.until(lambda: [each["brief"]["goal"] for each in edits(world)][-1:] == [last], within=90)
+    assert len(world.story().lines) - before < SWAPS / 20
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
+def test_foreign_files_in_a_loop_are_a_few_lines(world: World) -> None:
+    """Each new file in handoffs/ whose name is no handoff's was a journal line."""
+    world.daemon()
+    folder = world.begin({"explore": [{"hold": "on"}]})
+    world.until_works("explore")
+    before = len(world.story().lines)
+    for number in range(SWAPS):
+        (folder / "handoffs" / f"note {number}.txt").write_text(f"{number}")
+        time.sleep(0.003)
+    left = {f"note {number}.txt" for number in range(SWAPS)}
+    world.until(lambda: left <= {each["name"] for each in world.story().changes("handoff_seen")}, within=90)
+    assert len(world.story().lines) - before < SWAPS / 20
+    world.go("on")
+    world.until_is("complete")
+    world.check_once()
+
+
 def test_kills_in_a_loop_leave_no_branch_of_a_tree_and_no_half_file(world: World) -> None:
     world.daemon()
     folder = world.begin()
@@ -50,6 +88,11 @@ def test_kills_in_a_loop_leave_no_branch_of_a_tree_and_no_half_file(world: World
     world.daemon()
     world.until(lambda: not hidden(folder))
     assert len(world.git("worktree", "list").splitlines()) == 1
+
+
+def edits(world: World) -> list[dict[str, Any]]:
+    """Return the edits of task.md that were journaled."""
+    return world.story().facts("brief_changed")
 
 
 def hidden(folder: Path) -> list[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.daemon.world import World
 
 
@@ -25,18 +27,59 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
     assert "review:greet was only to look, and changed 'pkg/greet.py'" in said
     (kept,) = {line for line in said.split() if line.startswith("refs/tasks/task/t1/look/")}
     assert world.git("show", f"{kept}:explored.txt") == "mine"
+    assert world.lives_of("test:greet") == 3, "it judged once more, and then the next attempt"
 
 
-def test_an_agent_that_moves_the_branch_back_leaves_no_complete_task(world: World) -> None:
-    """The last reviewer took the branch back to where it began: the task was COMPLETE, and nothing was on it."""
+@pytest.mark.parametrize(
+    ("moved", "stray"),
+    [
+        ("git update-ref refs/heads/task/t1 main", False),
+        ("git update-ref -d refs/heads/task/t1", False),
+        (
+            "git update-ref refs/heads/task/t1 $(git commit-tree -p task/t1 -m stray $(git write-tree))",
+            True,
+        ),
+    ],
+)
+def test_a_branch_that_a_judge_moves_is_put_back_and_judged_again(
+    world: World, moved: str, *, stray: bool
+) -> None:
+    """The last reviewer moved it: the task was COMPLETE over no work, or over commits that nobody had reviewed."""
     world.daemon()
-    moved = 'cd "$ORCHESTRATOR_WORKSPACE" && git update-ref refs/heads/task/t1 main'
-    world.begin({"accept": [{"shell": moved}]})
-    world.until_is("waiting")
-    (question,) = world.told()["questions"]
-    commit = next(each["commit"] for each in world.story().changes("step_committed"))
-    assert commit in question["text"]
-    world.git("branch", "--force", "task/t1", commit)
-    assert world.task("answer", "t1", question["id"], "retry").code == 0
+    script = (
+        f'cd "$ORCHESTRATOR_WORKSPACE" && echo x > stray.txt && git add stray.txt && {moved} '
+        "&& git rm -qf --cached stray.txt && rm stray.txt"
+    )
+    world.begin({"accept": [{"shell": script}]})
     world.until_is("complete")
+    commit = next(each["commit"] for each in world.story().changes("step_committed"))
     assert world.git("rev-parse", "task/t1") == commit
+    assert world.lives_of("accept") == 2
+    kept = world.git("for-each-ref", "--format=%(refname)", "refs/tasks/task/t1/strays/").splitlines()
+    assert bool(kept) is stray
+    if stray:
+        assert world.git("show", f"{kept[0]}:stray.txt") == "x"
+        assert any(kept[0] in notice for notice in world.told()["notices"])
+    assert world.told()["questions"] == []
+
+
+def test_in_the_users_own_tree_nothing_counts_but_work(world: World) -> None:
+    """A developer that touched a file and left a log of itself had worked; a tester that wrote a file had not."""
+    world.daemon()
+    idle = (
+        'cd "$ORCHESTRATOR_WORKSPACE" && echo x > .aider.chat.history.md && touch $(git ls-files) '
+        "&& git commit -q --allow-empty -m x"
+    )
+    world.begin(
+        {
+            "dev:greet": [{"shell": idle, "write": {}}],
+            "test:greet": [{"write": {"pkg/conftest.py": "pass"}}],
+        },
+        config=["workspace: shared"],
+    )
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 2
+    assert world.lives_of("test:greet") == 2
+    said = "\n".join(world.told()["notices"])
+    assert "pkg/conftest.py" in said
+    assert (world.project / "pkg/conftest.py").exists(), "nothing is taken out of the user's own tree"

@@ -240,7 +240,7 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     (folder / "handoffs" / "plan-20250101-000000.md").mkdir()
     (folder / "handoffs" / "dev-20250101-000000.md").write_bytes(b"y" * 2_000_000)
     (folder / "handoffs" / os.fsdecode(b"test-\xff.md")).write_bytes(b"**Status:** COMPLETE\n")
-    shutil.rmtree(world.state)
+    shutil.rmtree(world.state.rename(world.root / "removed"))
     world.daemon()
     assert world.task("status", "t1").code == 2
     assert len(world.lives) == 6
@@ -256,17 +256,52 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
 
 
 def test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world: World) -> None:
+    """What worked for the task is known to nobody any more: a second agent worked beside it, and nobody was told."""
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
-    first = world.pid
-    shutil.rmtree(world.state)
+    (run, _), agent, first = world.lives[0], world.agent("explore")["pid"], world.pid
+    shutil.rmtree(world.state.rename(world.root / "removed"))
     world.let({})
     said = world.task("start", "t1", "--project", str(world.project))
     assert said.code == 0, said
+    assert ended(agent)
+    assert run in said.out
     world.until_is("complete")
     assert world.pid not in {0, first}
     world.until(lambda: ended(first))
     assert world.lives_of("plan") == 1
+
+
+def test_what_escaped_from_a_lost_state_folder_is_ended(world: World) -> None:
+    """Its launcher is gone, and so is all that told of it, but for its mark."""
+    world.begin({"explore": [{"leave": True, "hold": "on"}]})
+    world.until_works("explore")
+    agent, left = world.agent("explore")["pid"], world.root / "left"
+    world.kill_daemon()
+    world.go("on")
+    world.until(lambda: left.exists() and left.read_text().strip() and ended(agent))
+    server = int(left.read_text())
+    assert not ended(server)
+    shutil.rmtree(world.state)
+    world.let({})
+    world.daemon()
+    said = world.task("start", "t1", "--project", str(world.project))
+    assert said.code == 0, said
+    assert ended(server)
+
+
+def test_a_task_at_work_under_another_state_folder_is_refused(world: World) -> None:
+    world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    agent = world.agent("explore")["pid"]
+    world.kill_daemon()
+    other = {"ORCHESTRATOR_HOME": str(world.root / "other")}
+    (world.root / "other").mkdir(mode=0o700)
+    said = world.task("start", "t1", "--project", str(world.project), environ=other)
+    world.task("daemon", "stop", environ=other)
+    assert said.code != 0
+    assert "under another state folder" in said.err
+    assert not ended(agent)
 
 
 @pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True, ids=[""])

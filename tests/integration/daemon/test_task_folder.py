@@ -22,6 +22,11 @@ def asked(world: World) -> str:
     )
 
 
+def take_away(folder: Path) -> None:
+    """Remove a folder at once: the daemon may be writing a file into it."""
+    shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}.removed")))
+
+
 def look(world: World) -> None:
     """Have the daemon look at everything, as it does at each rescan."""
     world.ask("checkin")
@@ -42,7 +47,7 @@ def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     before = sorted(path.name for path in (folder / "handoffs").glob("[ep]*-*.md") if path.name[:2] != "pm")
-    shutil.rmtree(folder / "handoffs")
+    take_away(folder / "handoffs")
     make(folder / "handoffs")
     os.kill(world.agent("dev:greet")["pid"], signal.SIGKILL)
     world.until(lambda: world.lives_of("dev:greet") == 2)
@@ -52,6 +57,34 @@ def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     assert set(before) <= names
     assert (folder / "handoffs.set-aside-1").exists()
     assert any("set-aside-1" in notice for notice in world.told()["notices"])
+
+
+@pytest.mark.parametrize("name", ["handoffs", "artifacts", "scratchpad"])
+def test_a_link_that_an_agent_lays_leads_no_order_elsewhere(world: World, name: str) -> None:
+    """Orders and reports that were put back lay where it led. The link is kept, and the task goes on in a folder."""
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    elsewhere = world.root / "elsewhere"
+    elsewhere.mkdir()
+    (folder / name).rename(world.root / "were")
+    (folder / name).symlink_to(elsewhere)
+    world.go("on")
+    look(world)
+    finished(world)
+    assert not (folder / name).is_symlink()
+    assert (folder / f"{name}.set-aside-1").readlink() == elsewhere
+    assert list(elsewhere.glob("pm-*")) == []
+    assert any("set-aside-1" in notice for notice in world.told()["notices"])
+
+
+def test_a_link_of_the_user_is_followed(world: World) -> None:
+    kept = world.root / "kept"
+    kept.mkdir()
+    (world.project / "tasks" / "t1").mkdir(parents=True)
+    (world.project / "tasks" / "t1" / "handoffs").symlink_to(kept)
+    world.begin()
+    finished(world)
+    assert len(list(kept.glob("pm-*"))) > 0
 
 
 def test_a_folder_that_was_deleted_is_asked_about_and_put_back(world: World) -> None:
@@ -72,7 +105,7 @@ def test_a_folder_that_was_deleted_is_asked_about_and_put_back(world: World) -> 
 def test_a_folder_that_is_not_to_be_had_again_is_made_anew(world: World) -> None:
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
-    shutil.rmtree(folder)
+    take_away(folder)
     look(world)
     assert "answer continue" in asked(world)
     said = world.task("answer", "t1", "q1", "continue")

@@ -7,8 +7,10 @@ import pty
 import resource
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ from orchestrator.hosts import run_processes
 from orchestrator.hosts.claims import read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.processes import Process, start_of
 from orchestrator.hosts.run_processes import group_of
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer
@@ -460,16 +463,78 @@ def test_a_launcher_that_was_killed_leaves_a_lost_run(bench: Bench) -> None:
     assert bench.gone(folder) == Exit(lost=True)
 
 
-def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench: Bench) -> None:
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    """Give a process that leads a session of its own, and belongs to no run."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as made:
+        yield made
+        made.kill()
+
+
+def _pid_of(process: Process, session: int) -> str:
+    return f"pid {process.pid}\nstart {process.start}\nsession {session}\npane \ncgroup \n"
+
+
+def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(
+    bench: Bench, tmp_path: Path, stranger: subprocess.Popen[bytes]
+) -> None:
+    (tmp_path / "claimed").touch()
+    (tmp_path / "pid").write_text(_pid_of(Process(stranger.pid, "1@an-earlier-boot"), stranger.pid))
+    assert bench.host.observe(tmp_path) == Observation(Standing.GONE, stranger.pid, "", Exit(lost=True))
+    bench.host.end(tmp_path, kill=True)
+    assert stranger.poll() is None
+
+
+def test_a_pid_that_names_a_stranger_is_not_believed(
+    bench: Bench, tmp_path: Path, stranger: subprocess.Popen[bytes]
+) -> None:
+    """It was taken for the launcher, and killed with its whole session."""
+    (tmp_path / "claimed").touch()
+    (tmp_path / "pid").write_text(_pid_of(Process(stranger.pid, start_of(stranger.pid)), stranger.pid))
+    assert bench.host.observe(tmp_path) == Observation(Standing.CLAIMED)
+    for kill in (False, True):
+        bench.host.end(tmp_path, kill=kill)
+    assert stranger.poll() is None
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_session_that_a_stranger_leads_is_not_ended(
+    bench: Bench, stranger: subprocess.Popen[bytes], *, lives: bool
+) -> None:
+    """Whether the launcher that is named lives, or has ended by the uptime that stands in `exit`."""
     folder = bench.launch("r1", "sleep", "600")
     seen = bench.alive(folder)
-    told = (folder / "pid").read_text()
-    (folder / "pid").write_text(told.replace(seen.start, "1@an-earlier-boot"))
+    assert seen.pid is not None
+    (folder / "pid").write_text(_pid_of(Process(seen.pid, seen.start), stranger.pid))
+    if not lives:
+        bench.host.end(folder, kill=True)
+        bench.gone(folder)
+        (folder / "exit").write_text("code 0\noom_kills 0\nuptime 99999999999\n")
     later = bench.another_host()
-    assert later.observe(folder) == Observation(Standing.GONE, seen.pid, seen.pane, Exit(lost=True))
+    later.observe(folder)
     later.end(folder, kill=True)
-    (folder / "pid").write_text(told)
-    assert later.observe(folder).standing is Standing.ALIVE
+    wait_until(lambda: later.observe(folder).standing is Standing.GONE)
+    assert stranger.poll() is None
+
+
+@pytest.mark.parametrize("spoilt", ["", "pid 1\n", "a stranger", None])
+def test_a_launcher_whose_pid_is_spoilt_is_found(
+    bench: Bench, stranger: subprocess.Popen[bytes], spoilt: str | None
+) -> None:
+    """A daemon that was started again believed the run gone, and began another life beside it."""
+    folder = bench.launch("r1", "sleep", "600")
+    seen = bench.alive(folder)
+    if spoilt is None:
+        (folder / "pid").unlink()
+        os.utime(folder / "claimed", (0, 0))
+    else:
+        strangers = _pid_of(Process(stranger.pid, start_of(stranger.pid)), stranger.pid)
+        (folder / "pid").write_text(strangers if spoilt == "a stranger" else spoilt)
+    later = bench.another_host()
+    assert later.observe(folder) == replace(seen, pane="")
+    later.end(folder, kill=True)
+    wait_until(lambda: later.observe(folder).exit == Exit(signal=signal.SIGKILL))
+    assert stranger.poll() is None
 
 
 def test_of_a_run_that_was_seen_alive_only_its_process_is_looked_at(bench: Bench) -> None:

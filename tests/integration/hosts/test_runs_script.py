@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.processes import Process, start_of
+from orchestrator.hosts.processes import Process, alive, pids, rows_of, start_of
 from orchestrator.hosts.run_processes import MARK
 from orchestrator.hosts.ssh import runs
 from orchestrator.hosts.ssh.runs import ROOT, Answered, RunQuery, read_answer, read_observations, read_used
@@ -51,9 +51,15 @@ class Script:
         (found,) = read_observations(self.ask("observe", *runs.observing(asked)[6:]), asked)
         return found
 
+    def launcher(self, text: str) -> list[str]:
+        """Return the command of a launcher of the run, which does something else."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "launch.sh").write_text(f"{text}\n")
+        return ["/bin/sh", str(self.folder / "launch.sh")]
+
     def launched(self, pid: int) -> None:
         """Write down what a launcher would have written of itself."""
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "claimed").touch()
         start = start_of(pid) if self._proc else _lstart(pid)
         (self.folder / "pid").write_text(f"pid {pid}\nstart {start}\nsession {pid}\npane %1\n")
@@ -80,10 +86,13 @@ def script(request: pytest.FixtureRequest, tmp_path: Path) -> Script:
 
 
 @pytest.fixture
-def agent() -> Iterator[subprocess.Popen[bytes]]:
+def agent(script: Script) -> Iterator[subprocess.Popen[bytes]]:
     """Give what leads a session, ignores TERM, and outlives what runs in it by a moment, as a launcher does."""
-    script = "trap '' TERM; echo ready; sleep 600 & sleep 600; exit 3"
-    with subprocess.Popen(["sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE) as made:
+    with subprocess.Popen(
+        script.launcher("trap '' TERM; echo ready; sleep 600 & sleep 600; exit 3"),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+    ) as made:
         assert made.stdout is not None
         assert made.stdout.readline() == b"ready\n"
         yield made
@@ -147,13 +156,80 @@ def test_a_claim_that_was_seen_and_is_not_there_makes_nothing(script: Script) ->
 
 
 def test_processor_time_is_that_of_the_living(script: Script) -> None:
-    with subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True) as busy:
+    with subprocess.Popen(script.launcher("while :; do :; done"), start_new_session=True) as busy:
         script.launched(busy.pid)
         if script._proc:
             wait_until(lambda: (read_used(script.ask("cpu", FOLDER)) or 0) > 0.02)
         else:
             assert read_used(script.ask("cpu", FOLDER)) is None
         busy.kill()
+
+
+# A file that names a stranger -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    """Give a process that leads a session of its own, and belongs to no run."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as made:
+        yield made
+        made.kill()
+
+
+@pytest.fixture
+def pair(script: Script) -> Iterator[subprocess.Popen[bytes]]:
+    """Give the leader of a session, and a launcher beneath it, as launch.sh has them."""
+    words = script.launcher("(echo ready; sleep 600; exit 3)\nexit $?")
+    with subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE) as made:
+        assert made.stdout is not None
+        assert made.stdout.readline() == b"ready\n"
+        yield made
+        with suppress(ProcessLookupError):
+            os.killpg(made.pid, signal.SIGKILL)
+
+
+def test_a_pid_that_names_a_stranger_is_not_believed(
+    script: Script, stranger: subprocess.Popen[bytes]
+) -> None:
+    script.launched(stranger.pid)
+    assert script.observe() == Observation(Standing.CLAIMED)
+    for how in ("TERM", "KILL"):
+        script.ask("end", FOLDER, "", how)
+    assert read_used(script.ask("cpu", FOLDER)) is None
+    assert stranger.poll() is None
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_session_that_a_stranger_leads_is_not_ended(
+    script: Script, agent: subprocess.Popen[bytes], stranger: subprocess.Popen[bytes], *, lives: bool
+) -> None:
+    script.launched(agent.pid)
+    text = (script.folder / "pid").read_text()
+    (script.folder / "pid").write_text(text.replace(f"session {agent.pid}", f"session {stranger.pid}"))
+    if not lives:
+        os.killpg(agent.pid, signal.SIGKILL)
+        agent.wait()
+        (script.folder / "exit").write_text("code 0\noom_kills 0\nuptime 999999999\n")
+    script.ask("end", FOLDER, "", "KILL")
+    assert stranger.poll() is None
+
+
+@pytest.mark.parametrize("script", [(shell, True) for shell in SHELLS], indirect=True, ids=str)
+@pytest.mark.parametrize("spoilt", ["", "pid 1\n", "a stranger", None])
+def test_a_launcher_whose_pid_is_spoilt_is_found(
+    script: Script, pair: subprocess.Popen[bytes], stranger: subprocess.Popen[bytes], spoilt: str | None
+) -> None:
+    script.launched(stranger.pid)
+    if spoilt is None:
+        (script.folder / "pid").unlink()
+        os.utime(script.folder / "claimed", (0, 0))
+    elif spoilt != "a stranger":
+        (script.folder / "pid").write_text(spoilt)
+    (launcher,) = {row.process for row in rows_of(pids()) if row.parent == pair.pid}
+    assert script.observe() == Observation(Standing.ALIVE, launcher.pid, start=launcher.start)
+    script.ask("end", FOLDER, "", "KILL")
+    wait_until(lambda: not alive(launcher))
+    assert stranger.poll() is None
 
 
 # What outlives a launcher ---------------------------------------------------------------------------

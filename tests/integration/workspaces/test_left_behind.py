@@ -4,12 +4,15 @@ import os
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from tests.odd_files import make
 
 from .conftest import KEPT, Repo
 
@@ -508,3 +511,66 @@ def test_caches_are_gone_in_the_next_attempt(place, clean):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text("x")
     assert not clean()
+
+
+# What no plain file is --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "sparse"])
+def test_odd_notes_and_links_are_not_waited_for(repo, tree, workspaces, place, alarmed, what):
+    """Each held up a worker for as long as nobody wrote into it."""
+    (place / "new.txt").write_text("new")
+    made = repo.path / ".git" / "worktrees" / place.name
+    for path in (tree.root / f".{tree.name}.base", made / "gitdir", made / "locked", place / ".git"):
+        before = path.read_bytes() if path.exists() else b""
+        make(path, what)
+        workspaces.tend(tree)
+        with suppress(OrchestratorError, OSError):
+            workspaces.look(tree)
+        path.rmdir() if what == "folder" else path.unlink()
+        if before:
+            path.write_bytes(before)
+    assert workspaces.commit(tree, "x")[1] == 1
+
+
+def test_a_tree_that_names_a_folder_elsewhere_has_it_not_looked_at(
+    tree, workspaces, place, tmp_path, monkeypatch
+):
+    """It may be a file system that never answers: an agent can mount one."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "gitdir").write_text(f"{place}/.git\n")
+    assert workspaces.tend(tree) == ""
+    (place / ".git").write_text(f"gitdir: {elsewhere}\n")
+    read: list[Path] = []
+    plainly = DiskFiles.read
+
+    def watched(self, path, *rest):
+        read.append(path)
+        return plainly(self, path, *rest)
+
+    monkeypatch.setattr(DiskFiles, "read", watched)
+    workspaces.tend(tree)
+    assert read
+    assert [path for path in read if path.is_relative_to(elsewhere)] == []
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "sparse", "link"])
+def test_an_index_that_is_none_is_made_anew(repo, tree, workspaces, place, tmp_path, alarmed, what):
+    (place / "new.txt").write_text("new")
+    index = repo.path / ".git" / "worktrees" / place.name / "index"
+    if what == "link":
+        index.unlink()
+        (tmp_path / "secret").write_text("secret")
+        index.symlink_to(tmp_path / "secret")
+    else:
+        make(index, what)
+    assert workspaces.look(tree)
+
+
+def test_no_index_of_ours_is_written_through_a_link(repo, tree, workspaces, place, tmp_path):
+    (place / "new.txt").write_text("new")
+    (tmp_path / "precious").write_text("precious")
+    (repo.path / ".git" / "worktrees" / place.name / "index.ours").symlink_to(tmp_path / "precious")
+    assert workspaces.commit(tree, "x")[1] == 1
+    assert (tmp_path / "precious").read_text() == "precious"

@@ -23,6 +23,18 @@ def second_order_bears(agent: str, part: str, words: str) -> Also:
     return also
 
 
+def first_order_bears(agent: str, part: str, words: str) -> Also:
+    """Have the first order of an agent for a part bear these words."""
+
+    def also(seen: Observation) -> list[str]:
+        texts = [each.text for each in seen.orders if each.agent == agent and each.part == part]
+        if not texts:
+            return [f"{agent} had no order for {part}"]
+        return [] if words in texts[0] else [f"the first order of {agent} for {part} does not bear {words!r}"]
+
+    return also
+
+
 def only_one_run(agent: str, part: str) -> Also:
     """Have an agent been given one order for a part, and no more."""
 

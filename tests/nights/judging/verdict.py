@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.nights import shop
-from tests.nights.judging import claims, counts, history, measures, service_times
+from tests.nights.judging import advice, claims, counts, history, measures, service_times
 from tests.nights.judging.rules import FalseStatement, Rule, Ruled, documents
 from tests.nights.judging.work import Dead, dead_time
 from tests.nights.looking import NOTIFICATION, PROGRESS, STATUS
@@ -26,6 +26,7 @@ RULES: Final[dict[str, Rule]] = {
     "busy": service_times.busy,
     "counts": counts.counts,
     "questions": counts.questions,
+    "next": advice.next_step,
     "names": counts.names,
     "runs": counts.runs,
     "attempts": counts.attempts,

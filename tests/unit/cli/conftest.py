@@ -159,10 +159,12 @@ class House:
             "code": str(other.get("project", self.project)),
             "branch": "task/tidy",
             "base": "0123456789abcdef",
+            "tip": "",
             "started_at": AT,
             "last_checkin": AT,
             "updated": AT,
             "notices": [],
+            "noticed": 0,
         } | other
 
     def task(self, task: str = "tidy-0a1b2c3d", /, **other: Any) -> Path:

@@ -3,6 +3,7 @@
 import pytest
 
 from orchestrator.cli.exclude import exclude, include, tracks
+from tests.odd_files import make
 
 NAME = "tidy"
 
@@ -40,3 +41,24 @@ def test_it_runs_no_program_that_the_repository_names(shop, tmp_path):
     assert exclude(shop.project, NAME)
     include(shop.project, NAME)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "sparse"])
+def test_a_list_that_is_no_plain_file_is_not_waited_for(shop, alarmed, what):
+    make(shop.project / ".git/info/exclude", what)
+    with pytest.raises(OSError, match=r"not a plain file|larger than|Is a directory"):
+        exclude(shop.project, NAME)
+    with pytest.raises(OSError, match=r"not a plain file|larger than|Is a directory"):
+        include(shop.project, NAME)
+
+
+def test_a_link_of_the_user_s_is_followed(shop, listed, tmp_path):
+    """Some keep the list among their other settings."""
+    path = shop.project / ".git/info/exclude"
+    (tmp_path / "exclude").write_text("*.swp")
+    path.unlink()
+    path.symlink_to(tmp_path / "exclude")
+    assert exclude(shop.project, NAME)
+    assert listed() == ["*.swp", f"/tasks/{NAME}/"]
+    include(shop.project, NAME)
+    assert (tmp_path / "exclude").read_text() == "*.swp\n"

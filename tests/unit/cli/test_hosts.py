@@ -168,6 +168,7 @@ def test_it_imports_nothing_heavy(house, told):
 def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon):
     failing = {
         "task": "shop",
+        "task_id": "shop-0a1b2c3d",
         "what": "handoffs, events and exits",
         "since": time.time() - 90,
         "why": "no rsync: install it",
@@ -177,7 +178,7 @@ def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon)
     for part in (
         "handoffs, events and exits of shop cannot be fetched since",
         "no rsync: install it",
-        "task checkin shop",
+        "task checkin shop-0a1b2c3d",
         "2 runs",
     ):
         assert part in " ".join(said.out.split())

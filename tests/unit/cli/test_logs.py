@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.tail import Tail, last_lines, readable
+from orchestrator import layout
+from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
+from tests.odd_files import make
 
 
 def _write(path: Path, text: bytes) -> Path:
@@ -171,3 +173,33 @@ def test_a_log_that_began_anew_is_shown_with_the_end_of_the_old_one(house, task)
     _write(home / "pm.log", b"three\n")
     assert task("logs", "tidy", "-n", "2").out == "two\nthree\n"
     assert task("logs", "tidy", "-n", "1").out == "three\n"
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder"])
+@pytest.mark.parametrize("name", ["pm.log", "pane.log", "pane.log.gz"])
+def test_a_log_that_is_no_plain_file_is_named(house, task, alarmed, name, what):
+    """A pipe there held up `task logs`, and the PM's window, until somebody wrote into it."""
+    ran(house, only={})
+    home = house.task()
+    (home / "runs" / "only" / "pane.log").unlink()
+    make((home if name == "pm.log" else home / "runs" / "only") / name, what)
+    said = task("logs", "tidy", *([] if name == "pm.log" else ["dev"]))
+    assert said.code == 1
+    assert f"{name} is not a plain file" in said.err
+
+
+def test_of_a_packed_log_without_end_only_a_part_is_read(tmp_path, alarmed, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST", 1000)
+    path = tmp_path / "pane.log.gz"
+    path.write_bytes(gzip.compress(b"line\n" * 1_000_000))
+    assert last_packed_lines(path, 3) == ["line"] * 3
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder"])
+def test_growing_log_that_is_replaced_is_not_waited_for(tmp_path, alarmed, what):
+    path = _write(tmp_path / "pm.log", b"one\n")
+    tail = Tail(path, from_end=False)
+    assert list(tail.lines()) == ["one"]
+    make(path, what)
+    with pytest.raises(layout.Untrusted):
+        list(tail.lines())

@@ -112,6 +112,24 @@ def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, sa
     assert shop.at() == tip
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_was_not_accepted_is_merged_only_if_that_is_wanted(shop, task, lost):
+    """Commits that somebody put on the branch after the task was complete came along unsaid."""
+    accepted = shop.work()
+    later = shop.work("stray.py")
+    left, at = (later, accepted) if lost else (accepted, later)
+    shop.git("update-ref", "refs/heads/task/tidy", at)
+    shop.told(tip=left)
+    err = refused(task)
+    assert at[:10] in err
+    assert f"branch --force task/tidy {left[:10]}" in err
+    assert shop.at() == shop.base
+    merged(task, "--anyway")
+    assert shop.at() == at
+    shop.git("update-ref", "refs/heads/task/tidy", left)
+    merged(task)
+
+
 def test_a_step_that_was_planned_anew_is_not_missed(shop, task):
     tip = shop.work()
     replaced = shop.house.step("dev:two", status="set_aside", replaced=True)

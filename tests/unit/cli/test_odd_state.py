@@ -13,6 +13,7 @@ import pytest
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.hosts.processes import start_of
+from tests.odd_files import make
 
 _HOLD = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); input()"
 
@@ -22,29 +23,8 @@ by_kernel = pytest.mark.skipif(
 )
 
 
-def make(path, what):
-    """Put something odd at a path."""
-    match what:
-        case "pipe":
-            os.mkfifo(path, 0o600)
-        case "folder":
-            path.mkdir(0o700)
-        case _:
-            path.touch(0o600)
-            os.truncate(path, 20_000_000_000)
-
-
 def no_daemon(_state):
     raise CommandError(Exit.DOWN, "none is started here")
-
-
-@pytest.fixture
-def alarmed():
-    """End a test that waits for ever."""
-    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits"))
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder"])

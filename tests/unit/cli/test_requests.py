@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli import stop as stop_verb
+from tests.polling import wait_until
 
 
 def _requests(house: Any) -> list[Any]:
@@ -16,7 +17,8 @@ def test_a_check_in_is_asked_for_and_the_reply_shown_and_taken(house, task, daem
     said = task("checkin", "tidy")
     assert (said.code, said.out) == (0, "so be it\n")
     assert [(each["verb"], each["arguments"]) for each in daemon.heard] == [("checkin", {})]
-    assert list((house.home("tidy-0a1b2c3d") / "requests").iterdir()) == []
+    requests = house.home("tidy-0a1b2c3d") / "requests"
+    wait_until(lambda: not list(requests.iterdir()))  # the daemon removes the request after it has replied
 
 
 def test_what_the_daemon_refuses_fails(house, task, daemon):

@@ -499,10 +499,14 @@ def test_box_that_does_not_answer_is_said_in_status(house, task):
 
 
 def test_notices_that_are_not_shown_are_counted(house, task):
-    house.task(notices=[f"2025-11-27T14:35:03Z notice {n}" for n in range(5)])
+    """At most 7 were counted: those that state.json has beside the three that are shown."""
+    notices = [f"2025-11-27T14:35:03Z notice {n}" for n in range(10)]
+    house.task(notices=notices, noticed=41)
     said = task("status", "tidy").out
-    assert "notice 1" not in said
-    assert "! … and 2 earlier: see progress.md" in said
+    assert "notice 6" not in said
+    assert "! … and 38 earlier: task why tidy noticed -n 41" in said
+    house.task(notices=notices[:3], noticed=3)
+    assert "earlier" not in task("status", "tidy").out
 
 
 def test_only_attempts_that_were_begun_are_tries(house, task):

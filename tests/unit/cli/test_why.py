@@ -103,3 +103,12 @@ def test_no_secret_is_told(house, task):
         told = task(*words).out
         assert "hunter2" not in told
         assert "token=[redacted]" in told
+
+
+def test_notices_are_found_by_their_kind(task, journal):
+    """The pages show the last notices, and name this as the way to all of them."""
+    notice = line(5, "checked_in", {"kind": "noticed", "text": "2025-11-27T14:35:03Z dev runs again"})
+    with (journal / "0000000003.jsonl").open("a") as lines:
+        lines.write(f"{json.dumps(notice)}\n")
+    said = task("why", "tidy", "noticed", "-n", "9", "--json").json["decisions"]
+    assert [each["sentences"] for each in said] == [["check-in", "dev runs again"]]

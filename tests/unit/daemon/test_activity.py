@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.ingest.activity import TranscriptActivity
 from orchestrator.daemon.ingest.agent_feed import AgentFeed
 from orchestrator.daemon.ingest.file_activity import signs_of_work
@@ -23,7 +24,7 @@ from orchestrator.runtimes.aider import Aider
 from orchestrator.runtimes.claude import Claude
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.daemon.test_events import HOME, TRANSCRIPT, WHERE, Bench, taken
-from tests.unit.pm.story import AT
+from tests.unit.pm.story import AT, Story
 
 PATH = Path(TRANSCRIPT)
 
@@ -193,3 +194,41 @@ def test_the_daemon_tells_its_mind_what_matters_and_no_more(bench: Bench) -> Non
     seen = [fact.activity for fact in engine.took if isinstance(fact, ActivitySeen)][1]
     assert (seen.repeats, seen.repeated) == (12, "Bash: make")
     assert engine.state.runs[bench.run.id].cautioned_at
+
+
+def test_work_before_a_failure_is_read_before_it(bench: Bench) -> None:
+    """Hook and transcript are read at one look: the failure was counted before the work that preceded it."""
+    world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=bench.story.nonce)
+    engine: Any = Engine(bench)
+    listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
+    bench.clock.sleep(bench.story.at - bench.clock.now())
+    bench.files.make_folder(PATH.parent)
+    data = b""
+    for number in range(2):
+        bench.run = bench.story.run_of("dev:a")
+        bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
+        listening.hear(WHERE)
+        bench.clock.sleep(10)
+        now = bench.clock.now()
+        data += call(number, now, f"make {'ab'[number]}") + result(number, now)
+        bench.files.write(PATH, data)
+        bench.tell({"hook_event_name": "StopFailure", "error": "server_error"})
+        listening.hear(WHERE)
+        assert bench.story.step("dev:a").tally.overloads == 1
+        bench.story.at = bench.clock.now()
+        bench.story.ends(run=bench.run)
+        bench.story.passes(60)
+        bench.clock.sleep(60)
+        bench.story.comes_alive("dev:a")
+
+
+def test_artifacts_of_another_subtask_are_no_sign_of_life() -> None:
+    """Two developers at the same time: what one writes kept the other, that hung, from being looked at."""
+    story = Story().planned("a", "b")
+    files = MemoryFiles(now=lambda: AT)
+    written = layout.artifacts(WHERE.task, "code", "b") / "notes.md"
+    files.make_folder(written.parent)
+    files.write(written, b"at it\n")
+    signs = signs_of_work(files, WHERE.task, story.state, {})
+    assert set(signs) == {story.run_of("dev:b").id}

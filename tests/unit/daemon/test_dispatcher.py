@@ -1,25 +1,28 @@
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from orchestrator.daemon.actions.dispatcher import SECOND_LOOK, Dispatcher
 from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters as Around
 from orchestrator.daemon.core.task_paths import TaskPaths
-from orchestrator.model.actions import End
+from orchestrator.model.actions import End, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.run import Life
 from orchestrator.model.settings import Settings
+from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 from tests.unit.pm.story import Story
 
 PLACES = TaskPaths(Path("/project"), Path("/pm"), Path("/project/tasks/demo"), Path("/pm/trees"))
@@ -37,6 +40,9 @@ class Ends:
     def fence(self, folder):
         self.seen.append((folder.name, None))
 
+    def observe(self, folder):
+        return Observation(Standing.NOT_CLAIMED)
+
     def do(self, _, work):
         work()
 
@@ -46,16 +52,16 @@ class Ends:
         return seen
 
 
-def at_hand(ends, clock, grace):
+def at_hand(ends, clock, grace, files=None, post=lambda _: None):
     settings = Settings(limits=replace(Settings().limits, termination_grace=grace))
-    around = Around(MemoryFiles(), ends, cast("Any", None), settings, {})
-    context = Context(around, clock, ends, ends, lambda: "n", lambda _: None, Path("/pm"), lambda *_: [])
+    around = Around(files or MemoryFiles(), ends, FakeWorkspaces(), settings, {})
+    context = Context(around, clock, ends, ends, lambda: "n", post, Path("/pm"), lambda *_: [])
     return Dispatcher(context, "demo-1", Path("/pm"))
 
 
 @pytest.fixture
 def world():
-    world = World(Scenario("doing"), (UserTask("alpha"),), Manners(bad=0), Settings(), deaf=0.0, slow=True)
+    world = World(Scenario("doing"), (UserTask("alpha"),), Behaviour(bad=0), Settings(), deaf=0.0, slow=True)
     with listening(world):
         world.boot()
         world.start(world.user_tasks[0], "much to do", ("it works",))
@@ -111,3 +117,20 @@ def test_forestalled_run_is_not_asked_to_end():
     clock.advance(3600)
     doing.see_what_is_due(story.state, PLACES)
     assert ends.taken() == [(run, None)]
+
+
+@pytest.mark.parametrize(
+    ("number", "again"),
+    [(errno.ENOSPC, True), (errno.EIO, True), (errno.EACCES, False), (errno.ENOTDIR, False)],
+)
+def test_launch_is_tried_again_for_what_may_pass(number, again):
+    """What only a person can change was tried twenty times before anybody was asked."""
+    story, ends, files = Story().planned("a"), Ends(), MemoryFiles()
+    posted: list[object] = []
+    run = story.run_of("dev:a").id
+    doing = at_hand(ends, FakeClock(), 10.0, files, posted.append)
+    files.fail_next("mkdir", OSError(number, "it may not"))
+    doing.act(story.state, PLACES, Launch("a-1", run))
+    (failed,) = [each.fact for each in posted if isinstance(each, OutcomeHint)]
+    assert isinstance(failed, LaunchFailed)
+    assert failed.again is again

@@ -146,7 +146,7 @@ def test_a_way_out_of_its_folders_is_not_inside(bench, path):
 
 
 def test_it_may_write_its_handoff_and_its_artifacts_and_not_those_of_others(bench):
-    for where in ("handoffs/dev-1.md", "artifacts/code/x.md", "scratchpad/dev/x"):
+    for where in ("handoffs/dev-1.md", "artifacts/code/a/x.md", "scratchpad/dev/x"):
         bench.tell(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
     bench.tell(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
     assert [fact.event.tool_request.inside for fact in bench.facts()] == [True, True, True, False]

@@ -10,14 +10,19 @@ from typing import Any, cast
 import pytest
 
 from orchestrator.daemon.actions import finish
+from orchestrator.daemon.actions.branch import tend
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
-from orchestrator.model.actions import Commit, Merge
+from orchestrator.model.actions import Commit, Merge, TendBranch
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
+from orchestrator.model.plan import StepState
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Bring, Location
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
 
 WHERE = TaskPaths(Path("/p"), Path("/pm/tasks/t-1"), Path("/p/tasks/t"), Path("/pm/worktrees/t-1"))
@@ -33,7 +38,7 @@ class Git:
     def commit(self, tree, message, *, attempt=0):
         raise self.error
 
-    def merge(self, tree, commit):
+    def restore(self, project, branch, base, accepted, known=()):
         raise self.error
 
 
@@ -67,6 +72,115 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+class Shop:
+    """A task whose subtask `one` is merged by its review, in a repository where others move the branch."""
+
+    def __init__(self) -> None:
+        self.workspaces = FakeWorkspaces()
+        self.state = replace(Story().planned("one", "two").state, base=self.workspaces.head(WHERE.code))
+        self.branch = self.state.branch
+
+    def tip(self) -> str:
+        return self.workspaces.ref(WHERE.code, self.branch)
+
+    def makes(self, subtask: str, text: str = "work") -> str:
+        """Commit the work of a subtask, upon what the branch is at."""
+        tree = self.tree(subtask)
+        self.workspaces.prepare(tree, 1)
+        self.workspaces.work(tree, text, f"{subtask}.py")
+        commit, _ = self.workspaces.commit(tree, subtask)
+        return commit
+
+    def tree(self, subtask: str) -> Tree:
+        tree = tree_of(self.state, self.state.steps[f"dev:{subtask}"], WHERE)
+        assert tree is not None
+        return tree
+
+    def strays(self) -> str:
+        """Move the branch forward, as anybody may who works in the repository."""
+        stray = self.workspaces.commit_elsewhere(self.tip(), "never reviewed", "stray.py")
+        self.workspaces.rebase(WHERE.code, self.branch, self.tip(), stray)
+        return stray
+
+    def merges(self, subtask: str, commit: str) -> WorkMerged:
+        """Merge a commit, and note where that left the branch."""
+        done = finish.merge(
+            self.workspaces, self.state, Merge("a3", f"review:{subtask}", 1, commit), WHERE, 1.0
+        )
+        self.state = replace(self.state, tip=done.tip or self.state.tip)
+        return done
+
+    def contents(self) -> set[str]:
+        return set(self.workspaces.commits[self.tip()].contents)
+
+
+@pytest.fixture
+def shop():
+    return Shop()
+
+
+def test_a_merge_brings_nothing_that_somebody_else_put_there(shop):
+    """What was on the branch by then came along with the next work, and was part of the whole from then on."""
+    first = shop.makes("one")
+    stray = shop.strays()
+    done = shop.merges("one", first)
+    assert (done.reason, done.tip, done.astray) == ("", first, stray)
+    assert shop.workspaces.ref(WHERE.code, done.kept) == stray
+    assert (shop.tip(), "stray.py" in shop.contents()) == (first, False)
+
+
+def test_work_upon_a_stray_commit_is_merged_without_it(shop):
+    """Only what the commit itself changed is put upon the branch, and tested there before it is merged."""
+    shop.makes("one")
+    shop.strays()
+    upon = shop.makes("one")
+    done = shop.merges("one", upon)
+    assert (done.onto, shop.tip()) == (shop.state.base, shop.state.base)
+    assert shop.merges("one", done.commit).tip == done.commit
+    assert shop.contents() == {"readme.txt", "one.py"}
+
+
+def test_the_work_of_two_is_merged_one_upon_the_other(shop):
+    """A commit onto which the branch is just being moved by another step is no stray."""
+    first = shop.makes("one")
+    assert shop.merges("one", first).tip == first
+    second = shop.makes("two")
+    third = shop.makes("one", "more")
+    pending = Merge("a9", "review:two", 1, second)
+    shop.workspaces.merge(shop.tree("two"), second)
+    shop.state = replace(shop.state, outbox={"a9": pending})
+    done = shop.merges("one", third)
+    assert (done.onto, shop.tip(), done.kept, done.astray) == (second, second, "", "")
+
+
+def test_what_is_on_the_branch_already_stays_below_its_tip(shop):
+    first = shop.makes("one")
+    shop.merges("one", first)
+    second = shop.makes("two")
+    shop.merges("two", second)
+    assert shop.merges("one", first).tip == second
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_branch_that_was_moved_is_put_back_to_what_was_accepted(shop, lost):
+    first = shop.makes("one")
+    shop.merges("one", first)
+    if lost:
+        shop.workspaces.rebase(WHERE.code, shop.branch, first, shop.state.base)
+    found = shop.tip() if lost else shop.strays()
+    done = tend(shop.workspaces, passed(shop.state, first), TendBranch("a4", "accept", 1), WHERE, 1.0)
+    assert (done.tip, done.wanted, done.reason) == (found, first, "")
+    assert shop.tip() == first
+    assert bool(done.kept) is not lost
+
+
+def passed(state: PMState, commit: str) -> PMState:
+    """Return a state in which the work of `one` is accepted."""
+    work = replace(state.steps["dev:one"], commit=commit, state=StepState.PASSED)
+    review = replace(state.steps["review:one"], state=StepState.PASSED)
+    return replace(state, steps=state.steps.with_step(work).with_step(review))
 
 
 class Bringing:

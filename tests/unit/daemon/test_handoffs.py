@@ -10,6 +10,7 @@ from orchestrator.model.consultation import PMAction
 from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
+from orchestrator.model.task import Location
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
 from tests.unit.pm.story import Story
@@ -535,6 +536,61 @@ def test_what_was_swapped_is_dealt_with_as_it_is_in_the_end(desk):
     assert not desk.intake.unsettled
 
 
+def littered(desk, seconds, every):
+    """Leave foreign files for so long; return the facts that were made of them, which are taken note of."""
+    facts, until, number = [], desk.now + seconds, 0
+    while desk.now < until:
+        number += 1
+        desk.put(f"note {number}.txt", f"{number}")
+        again = desk.intake.look_again(desk.now)
+        due = desk.intake.unsettled if again is not None and desk.now >= again else []
+        for name in (f"note {number}.txt", *due):
+            for fact in desk.intake.look(name, desk.state, desk.now):
+                taken_note_of(desk, fact)
+                facts.append(fact)
+        desk.now += every
+    return facts, number
+
+
+def taken_note_of(desk, fact):
+    seen = {**desk.state.seen, fact.name: fact.sha256, **dict(fact.others)}
+    desk.state = replace(desk.state, seen=seen)
+
+
+def test_many_foreign_files_are_a_few_facts_and_none_is_lost(desk):
+    """Each new one was a line of the journal."""
+    facts, number = littered(desk, seconds=600, every=0.5)
+    assert len(facts) < 30
+    for _ in range(2):
+        desk.now += 60
+        for fact in desk.scan():
+            taken_note_of(desk, fact)
+    assert len(desk.state.seen) == number
+    assert not desk.intake.unsettled
+
+
+def test_foreign_files_that_lie_there_together_are_a_few_facts(desk):
+    for number in range(1000):
+        desk.put(f"note {number}.txt", f"{number}")
+    desk.now += 10
+    facts = desk.scan()
+    assert len(facts) <= 5
+    assert desk.intake.unsettled
+
+
+def test_report_among_foreign_files_does_not_wait(desk):
+    littered(desk, seconds=30, every=0.1)
+    desk.put(NAME, GOOD)
+    facts = [fact for fact in desk.scan() if isinstance(fact, ReportLanded)]
+    assert [fact.name for fact in facts] == [NAME]
+
+
+def test_order_names_that_were_taken_are_known_at_once(desk):
+    littered(desk, seconds=30, every=0.1)
+    desk.put("pm-20251127-153002.md", "I am the PM")
+    assert "pm-20251127-153002.md" in {fact.name for fact in desk.scan()}
+
+
 def test_last_words_wait_for_no_calm(desk):
     swapped(desk, seconds=30, every=0.1)
     desk.put(NAME, GOOD)
@@ -545,3 +601,36 @@ def test_a_report_that_is_carried_on_is_heard_each_time(desk):
     assert len(swapped(desk, seconds=60, every=20)) == 3
     desk.now += 1200
     assert len(swapped(desk, seconds=60, every=20)) == 3
+
+
+def landed_from_a_box(desk, withheld, *named):
+    """Let a developer's report come from a box, where its task's folder is another one; return the fact."""
+    story = Story(cwd=Location("/repo", "me@box"))
+    story.planned("a")
+    run = story.comes_alive("dev:a")
+    assert run.on_box
+    artifacts = "".join(f"- {each}\n" for each in named)
+    text = f"# Handoff: dev\n**Status:** COMPLETE\n**Run:** {run.id}\n\n## Completed Work\nDone.\n\n## Artifacts\n"
+    intake = HandoffIngest(
+        desk.files, TASK, desk.kept.__setitem__, Limits(), lambda: "nonce", withheld=lambda: withheld
+    )
+    desk.put("dev-20251127-153001.md", text.replace("Artifacts", "Artifacts Generated") + artifacts)
+    (fact,) = intake.scan(story.state, desk.now)
+    return fact
+
+
+def test_folder_of_a_box_that_is_here_in_part_is_withheld(desk):
+    """One file of it is here, which says nothing of the others."""
+    desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
+    why = {"artifacts/code": "not all of it came in time", "artifacts/other": "not named"}
+    fact = landed_from_a_box(desk, why, "artifacts/code/", "artifacts/code/one", "artifacts/never")
+    assert fact.withheld == (("artifacts/code/", "not all of it came in time"),)
+    assert fact.missing == ("artifacts/never",)
+
+
+def test_report_of_a_run_here_is_not_judged_by_what_a_box_withholds(desk):
+    desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
+    desk.put(NAME, GOOD + "\n## Artifacts Generated\n- artifacts/code\n")
+    desk.intake.withheld = lambda: {"artifacts/code": "not all of it came in time"}
+    (fact,) = desk.scan()
+    assert (fact.missing, fact.withheld) == ((), ())

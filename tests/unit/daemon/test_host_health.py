@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orchestrator.daemon.boxes.host_health import REFUSED, HostHealth
-from orchestrator.hosts.ssh.link_state import NotLetIn, State, Way
+from orchestrator.hosts.ssh.link_state import NotLetIn, State, Unreachable, Way
 
 
 @dataclass
@@ -13,9 +13,13 @@ class Link:
     """A way to a box that counts how often it was told to try again."""
 
     tries: int = 0
+    way: Way = Way.REFUSED
 
     def state(self) -> State:
-        return State(Way.REFUSED)
+        return State(self.way)
+
+    def patience(self) -> float:
+        return 0.0
 
     def again(self) -> None:
         self.tries += 1
@@ -49,3 +53,15 @@ def test_it_is_called_at_once_when_somebody_says_so() -> None:
     refused(contact)
     assert contact.call_again()
     assert link.tries == 1
+
+
+def test_crowded_box_is_tried_anew_at_once_when_asked() -> None:
+    link = Link(way=Way.REACHABLE)
+    contact = HostHealth("alpha", link, lambda: None, lambda: 0.0, lambda: 0.5)  # type: ignore[arg-type]
+    contact.reached()
+    contact.failed(Unreachable("it grants this connection no more sessions"))
+    contact.reached()
+    assert contact.is_crowded, "though it is reached: it may have no channel"
+    assert contact.call_again()
+    assert (contact.is_crowded, link.tries) == (False, 1)
+    assert not contact.call_again()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
-from orchestrator.daemon.boxes.transfers import AGAIN
+from orchestrator.daemon.boxes.transfers import AGAIN, PUT_OFF, SLICE
 from orchestrator.daemon.core.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
 from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
@@ -77,6 +78,9 @@ class Sync:
     control_pulled: Callable[[], Pulled] | None = None
     comes: Pulled = field(default_factory=Pulled)
     hauled_comes: Pulled = field(default_factory=Pulled)
+    asked: int = 0
+    gives_way: bool = False
+    gave_way: int = 0
     goes_on: threading.Event = field(default_factory=threading.Event)
     may_haul: threading.Event = field(default_factory=threading.Event)
 
@@ -92,14 +96,20 @@ class Sync:
     def send_answer(self, run: str, name: str, data: bytes) -> None:
         self.sent.append((run, name, data))
 
-    def pull_control(self, runs: frozenset[str], gone: frozenset[str]) -> Pulled:
+    def pull_control(self, runs: frozenset[str]) -> Pulled:
         self.goes_on.wait(20)
         self.pulls += 1
         if self.trouble is not None:
             raise self.trouble
         return self.control_pulled() if self.control_pulled else self.comes
 
-    def pull_bulk(self, runs: frozenset[str]) -> Pulled:
+    def pull_bulk(self, runs: frozenset[str], go_on: Callable[[], bool]) -> Pulled:
+        self.asked += 1
+        if self.gives_way:
+            wait_until(lambda: self.may_haul.is_set() or not go_on(), within=20)
+            if not go_on():
+                self.gave_way += 1
+                return Pulled(more=True, gave_way=True)
         self.may_haul.wait(20)
         self.hauls += 1
         self.hauled.append(runs)
@@ -541,3 +551,140 @@ def test_exit_of_a_pull_that_is_not_whole_is_not_looked_into(bench: Bench) -> No
     looks = bench.looks
     bench.round()
     assert bench.looks == looks + 1
+
+
+def due_bulk(bench: Bench, task: str) -> Sync:
+    """Have a task's bulk files fetched, without end, by a transfer that gives way; return it."""
+    bench.monitor.keep(task, (remote_task(task, f"r-{task}"),))
+    bench.there[f"r-{task}"] = ALIVE
+    bench.round()
+    sync = bench.syncs[task]
+    sync.gives_way = True
+    sync.may_haul.clear()
+    before = sync.asked
+    bench.channels[-1].says.put(ChannelEvent(task, Part.ARTIFACTS))
+    wait_until(lambda: sync.asked > before)
+    return sync
+
+
+@pytest.mark.parametrize("part", [Part.HANDOFFS, Part.EVENTS, Part.RUNS])
+def test_bulk_transfer_gives_way_to_what_is_urgent(bench: Bench, part: Part) -> None:
+    sync = due_bulk(bench, "t-1")
+    pulls = sync.pulls
+    bench.channels[-1].says.put(ChannelEvent("t-1", part))
+    wait_until(lambda: sync.pulls > pulls)
+    assert sync.gave_way >= 1
+    sync.may_haul.set()
+    wait_until(lambda: bench.monitor._bringing.due == math.inf)
+
+
+def test_bulk_transfer_does_not_give_way_to_its_own_kind(bench: Bench) -> None:
+    sync = due_bulk(bench, "t-1")
+    bench.channels[-1].says.put(ChannelEvent("t-1", Part.ARTIFACTS))
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._inbox.empty())
+    assert sync.gave_way == 0
+    sync.may_haul.set()
+    wait_until(lambda: bench.monitor._bringing.due == math.inf)
+    assert sync.gave_way == 0
+
+
+def test_bulk_transfer_that_was_put_off_for_long_has_its_time(bench: Bench) -> None:
+    """There is always something urgent; each time that it does not come to its end it is given twice as long."""
+    now, given = [1000.0], list[float]()
+    transfers, task = bench.monitor._bringing, remote_task("t-2")
+    transfers.steady = lambda: now[0]
+    sync = bench.sync(task)
+
+    def pull_bulk(_: frozenset[str], go_on: Callable[[], bool]) -> Pulled:
+        began = now[0]
+        while go_on():
+            now[0] += 0.5
+        given.append(now[0] - began)
+        return Pulled(more=True, gave_way=True)
+
+    sync.pull_bulk = pull_bulk  # type: ignore[method-assign, assignment]
+    transfers.want([task])
+    transfers.pull_bulk([task], lambda: True)
+    assert given == []
+    for _ in range(3):
+        now[0] += PUT_OFF
+        transfers.pull_bulk([task], lambda: True)
+        transfers.pull_bulk([task], lambda: True)
+    assert given == [SLICE, 2 * SLICE, 4 * SLICE]
+
+
+def test_task_that_hangs_is_put_off_and_holds_up_no_other(bench: Bench) -> None:
+    """Each look at its folder takes all the time that it may, and other tasks wait behind it."""
+    bench.there |= {"r-1": ALIVE, "r-2": ALIVE}
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.monitor.keep("t-2", (remote_task("t-2", "r-2"),))
+    bench.round()
+    bench.monitor.troubles.luck = lambda: 0.0
+    bench.syncs["t-1"].trouble = Cut("it did not end in time", stands=True)
+    bench.there |= {"r-1": GONE, "r-2": GONE}
+    bench.round()
+    assert (bench.seen("r-1"), bench.seen("r-2", "t-2")) == (ALIVE, GONE)
+    (trouble,) = bench.monitor.troubles.of("t-1")
+    assert bench.monitor.belief is not None
+    assert bench.monitor.belief.reachable
+    assert {each["task"] for each in bench.monitor.failing()} == {"t-1"}
+    for _ in range(20):
+        bench.monitor.troubles.note(("t-1", "/repo", trouble.pull), trouble.why, hangs=True)
+    tried, others = bench.syncs["t-1"].pulls, bench.syncs["t-2"].pulls
+    bench.round()
+    assert (bench.syncs["t-1"].pulls, bench.syncs["t-2"].pulls) == (tried, others + 1)
+    bench.syncs["t-1"].trouble = None
+    bench.monitor.call_again()
+    wait_until(lambda: bench.seen("r-1") == GONE)
+    assert not bench.monitor.troubles
+
+
+def test_task_that_hangs_is_not_listened_to(bench: Bench) -> None:
+    """What watches its folder there would hang as well, and with it the channel of all tasks."""
+    for task in ("t-1", "t-2"):
+        bench.monitor.keep(task, (remote_task(task, f"r-{task}"),))
+    bench.round()
+    bench.syncs["t-1"].trouble = Cut("it did not end in time", stands=True)
+    bench.round()
+    bench.round()
+    heeded = bench.monitor._heeded
+    assert heeded is not None
+    assert heeded[0] == {("t-2", "/repo")}
+
+
+def test_question_that_hangs_is_the_trouble_of_the_tasks_there(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.link.stands = True
+    bench.lost = Cut("it did not end `sh` in time", stands=True)
+    bench.monitor.hurry()
+    wait_until(lambda: bench.monitor.troubles.of("t-1"))
+    belief = bench.monitor.belief_for("t-1")
+    assert belief is not None
+    assert not belief.reachable
+    assert bench.monitor.belief is not None
+    assert bench.monitor.belief.reachable
+
+
+def test_box_without_a_session_is_not_shown_as_reachable(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.link.stands = True
+    bench.lost = Unreachable("it is busy: it grants this connection no more sessions")
+    bench.monitor.hurry()
+    wait_until(lambda: bench.monitor.belief is not None and not bench.monitor.belief.reachable)
+    assert "no more sessions" in bench.monitor.state.why
+    bench.lost = None
+    bench.round()
+    assert bench.monitor.state.way is Way.REACHABLE
+
+
+def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> None:
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.channels[0].broken.set()
+    wait_until(lambda: bench.monitor._deaf)
+    bench.round()
+    assert len(bench.channels) == 1
+    bench.monitor.call_again()
+    wait_until(lambda: len(bench.channels) == 2)

@@ -11,9 +11,9 @@ from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import JournalFailed
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.settings import Settings
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
 
 @pytest.mark.parametrize("spared", [0, 1], ids=["the segment", "the line"])

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
+from orchestrator.model.event import Event, EventKind
+from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, Story, plan_of
 
 SEEN = BranchSurvey("c" * 40, 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
 LOOK = BranchLook(1.0, SEEN)
@@ -34,13 +39,7 @@ def test_a_complete_task() -> None:
     assert "the PM has run no check" in told.work
     assert told.branch_seen == LOOK.at
     assert told.not_done == "nothing"
-    assert told.next == "`task diff demo` shows what is done, `task merge demo` takes it over"
-
-
-def test_commands_call_a_task_as_it_is_reached() -> None:
-    state = finished().state
-    told = outcome_of(state, LOOK, called=state.id).next
-    assert told == f"`task diff {state.id}` shows what is done, `task merge {state.id}` takes it over"
+    assert told.next == "`task diff demo-1` shows what is done, `task merge demo-1` takes it over"
 
 
 def test_a_partial_task_says_what_is_missing() -> None:
@@ -56,7 +55,7 @@ def test_a_partial_task_says_what_is_missing() -> None:
     )
     assert "Do a (rejected 1 times, last: it leaks)" in told.not_done
     assert "`task start demo --project /project` tries again" in told.next
-    assert "`task merge demo --anyway` takes it over" in told.next
+    assert "`task merge demo-1 --anyway` takes it over" in told.next
 
 
 def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
@@ -114,8 +113,7 @@ def test_a_question_says_what_to_type() -> None:
     story.starts()
     story.comes_alive("explore")
     story.ends("explore", Exit(code=1))
-    assert outcome_of(story.state, None).next == "`task answer demo q1 retry`"
-    assert outcome_of(story.state, None, called="demo-0a").next == "`task answer demo-0a q1 retry`"
+    assert outcome_of(story.state, None).next == "`task answer demo-1 q1 retry`"
 
 
 def test_what_is_missing_of_a_partial_task_is_not_called_nothing() -> None:
@@ -172,5 +170,98 @@ def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
     """`nothing is there to be merged` was said of commits that one command brings back."""
     assert (
         outcome_of(finished().state, BranchLook(1.0)).next
-        == "`task diff demo` says how to get the branch back"
+        == "`task diff demo-1` says how to get the branch back"
     )
+
+
+def test_next_is_the_answer_while_others_work() -> None:
+    """A question was open beside other work, and `next` said that nothing has to be done."""
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story.does("dev:a", ReportStatus.BLOCKED, blockers="no key for the API")
+    assert (story.task(), story.works_on()) == (TaskState.RUNNING, {"dev:b"})
+    assert story.question().id in outcome_of(story.state, None).next
+
+
+def test_next_is_the_answer_to_a_permission_request() -> None:
+    """A run waited for permission: the task was at work, and nothing had to be done."""
+    story = Story().planned("a")
+    story.comes_alive("dev:a")
+    asks = Event(EventKind.ASKED, tool_request=ToolRequest("Bash", Act.RUN, command="make all"))
+    story.tells("dev:a", asks, waits=True, judgement=Judgement(Ruling.ASK, "no rule covers it", 600.0))
+    assert story.task() is TaskState.RUNNING
+    assert "`task answer" in outcome_of(story.state, None).next
+
+
+def test_next_counts_the_other_open_questions() -> None:
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    for step in ("dev:a", "dev:b"):
+        story.does(step, ReportStatus.BLOCKED, blockers=f"no key for {step}")
+    told = outcome_of(story.state, None).next
+    assert "q1" in told
+    assert "shows 1 more" in told
+
+
+def test_next_names_no_agents_where_none_works() -> None:
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    story.ends("explore", Exit(code=1))
+    assert (story.task(), story.works_on()) == (TaskState.RUNNING, set())
+    assert "attach" not in outcome_of(story.state, None).next
+
+
+def test_abandoned_part_says_what_is_left_and_how_to_go_on() -> None:
+    """Its steps are not set aside: a start goes on with them."""
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story.finishes("a")
+    story.does("dev:b", ReportStatus.BLOCKED, blockers="no key for the API")
+    story.answers("q1", "abandon")
+    told = outcome_of(story.state, LOOK)
+    assert story.task() is TaskState.PARTIAL
+    assert "Do b (not finished)" in told.not_done
+    assert "tries again" not in told.next
+    assert "task start demo --project /project" in told.next
+
+
+def checked_and_rebased(refused: str = "") -> Story:
+    """Two subtasks whose checks passed, moved onto another commit; their last test is to be done again."""
+    story = Story(checks=("test",), agents={"test": AgentOverrides(check=("make", "test"))})
+    story.starts()
+    story.ends(run=story.comes_alive("baseline"))
+    story.does("explore")
+    story.does("plan", subtasks=plan_of("a", "b"))
+    for subtask in ("a", "b"):
+        story.commit = f"c-{subtask}-"
+        story.does(f"dev:{subtask}")
+        story.ends(run=story.comes_alive(f"test:{subtask}"))
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=MET)
+    story.rebase_refused = refused
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    return story
+
+
+def test_check_is_said_to_have_run_on_the_commit_it_ran_on() -> None:
+    """After a rebase an earlier test stood with the new commit, on which its check had never run."""
+    story = checked_and_rebased()
+    said = outcome_of(story.state, BranchLook(1.0, replace(SEEN, tip="y" * 40))).work
+    assert "check before: exited 0, on base," in said
+    assert "check after: exited 0, on c-a-1 and not on what came after it: the work was rebased" in said
+    assert " x" not in said
+    assert all("before the rebase" in check.what for check in pm_view(story.state, 1.0).checks)
+
+
+def test_check_that_ran_again_is_of_the_rebased_work() -> None:
+    story = checked_and_rebased()
+    story.starts()
+    story.ends(run=story.comes_alive("test:b"))
+    story.approves("test:b")
+    said = outcome_of(story.state, BranchLook(1.0, replace(SEEN, tip="y"))).work
+    assert said.endswith("check after: exited 0")
+
+
+def test_rebase_that_failed_leaves_the_checks_as_they_were() -> None:
+    story = checked_and_rebased(refused="conflicts")
+    said = outcome_of(story.state, LOOK).work
+    assert said.endswith("check after: exited 0, on c-a-1 and not on what came after it")

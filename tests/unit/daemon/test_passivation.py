@@ -9,14 +9,14 @@ import pytest
 from orchestrator import layout
 from orchestrator.model.sections import DaemonSettings
 from orchestrator.model.settings import Settings
-from orchestrator.testing.simulation.scenario import Scenario
-from orchestrator.testing.simulation.shared_state import Manners
-from orchestrator.testing.simulation.user_task import UserTask
-from orchestrator.testing.simulation.world import World, listening
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user_task import UserTask
+from tests.simulation.engine.world import World, listening
 
 HOUR = 3600.0
 DAY = 24 * HOUR
-GOOD = Manners(bad=0, rejects=0, odd=0, longest=2)
+GOOD = Behaviour(bad=0, rejects=0, odd=0, longest=2)
 
 
 class Watching:
@@ -24,7 +24,7 @@ class Watching:
 
     def __init__(self, world):
         self.world = world
-        (self.tool_request,) = world.user_tasks
+        (self.user_task,) = world.user_tasks
 
     @property
     def loop(self):
@@ -32,7 +32,7 @@ class Watching:
 
     @property
     def shelved(self):
-        return self.tool_request.id in self.loop.shelf
+        return self.user_task.id in self.loop.shelf
 
     def run(self, until, *, most=2 * DAY):
         limit = self.world.clock.monotonic() + most
@@ -40,7 +40,7 @@ class Watching:
             assert self.world.go_on(until=limit), "it does not come to that"
 
     def over(self):
-        self.run(lambda: self.world.shown(self.tool_request).get("state") == "complete")
+        self.run(lambda: self.world.shown(self.user_task).get("state") == "complete")
 
     def put_away(self):
         self.over()
@@ -62,26 +62,26 @@ def watching():
 
 
 def journal_of(watching):
-    folder = layout.task_journal(watching.tool_request.home)
+    folder = layout.task_journal(watching.user_task.home)
     return {entry.name: entry.size for entry in watching.world.files.entries(folder)}
 
 
 def test_a_task_that_is_over_is_shelved_when_nothing_came_for_an_hour(watching):
     watching.over()
     ended = watching.world.clock.monotonic()
-    task = watching.world.tasks()[watching.tool_request.id]
+    task = watching.world.tasks()[watching.user_task.id]
     watching.run(lambda: task.is_over)
     watching.run(lambda: watching.shelved)
     assert HOUR <= watching.world.clock.monotonic() - ended <= HOUR + 2 * 600 * 6
     assert not watching.loop.tasks
-    assert watching.world.shown(watching.tool_request)["state"] == "complete"
+    assert watching.world.shown(watching.user_task)["state"] == "complete"
 
 
 def test_its_next_start_is_heard_at_once_and_goes_on_where_it_was(watching):
     watching.put_away()
     before = journal_of(watching)
     asked = watching.world.clock.monotonic()
-    watching.world.start(watching.tool_request, "much more to do", ("that works too",))
+    watching.world.start(watching.user_task, "much more to do", ("that works too",))
     watching.run(lambda: watching.loop.tasks)
     assert watching.world.clock.monotonic() - asked < 1
     assert not watching.shelved
@@ -96,9 +96,9 @@ def test_its_next_start_is_heard_at_once_and_goes_on_where_it_was(watching):
 def test_a_request_of_which_nothing_was_heard_is_found_by_a_rescan(watching):
     watching.put_away()
     watching.world.deaf = 1.0
-    watching.world.start(watching.tool_request, "much more to do", ("that works too",))
+    watching.world.start(watching.user_task, "much more to do", ("that works too",))
     watching.run(lambda: watching.loop.tasks, most=2 * watching.world.settings.daemon.rescan)
-    watching.run(lambda: watching.world.shown(watching.tool_request).get("state") == "running", most=HOUR)
+    watching.run(lambda: watching.world.shown(watching.user_task).get("state") == "running", most=HOUR)
     assert not watching.shelved
 
 
@@ -127,10 +127,10 @@ def test_a_daemon_that_starts_does_not_read_what_is_shelved(watching, monkeypatc
 def test_but_it_does_if_something_was_asked_meanwhile(watching):
     watching.put_away()
     watching.world.daemon.drop()
-    watching.world.start(watching.tool_request, "much more to do", ("that works too",))
+    watching.world.start(watching.user_task, "much more to do", ("that works too",))
     watching.world.boot()
     assert not watching.shelved
-    assert watching.world.tasks()[watching.tool_request.id].engine.state.state == "running"
+    assert watching.world.tasks()[watching.user_task.id].engine.state.state == "running"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_but_it_does_if_something_was_asked_meanwhile(watching):
 )
 def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mark):
     watching.put_away()
-    path = layout.task_shelved(watching.tool_request.home)
+    path = layout.task_shelved(watching.user_task.home)
     right = watching.world.files.read(path)
     if mark is None:
         watching.world.files.remove(path)
@@ -154,11 +154,11 @@ def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mar
 
 def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
     watching.put_away()
-    watching.world.save(watching.tool_request.handoffs / "pm-20260101-000000.md", b"# Report\n")
+    watching.world.save(watching.user_task.handoffs / "pm-20260101-000000.md", b"# Report\n")
     seen = watching.world.clock.monotonic()
     watching.run(lambda: watching.loop.tasks)
     assert DAY - HOUR <= watching.world.clock.monotonic() - seen <= DAY + HOUR
-    state = watching.world.tasks()[watching.tool_request.id].engine.state
+    state = watching.world.tasks()[watching.user_task.id].engine.state
     assert "pm-20260101-000000.md" in state.seen
     watching.put_away()
 
@@ -166,7 +166,7 @@ def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
 def test_one_that_was_over_before_there_was_a_shelf_is_shelved_at_the_start(watching):
     """Hundreds of them would take more files than a process may have open."""
     watching.put_away()
-    watching.world.files.remove(layout.task_shelved(watching.tool_request.home))
+    watching.world.files.remove(layout.task_shelved(watching.user_task.home))
     watching.world.daemon.drop()
     watching.world.clock.advance(HOUR)
     watching.world.boot()
@@ -197,7 +197,7 @@ def test_a_task_whose_question_waits_is_not_over():
         world.start(world.user_tasks[0], "much to do", ("it works",))
         watching = Watching(world)
         watching.run(lambda: any(task.engine.state.open_questions for task in world.tasks().values()))
-        world.ask(watching.tool_request, "stop")
+        world.ask(watching.user_task, "stop")
         (task,) = world.tasks().values()
         watching.run(lambda: task.rests and not task.behind)
         assert bool(task.engine.state.open_questions) is not task.is_over

@@ -9,10 +9,11 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.core.worker_pool import InlineExecutor
-from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.daemon.projections.projection_writer import RATE, ProjectionWriter
 from orchestrator.daemon.projections.state_files import FEW, Shown, projection
 from orchestrator.model.actions import Rebase
+from orchestrator.model.budget import Worked
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.question import Question
 from orchestrator.model.task import Phase, TaskState
@@ -181,6 +182,18 @@ def test_those_of_a_large_one_keep_to_a_rate_and_the_last_word_is_written(files,
     assert sum(each["status"] == "working" for each in milestones) == 600
 
 
+def test_outcome_of_a_large_plan_is_as_new_as_its_documents(files, clock, showing):
+    """It was computed anew with the documents, and reached state.json only with the next change."""
+    state = planned(LARGE)
+    show(showing, state)
+    later = replace(state, worked=Worked(time=7200.0))
+    show(showing, later)
+    clock.advance(LARGE * 1000 / RATE)
+    showing.soon()
+    assert not showing.behind
+    assert told(files)["outcome"]["cost"] == outcome_of(later, None).cost
+
+
 def test_a_question_an_end_and_one_who_waits_for_it_do_not_wait(files, showing):
     state = moved(planned(LARGE), 0)
     show(showing, state)
@@ -217,19 +230,15 @@ def test_what_could_not_be_written_is_written_the_next_time(files, showing, wher
 # What is to be typed -------------------------------------------------------------------------------
 
 
-def test_where_two_projects_have_its_name_a_task_is_called_by_its_id(files, showing):
-    """Its name alone may reach the other one: in that project it does."""
+def test_commands_stay_right_when_a_namesake_appears(files, showing):
+    """An ended task's page named it by its name alone, which reached another project's task later on."""
     ended = replace(planned(0), state=TaskState.STOPPED)
-    asks = replace(planned(1), state=TaskState.RUNNING)
-    show(showing, asks)
-    assert "`task attach t`" in told(files)["outcome"]["next"]
-    files.make_folder(HOME.parent / "t-99999999")
-    files.make_folder(HOME.parent / "t-two-88888888")
-    show(showing, moved(asks, 0))
-    assert "`task attach t-0123abcd`" in told(files)["outcome"]["next"]
-    assert "`task attach t-0123abcd`" in files.read(layout.task_progress(FOLDER)).decode()
+    asks = Questions([Question("q1", "dev:0", "Which?", ("this", "that"), 1.0)])
+    show(showing, replace(planned(1), state=TaskState.RUNNING, questions=asks))
+    assert "`task answer t-0123abcd q1 this`" in told(files)["outcome"]["next"]
+    assert files.read(layout.task_progress(FOLDER)).decode().count("`task answer t-0123abcd q1 this`") == 2
     show(showing, ended)
-    assert "`task start t --project /project`" in told(files)["outcome"]["next"]
+    assert f"`task start t --project {ended.project}`" in files.read(layout.task_progress(FOLDER)).decode()
 
 
 def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clock):

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.evidence import references
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh.withheld import Withheld, path_of
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
@@ -33,7 +35,8 @@ class Boxes:
         self.asked: list[str] = []
         self.lost = False
 
-    def file_at(self, box: str, place: str, path: str) -> RemoteFile | None:
+    def file_at(self, box: str, place: str, path: str, task: str) -> RemoteFile | None:
+        assert task == "tasks/demo"
         self._ask(box, place, path)
         name = path.removeprefix("/repo/")
         return {
@@ -44,7 +47,9 @@ class Boxes:
             "hollow/": RemoteFile(is_folder=True, is_empty=True),
         }.get(name)
 
-    def commit_at(self, box: str, place: str, name: str) -> str:
+    def commit_at(self, box: str, place: str, name: str, base: str, since: float) -> str:
+        assert base
+        assert since
         self._ask(box, place, name)
         return COMMIT if COMMIT.startswith(name) else ""
 
@@ -74,6 +79,7 @@ class Desk:
         if tree is not None:
             self.workspaces.prepare(tree, 1)
             self.workspaces.work(tree, "a\nb\nc\n", "shop/greet.py")
+            self.workspaces.work(tree, "", "hollow/void.py")
             self.commit, _ = self.workspaces.commit(tree, "greet")
             self.workspaces.merge(tree, self.commit)
             self.workspaces.work(tree, "never committed", "shop/late.py")
@@ -86,6 +92,8 @@ class Desk:
         (self.where.task / "artifacts" / "void").mkdir()
         (self.where.task / "artifacts" / "out").symlink_to("/etc")
         (self.where.task / "task.md").write_text("# Task: x\n")
+        (self.where.task / "handoffs").mkdir()
+        (self.where.task / "handoffs" / "review-1.md").write_text("All is well.\n")
         (self.where.code / "mine.py").write_text("1\n2\n")
 
     def look(self, text: str) -> Resolution:
@@ -111,6 +119,8 @@ def desk(tmp_path: Path) -> Desk:
         ("shop/greet.py:3", True),
         ("shop/greet.py:4", False),
         ("shop/", True),
+        ("hollow/void.py", False),  # nothing is in it
+        ("hollow/", False),
         ("shop/late.py", False),  # it lies in the tree, and nobody committed it
         ("mine.py", False),  # it lies in the user's own tree
         ("artifacts/tests/seen.md", True),
@@ -119,6 +129,12 @@ def desk(tmp_path: Path) -> Desk:
         ("artifacts/tests/never.md", False),
         ("artifacts/tests/empty.md", False),
         ("artifacts/tests/", True),
+        ("artifacts/", False),  # which of them?
+        ("artifacts/tests/..", False),
+        ("handoffs/", False),
+        ("handoffs/review-1.md", False),  # a claim
+        ("artifacts/../handoffs/review-1.md", False),
+        ("tasks/demo/handoffs/review-1.md", False),
         ("artifacts/void/", False),
         ("artifacts/out/passwd", False),  # a link that leads elsewhere
         ("artifacts/../task.md", False),
@@ -138,6 +154,35 @@ def test_a_commit_of_the_branch_is_evidence(desk: Desk) -> None:
     assert desk.look(desk.commit[-39:] if not desk.commit.isdigit() else "f" * 40).exists is False
     (found,) = desk.found(replace(references("deadbeef", frozenset())[0][0], target=desk.commit))
     assert found.exists
+
+
+def test_the_commit_before_the_task_is_no_evidence(desk: Desk) -> None:
+    """The base is on the branch, as every commit before it is: no step has made it."""
+    reference = references("deadbeef", frozenset())[0][0]
+    assert not desk.found(replace(reference, target=desk.state.base))[0].exists
+    accepted(desk)
+    desk.state = replace(desk.state, base=desk.commit)  # rebased onto a branch that has the work already
+    assert desk.found(replace(reference, target=desk.commit))[0].exists
+
+
+def test_handoffs_are_no_evidence_by_any_name(tmp_path: Path) -> None:
+    """In the user's own tree each file of the task's folder, and git's own, was one of the project."""
+    folder = tmp_path / "p"
+    desk = Desk(tmp_path, workspace=WorkspaceKind.SHARED)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "way").symlink_to(desk.where.task / "handoffs")
+    claims = (
+        "tasks/demo/handoffs/review-1.md",
+        "tasks/demo/task.md",
+        "tasks/",
+        "way/review-1.md",
+        ".git/HEAD",
+    )
+    for claim in (*claims, str(folder), str(desk.where.task), str(desk.where.task / "handoffs/review-1.md")):
+        assert not desk.look(claim).exists, claim
+    for text in ("tasks/demo/artifacts/tests/seen.md", str(desk.where.task / "artifacts/tests/seen.md")):
+        assert desk.look(text).exists, text
 
 
 def test_whole_paths_are_looked_for_where_they_lead(desk: Desk) -> None:
@@ -163,6 +208,20 @@ def test_what_git_cannot_tell_now_is_tried_later(desk: Desk) -> None:
 
 
 # Work that stays where it was done -------------------------------------------------------------------
+
+
+def test_folder_that_came_in_part_is_no_evidence(desk: Desk) -> None:
+    """It holds a file, which is not all that its agent made on the box."""
+    noted = Withheld(DiskFiles(), path_of(layout.task_withheld(desk.where.home), "b"))
+    noted.note("artifacts/tests", "not all of it came in time")
+    noted.keep()
+    found = desk.look("artifacts/tests/")
+    assert not found.exists
+    assert "not all of it came in time" in found.detail
+    assert desk.look("artifacts/tests/seen.md").exists
+    noted.note("artifacts/tests", "")
+    noted.keep()
+    assert desk.look("artifacts/tests/").exists
 
 
 @pytest.fixture
@@ -234,33 +293,34 @@ def test_nobody_is_looked_for_where_none_has_worked_yet(tmp_path: Path) -> None:
 # The branch ----------------------------------------------------------------------------------------
 
 
-def branch_of(desk: Desk) -> tuple[tuple[str, ...], bool]:
-    """Return what is seen of the branch once its work was accepted."""
+def accepted(desk: Desk) -> None:
+    """Let the work be accepted."""
     steps = desk.state.steps
     for step in (
         replace(steps["dev:a"], state=StepState.PASSED, commit=desk.commit),
         replace(steps["review:a"], state=StepState.PASSED),
     ):
         steps = steps.with_step(step)
+    desk.state = replace(desk.state, steps=steps)
+
+
+def is_empty(desk: Desk) -> bool:
+    """Return what is seen of the branch once its work was accepted."""
+    accepted(desk)
     world: Any = SimpleNamespace(files=DiskFiles(), workspaces=desk.workspaces, boxes=desk.boxes)
     action = ResolveEvidence("a1", "accept", 1, (), ())
-    fact = resolve(world, replace(desk.state, steps=steps), action, desk.where, 1.0)
-    return fact.lost, fact.empty
+    return resolve(world, desk.state, action, desk.where, 1.0).empty
 
 
-def test_a_branch_that_has_what_was_accepted(desk: Desk) -> None:
-    assert branch_of(desk) == ((), False)
-
-
-def test_a_branch_that_was_moved_back_lost_the_work(desk: Desk) -> None:
-    desk.workspaces.rebase(desk.where.code, desk.state.branch, desk.commit, desk.state.base)
-    assert branch_of(desk) == (("dev:a",), False)
+def test_a_branch_with_work_is_not_empty(desk: Desk) -> None:
+    assert not is_empty(desk)
 
 
 def test_a_branch_whose_work_was_taken_back_is_empty(desk: Desk) -> None:
     tree = Tree(desk.where.code, desk.where.trees, "b", desk.state.branch, desk.state.base)
     desk.workspaces.prepare(tree, 1)
-    desk.workspaces.delete_file(tree, "shop/greet.py")
+    for name in ("shop/greet.py", "hollow/void.py"):
+        desk.workspaces.delete_file(tree, name)
     taken_back, _ = desk.workspaces.commit(tree, "no greeting")
     desk.workspaces.merge(tree, taken_back)
-    assert branch_of(desk) == ((), True)
+    assert is_empty(desk)

@@ -19,7 +19,7 @@ from orchestrator.daemon.projections.state_files import (
     write_pm_state,
 )
 from orchestrator.model.event import Event, EventKind, Failure
-from orchestrator.model.facts import UsageSeen
+from orchestrator.model.facts import ClockMoved, UsageSeen
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections
@@ -194,3 +194,16 @@ def test_the_last_check_in_is_known_after_a_restart(files, state) -> None:
     assert last_checkin_shown(files, HOME) == 123.5
     files.write(layout.task_state(HOME), b"[1]")
     assert last_checkin_shown(files, HOME) == 0.0
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_all_notices_are_counted_though_few_are_shown(counted):
+    """Of more than ten notices nothing told that there were others; older journals did not count them."""
+    story = Story()
+    story.starts()
+    for slept in range(60):
+        story.feed(ClockMoved(story.at, story.nonce(), slept=float(3600 + slept), put=0.0))
+    state = story.state if counted else replace(story.state, noticed=0)
+    told, page = projection(state, last_checkin=1.0, at=2.0), pm_view(state, 1.0)
+    assert len(told["notices"]) == len(page.notices) == 10
+    assert told["noticed"] == len(page.notices) + page.more_notices == (60 if counted else 50)

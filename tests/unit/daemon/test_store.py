@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import zlib
 from pathlib import Path
 
 import pytest
 
+from orchestrator.daemon.journal import segments as segments_module
 from orchestrator.daemon.journal import store as journal_module
 from orchestrator.daemon.journal.segments import compress_closed, unpacked
 from orchestrator.daemon.journal.segments import segments as chosen_of
@@ -377,3 +379,10 @@ def test_nothing_is_written_anew_where_the_whole_state_is_gone(files):
     files.delete(FOLDER.parents[2])
     journal.keep()
     assert files.entry(FOLDER) is None
+
+
+def test_a_packed_segment_without_end_is_not_unpacked(monkeypatch):
+    """A thousandth of it on the disk would fill the memory."""
+    monkeypatch.setattr(segments_module, "MOST", 1000)
+    with pytest.raises(ValueError, match="more than 1000 bytes"):
+        unpacked("00000001.jsonl.gz", gzip.compress(b"x" * 1_000_000))

@@ -231,11 +231,13 @@ def test_lines_are_read_as_people_write_them():
         "",
         "* architect : no",
         "rejections: ask",
+        "parallel: 2",
     ) == Config(
         cwd=Location("/a b#c"),
         template="tidy",
         workspace=WorkspaceKind.SHARED,
         after_rejections=AfterRejections.ASK,
+        parallel=2,
     )
 
 
@@ -280,6 +282,8 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("runtime: Claude", "'Claude' is no runtime name"),
         ("workspace: read-only", "write one of read_only, shared, worktree"),
         ("architect: maybe", "write yes or no"),
+        ("parallel: 0", "write a whole number from 1 on"),
+        ("parallel: two", "write a whole number from 1 on"),
         ("rejections: never", "write one of ask, set-aside, replan"),
         ("approve: everything", "write one of plan"),
         ("pm: Claude Code", "is no runtime name"),

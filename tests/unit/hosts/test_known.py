@@ -3,7 +3,7 @@ import os
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.ssh.pulled_files import REFUSALS_KEPT, Base, Known
+from orchestrator.hosts.ssh.pulled_files import REASONS_KEPT, REFUSALS_KEPT, Base, Known
 
 STAMP = (1, 2, 3)
 ODD = ["a\nb", 'it\'s "so"', os.fsdecode(b"bad \xff"), "ü"]
@@ -82,3 +82,17 @@ def test_a_box_with_endless_refusals_is_told_of_so_often_and_no_more(path):
     assert all(known.is_new(str(number), "why") for number in range(REFUSALS_KEPT))
     assert not known.is_new("one more", "why")
     assert len(known.refusals) == REFUSALS_KEPT
+
+
+def test_name_with_endless_reasons_is_told_of_so_often_and_no_more(path):
+    """An error message of rsync, say, that names another process each time; a restart counts nothing anew."""
+    known = again(path)
+    assert [known.is_new("rsync", str(number)) for number in range(100)].count(True) == REASONS_KEPT
+    known.keep()
+    lines = len(path.read_bytes().splitlines())
+    for number in range(4):
+        known = again(path)
+        assert not known.is_new("rsync", f"{number} again")
+        known._write_anew()
+    assert len(path.read_bytes().splitlines()) == lines
+    assert known.is_new("another", "why")

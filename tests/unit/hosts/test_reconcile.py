@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from orchestrator.hosts.ssh.reconcile import (
     NOT_PLAIN,
-    Bounds,
     Deed,
     Kind,
-    choice,
     deed,
     kept_name,
     kind_of,
@@ -219,34 +217,3 @@ def test_an_order_comes_from_nobody_but_the_pm():
     assert steps({name: "a"}, {name: "a"}, {}, RUNS)[0].deed is Deed.NOTHING
     assert steps({name: "a"}, {}, {}, RUNS)[0].deed is Deed.REFUSE
     assert steps({name: "b"}, {name: "a"}, {name: "a"}, RUNS)[0].deed is Deed.REFUSE
-
-
-# How much is fetched --------------------------------------------------------------------------------
-
-FILES = st.lists(
-    st.tuples(st.sampled_from([f"artifacts/{letter}" for letter in "abcdefgh"]), st.integers(0, 50)),
-    unique_by=lambda file: file[0],
-)
-
-
-@given(FILES, st.integers(0, 100), st.integers(1, 5), st.integers(1, 60), st.integers(0, 200))
-def test_what_is_fetched_is_bounded_goes_on_and_ends(listed, had, files, size, total):
-    bounds, sizes, left = Bounds(files, size, total), dict(listed), dict(listed)
-    for _ in range(len(listed) + 1):
-        chosen = choice(left.items(), had, bounds)
-        got = [sizes[name] for name in chosen.now]
-        assert len(got) <= files
-        assert sum(got) <= size or len(got) == 1
-        assert sum(got) + had <= total or not got
-        assert chosen.now or not chosen.later
-        had += sum(got)
-        left = {name: large for name, large in left.items() if name not in chosen.now}
-        if not chosen.later:
-            break
-    assert len(left) == chosen.over
-
-
-def test_a_log_comes_however_much_was_brought_and_what_is_small_comes_first():
-    listed = [("artifacts/large", 900), ("artifacts/small", 2), ("runs/r-1/pane.log", 5000)]
-    assert choice(listed, 10, Bounds(total=10)).now == ("runs/r-1/pane.log",)
-    assert choice(listed, 10, Bounds(size=1000)).now == ("artifacts/small", "artifacts/large")

@@ -13,7 +13,7 @@ from orchestrator.pm.decide import decide
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.run_changes import RunOpened
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.testing.simulation.laws import broken_laws
+from tests.simulation.engine.laws import broken_laws
 from tests.unit.pm.scans import assert_kept_is_found
 
 

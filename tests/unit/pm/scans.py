@@ -37,6 +37,7 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
     admitted = floor_of(state, limits_runs).admitted
+    limits_runs = min(limits_runs, state.brief.config.parallel or limits_runs)
     assert told(state.steps, admitted) == [
         step.id for step in state.steps.values() if admits(state, step, limits_runs)
     ]
@@ -137,10 +138,18 @@ def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
         and step.id not in {each.id for each in worked_on}
         and (step.kind, step.workspace) not in {(each.kind, each.workspace) for each in worked_on}
         and (step.kind, step.workspace) not in looked_over(state)
-        and step.agent not in leaving(live)
         and is_ready(state.steps, step)
-        and (bool(step.judges) or is_its_turn(state.steps, step.subtask))
+        and (bool(step.judges) or not is_kept_apart(state.steps, step))
+        and (bool(step.judges) or has_room(state.steps, step, runs_at_once))
     )
+
+
+def has_room(steps: Steps, step: Step, runs_at_once: int) -> bool:
+    """Tell whether a subtask may begin: as many are under way as agents may work, but for those that pause."""
+    every = list(steps.values())
+    busy = under_way(every)
+    pause = {each.subtask for each in every if each.state is StepState.PENDING and each.not_before}
+    return not step.subtask or step.subtask in busy or len(busy - pause) < runs_at_once
 
 
 def looked_over(state: PMState) -> set[tuple[WorkspaceKind, str]]:
@@ -149,24 +158,30 @@ def looked_over(state: PMState) -> set[tuple[WorkspaceKind, str]]:
     return {(step.kind, step.workspace) for step in steps if step.workspace}
 
 
-def leaving(live: list[Run]) -> set[str]:
-    return {run.agent for run in live if run.reported_at is not None}
-
-
-def is_its_turn(steps: Steps, subtask: str) -> bool:
+def is_kept_apart(steps: Steps, step: Step) -> bool:
+    """Tell whether another subtask claims what a step would begin to change."""
     every = list(steps.values())
     busy = under_way(every)
-    again = [
-        step.subtask
-        for step in every
-        if step.subtask
-        and not step.judges
-        and step.state is StepState.PENDING
-        and step.attempt > 1
-        and is_ready(steps, step)
-    ]
-    if not subtask:
-        return True
-    if busy - {subtask}:
+    if not step.subtask or step.subtask in busy:
         return False
-    return subtask in busy or not again or again[0] == subtask
+    held = [each for each in every if each.subtask in busy]
+    for each in every:
+        again = each.attempt > 1 or each.not_before
+        waits = each.subtask and not each.judges and each.state is StepState.PENDING and is_ready(steps, each)
+        if again and waits and each.subtask not in busy and not rivals(each, held):
+            held.append(each)
+    return rivals(step, held)
+
+
+def rivals(step: Step, others: list[Step]) -> bool:
+    claims = [parts(claim) for each in others if each.id != step.id for claim in each.claims]
+    return any(overlap(parts(claim), other) for claim in step.claims for other in claims)
+
+
+def parts(claim: str) -> list[str]:
+    return claim.split("/") if claim else []
+
+
+def overlap(one: list[str], other: list[str]) -> bool:
+    shared = min(len(one), len(other))
+    return one[:shared] == other[:shared]

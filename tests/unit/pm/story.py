@@ -19,6 +19,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
@@ -41,6 +42,7 @@ from tests.unit.pm.deciding import decided
 AT = 1_764_254_100.0
 CRITERIA = ("All tests pass", "The README shows it")
 MET = tuple(CriterionMark(text, met=True, evidence=("artifacts/reviews/seen.md",)) for text in CRITERIA)
+ONE_AT_A_TIME = Limits(max_concurrent_runs=1)
 ROLES = {role.value: Agent(role.value, role, command=("agent",)) for role in Role}
 
 
@@ -48,7 +50,12 @@ class Story:
     """A task and its world. Time moves only when told; commits and merges succeed unless `works` says no.
 
     A quiet run that is looked at looks as `sees` says: by default, hung. Evidence exists, but for what `nowhere` names.
+    `races` says, once, what becomes of a step's merge where the branch has gained others' work: fields of `WorkMerged`;
+    `odds` the same of its commit, as fields of `WorkCommitted`.
     `strewn` are files that steps change which are only to look.
+    The branch is found at `astray` when it is looked at next, what was on it is kept as `branch_kept`, and it cannot be
+    put back for `branch_fault`.
+    Actions of the kinds in `undone` are left undone.
     What works in a tree that is not the task's own has `changed` something there; None: nobody can tell.
     """
 
@@ -65,10 +72,16 @@ class Story:
             for name, agent in ROLES.items()
         }
         self.works = True
+        self.undone: tuple[type[Action], ...] = ()
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.rebase_refused = ""
+        self.astray = ""
+        self.branch_kept = ""
+        self.branch_fault = ""
         self.commit_refused = ""
+        self.races: dict[str, dict[str, Any]] = {}
+        self.odds: dict[str, dict[str, Any]] = {}
         self.left = ""
         self.commit = "c"
         self.changed: bool | None = True
@@ -86,7 +99,8 @@ class Story:
         decision = self.last
         if self.works:
             for action in decision.actions:
-                self._work(action)
+                if not isinstance(action, self.undone):
+                    self._work(action)
         return decision
 
     def _work(self, action: Action) -> None:
@@ -97,23 +111,26 @@ class Story:
                     if self.commit and not (self.commit_refused or self.left)
                     else ""
                 )
-                self.feed(
-                    f.WorkCommitted(
-                        self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
-                    )
+                plain = f.WorkCommitted(
+                    self.at, self.nonce(), step, attempt, made, 1, self.commit_refused, self.left
                 )
+                self.feed(replace(plain, **self.odds.pop(step, {})))
             case Inspect(step=step, attempt=attempt):
                 changed = None if self.changed is None else bool(self.changed)
                 files = self.strewn.pop(step, ())
+                kept = "refs/tasks/kept" if files and self.state.steps[step].workspace else ""
                 self.feed(
-                    f.WorkInspected(self.at, self.nonce(), step, attempt, "/project", changed, files=files)
+                    f.WorkInspected(
+                        self.at, self.nonce(), step, attempt, "/project", changed, files=files, kept=kept
+                    )
                 )
             case ResolveEvidence(step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, each.target not in self.nowhere) for each in named)
                 self.feed(f.EvidenceResolved(self.at, self.nonce(), step, attempt, found))
-            case Merge(step=step, attempt=attempt, commit=commit):
-                refused = self.merge_refused
-                self.feed(f.WorkMerged(self.at, self.nonce(), step, attempt, commit, refused))
+            case TendBranch():
+                self.tends()
+            case Merge():
+                self.feed(self._merged(action))
             case Look(run=run):
                 reason = "" if self.sees else "tmux is frozen"
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
@@ -128,6 +145,23 @@ class Story:
                 self.feed(f.AnswerGiven(self.at, told))
             case Launch() | End():
                 return
+
+    def tends(self) -> Decision:
+        """The branch is looked at: it is where it was left, or `astray`."""
+        action = next(each for each in self.state.outbox.values() if isinstance(each, TendBranch))
+        tip, self.astray = self.astray or self.state.tip, ""
+        seen = (tip, self.state.tip, self.branch_kept, self.branch_fault)
+        return self.feed(f.BranchTended(self.at, action.id, action.step, action.attempt, *seen))
+
+    def _merged(self, action: Merge) -> f.WorkMerged:
+        outcome = f.WorkMerged(self.at, self.nonce(), action.step, action.attempt, action.commit)
+        if self.merge_refused:
+            return replace(outcome, reason=self.merge_refused)
+        if action.step not in self.races:
+            return replace(outcome, tip=action.commit)
+        if action.forward_only:
+            return replace(outcome, commit="", onto="tip")
+        return replace(outcome, **self.races.pop(action.step))
 
     def nonce(self) -> str:
         """Return a word that was not used before."""
@@ -160,7 +194,7 @@ class Story:
     def records(self, step: str, activity: Activity) -> bool:
         """The program of a step's run has recorded so much by now; return whether the daemon takes note of it."""
         run = self.run_of(step)
-        news = tells_more(self.limits, run, activity, self.at)
+        news = tells_more(self.step(step).tally, self.limits, run, activity, self.at)
         if news:
             self.feed(f.ActivitySeen(self.at, self.nonce(), run.id, activity))
         return news
@@ -171,6 +205,7 @@ class Story:
         status: ReportStatus = ReportStatus.COMPLETE,
         *,
         missing: tuple[str, ...] = (),
+        withheld: tuple[tuple[str, str], ...] = (),
         run: Run | None = None,
         name: str = "",
         **said: object,
@@ -178,7 +213,7 @@ class Story:
         """The agent of a step lays down its report."""
         run = run or self.run_of(step)
         report = Report(status, run=run.id, in_reply_to=run.order, **said)  # type: ignore[arg-type]
-        return self.lands(run.instance, report, missing=missing, name=name)
+        return self.lands(run.instance, report, missing=missing, withheld=withheld, name=name)
 
     def lands(
         self,
@@ -187,12 +222,14 @@ class Story:
         *,
         faults: tuple[Fault, ...] = (),
         missing: tuple[str, ...] = (),
+        withheld: tuple[tuple[str, str], ...] = (),
         name: str = "",
     ) -> Decision:
         """A file of `instance` lies whole in `handoffs/`."""
         nonce = self.nonce()
         name = name or f"{instance}-{nonce}.md"
-        return self.feed(f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing))
+        landed = f.ReportLanded(self.at, nonce, name, nonce, instance, report, faults, missing, withheld)
+        return self.feed(landed)
 
     def decides(
         self, action: PMAction = PMAction.WAIT, target: str = "", *, run: Run | None = None, **said: Any
@@ -237,8 +274,9 @@ class Story:
         """The user says `task stop`."""
         return self.feed(f.StopAsked(self.at, self.nonce()))
 
-    def rebases(self, base: str = "today", old: str = "tip", new: str = "anew", **commits: str) -> Decision:
+    def rebases(self, base: str = "today", old: str = "", new: str = "anew", **commits: str) -> Decision:
         """The user says `task rebase`: each commit of the branch became another one."""
+        old = old or self.state.tip or "tip"
         return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
@@ -329,6 +367,11 @@ class Story:
     def states(self) -> dict[str, StepState]:
         """Return the state of every step."""
         return {step.id: step.state for step in self.state.steps.values()}
+
+
+def apart(*ids: str) -> tuple[Subtask, ...]:
+    """Return subtasks that are worked on one after the other, since they change the same file."""
+    return tuple(Subtask(each, f"Do {each}", files=("shop.py",)) for each in ids)
 
 
 def plan_of(*subtasks: str | Subtask) -> tuple[Subtask, ...]:

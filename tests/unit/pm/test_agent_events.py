@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
@@ -13,7 +16,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.model.usage_limit import Reset
-from orchestrator.testing.simulation.laws import broken_laws
+from tests.simulation.engine.laws import broken_laws
 from tests.unit.pm.story import ROLES, Story
 
 TAKEN = Event(EventKind.TAKEN, session="s-1")
@@ -110,6 +113,7 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     assert name not in story.replies
     story.passes(2)
     assert story.replies[name].say is Say.DENY
+    assert story.replies[name].reason.startswith("Nobody answered")
     assert not story.state.open_questions
     assert story.state.questions["q1"].by == "permissions.wait"
     assert not any("task.md" in notice for notice in story.state.notices)
@@ -279,6 +283,34 @@ def test_a_limit_on_an_old_screen_is_tried_at_once(story):
     story.passes(story.limits.inactivity_timeout + 1)
     story.ends("dev:a", Exit(signal=15))
     assert "dev:a" in story.works_on()
+
+
+def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
+    """Let the service of dev:a be overloaded so often, each time after a new result at that time of its run."""
+    for number in range(1, times + 1):
+        story.at += 60
+        began = story.run_of("dev:a").opened_at
+        story.records("dev:a", Activity(Stage.MODEL, number, story.at, novel_at=began + novel))
+        story.tells("dev:a", failed(Failure.OVERLOAD))
+        story.ends("dev:a", Exit(signal=15))
+        story.passes(story.limits.max_overload_pause)
+        if "dev:a" not in story.works_on():
+            return
+        story.comes_alive("dev:a")
+
+
+def test_failures_with_work_between_are_not_in_a_row(story):
+    """ "Overloaded 13 times in a row" was said, and asked about, of a service that had answered in between."""
+    fails_and_goes_on(story, 30, story.limits.max_overloads + 1)
+    assert not story.state.open_questions
+    assert story.step("dev:a").tally.overloads == 1
+
+
+def test_failures_without_work_between_are_in_a_row(story):
+    """What a resumed conversation did before its run began is no work of that run."""
+    story.limits = replace(story.limits, overload_window=60.0)
+    fails_and_goes_on(story, -30, story.limits.max_overloads + 1)
+    assert story.question().kind is QuestionKind.ACCOUNT
 
 
 @pytest.mark.parametrize("failure", [Failure.LOGIN, Failure.CREDIT])

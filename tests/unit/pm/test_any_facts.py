@@ -23,6 +23,7 @@ from orchestrator.model.actions import (
     Nudge,
     Rebase,
     ResolveEvidence,
+    TendBranch,
 )
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
@@ -44,6 +45,7 @@ from orchestrator.model.task import (
     Bring,
     Config,
     Location,
+    Recheck,
     Unanswered,
     WorkspaceKind,
 )
@@ -53,7 +55,7 @@ from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.readiness import may_be_ordered
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.testing.simulation.evidence import Evidence
+from tests.simulation.engine.evidence import Evidence
 from tests.unit.pm.deciding import decided
 
 AGENTS = {
@@ -63,6 +65,7 @@ AGENTS = {
 BOXES = ("me@box", "other")
 CRITERIA = ("It works", "It is documented")
 SUBTASKS = ("a", "b", "c", "look", "plan", "dev-1")
+FILES = ("shop.py", "shop/**", "shop/a.py", "**", "docs/index.md")
 
 counts = st.integers(1, 3)
 small_limits = st.builds(
@@ -78,8 +81,10 @@ small_limits = st.builds(
     max_nudges=st.integers(0, 1),
     max_repeated_questions=st.integers(2, 4),
     max_replans=st.integers(0, 2),
+    max_conflicts=st.integers(0, 2),
     max_concurrent_runs=st.integers(1, 4),
     max_subtasks=st.integers(3, 10),
+    max_unplanned_orders=counts,
 )
 budgets = st.sampled_from([Budget(), Budget(), Budget(tokens=5000), Budget(cost=2.0), Budget(time=7200.0)])
 usages = st.builds(
@@ -97,6 +102,7 @@ configs = st.builds(
     pm=st.sampled_from(["", "", "command"]),
     after_rejections=st.sampled_from(AfterRejections),
     approve=st.sampled_from([(), (), (Approval.PLAN,)]),
+    recheck=st.sampled_from(Recheck),
     cwd=st.sampled_from([None, None, Location("/repo", BOXES[0])]),
     bring=st.sampled_from(Bring),
     agents=st.sampled_from([{}, {}, {"architect": AgentOverrides(cwd=Location("/there", BOXES[1]))}]),
@@ -118,12 +124,39 @@ subtasks = st.lists(
         text=st.just("do it"),
         agent=st.sampled_from(["dev", "dev", "dev", "architect", "nobody"]),
         needs=st.lists(st.sampled_from(SUBTASKS), max_size=1).map(tuple),
+        files=st.lists(st.sampled_from(FILES), max_size=2).map(tuple),
     ),
     max_size=3,
 ).map(tuple)
-good_subtasks = st.sampled_from([("a",), ("a", "b"), ("b", "c"), ("plan", "a")]).map(
-    lambda ids: tuple(Subtask(each, "do it") for each in ids)
+good_subtasks = st.builds(
+    lambda ids, files: tuple(Subtask(each, "do it", files=files) for each in ids),
+    st.sampled_from([("a",), ("a", "b"), ("b", "c"), ("a", "b", "c"), ("plan", "a")]),
+    st.sampled_from([(), (), ("shop.py",)]),
 )
+races = st.one_of(
+    st.fixed_dictionaries({"reason": st.sampled_from(["", "no git"])}),
+    st.fixed_dictionaries(
+        {
+            "commit": st.just("upon"),
+            "onto": st.just("tip"),
+            "both": st.sampled_from([(), ("shop.py",)]),
+            "same": st.booleans(),
+        }
+    ),
+    st.fixed_dictionaries({"conflicts": st.just(("shop.py",)), "others": st.just(("1234567 t: b",))}),
+)
+"""What becomes of a merge."""
+
+odds: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {"reason": "no git"},
+        {"left": "me@box:/repo"},
+        {"lost": "it is gone"},
+        {"commit": "c2", "conflicts": ("shop.py",)},
+        {"unresolved": ("shop.py",)},
+    ]
+)
+"""What becomes of a commit that is not made as it should."""
 exits = st.one_of(
     st.builds(Exit, code=st.sampled_from([0, 0, 0, 1, 7])),
     st.builds(Exit, signal=st.sampled_from([1, 9, 15])),
@@ -287,14 +320,21 @@ class Mind(RuleBasedStateMachine):
             case ResolveEvidence(id=told, step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, bool(commit)) for each in named)
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, found))
-            case Merge(id=told, step=step, attempt=attempt, commit=made):
-                self.feed(f.WorkMerged(self.at, told, step, attempt, made))
+            case TendBranch() | Merge() | Rebase():
+                self.branch_moved(action, commit)
             case Notify(id=told):
                 self.feed(f.Notified(self.at, told))
-            case Rebase(id=told):
-                self.feed(f.Rebased(self.at, told))
             case Answer(id=told):
                 self.feed(f.AnswerGiven(self.at, told))
+
+    def branch_moved(self, action: TendBranch | Merge | Rebase, found: str) -> None:
+        match action:
+            case TendBranch(id=told, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, told, step, attempt, found, self.state.tip or found))
+            case Merge(id=told, step=step, attempt=attempt, commit=made):
+                self.feed(f.WorkMerged(self.at, told, step, attempt, made, tip=made))
+            case Rebase(id=told):
+                self.feed(f.Rebased(self.at, told))
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
@@ -361,6 +401,7 @@ class Mind(RuleBasedStateMachine):
                 | Commit()
                 | Inspect()
                 | ResolveEvidence()
+                | TendBranch()
                 | Merge()
                 | Rebase()
             ) as action if works:
@@ -373,24 +414,29 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
             case Nudge(id=told, run=run):
                 self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
-            case Commit() | Inspect() | ResolveEvidence() | Merge() | Rebase() as action:
+            case (Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase()) as action:
                 self.git_fails(action, data)
 
     def git_fails(
-        self, action: Commit | Inspect | ResolveEvidence | Merge | Rebase, data: st.DataObject
+        self,
+        action: Commit | Inspect | ResolveEvidence | TendBranch | Merge | Rebase,
+        data: st.DataObject,
     ) -> None:
         match action:
             case Commit(id=told, step=step, attempt=attempt):
-                why: dict[str, Any] = {data.draw(st.sampled_from(["reason", "left", "lost"])): "no git"}
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, "", **why))
+                plain = f.WorkCommitted(self.at, told, step, attempt, "")
+                self.feed(replace(plain, **data.draw(odds)))
             case Inspect(id=told, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
                 self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", reason=reason))
             case ResolveEvidence(id=told, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
                 self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
+            case TendBranch(id=told, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, told, step, attempt, "c1", reason="no git"))
             case Merge(id=told, step=step, attempt=attempt, commit=commit):
-                self.feed(f.WorkMerged(self.at, told, step, attempt, commit, "the branch moved on"))
+                merged = f.WorkMerged(self.at, told, step, attempt, commit)
+                self.feed(replace(merged, **data.draw(races)))
             case Rebase(id=told):
                 self.feed(f.Rebased(self.at, told, "the branch moved on"))
 
@@ -451,6 +497,7 @@ class Mind(RuleBasedStateMachine):
         planned=st.none() | subtasks,
         criteria=st.none() | marks,
         missing=st.sampled_from([(), (), ("artifacts/lie",)]),
+        withheld=st.sampled_from([(), (), (("artifacts/large", "too large"),)]),
         unreadable=st.sampled_from([False, False, False, True]),
         names_run=st.booleans(),
         name=st.sampled_from(["x.md", "y.md", ""]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -106,6 +107,18 @@ def test_the_digest_tells_what_landed_since_and_stays_short() -> None:
     assert len(digest.splitlines()) <= 40
 
 
+def test_digest_counts_attempts_as_status_does() -> None:
+    """A step that was opened again for a question was at attempt 2, though nobody had begun it."""
+    story = planned("a")
+    run = story.comes_alive("pm:3")
+    story.decides(A.ASK, "dev:a", instructions="Which one?", options=("left",))
+    story.ends(run=run)
+    story.answers(story.question().id, "left")
+    assert story.step("dev:a").attempt == 2
+    digest = story.order_of("pm:4").context
+    assert "- dev:a for dev: Do a" in digest.splitlines()
+
+
 def test_no_news_and_no_consultation() -> None:
     story = led()
     story.starts()
@@ -176,6 +189,18 @@ def test_steps_beside_the_plan_are_bounded() -> None:
     assert "outside the plan" in story.order_of("pm:2").context
 
 
+def has_news(story: Story) -> None:
+    """Let the user edit task.md, so that the PM agent is asked again unless it is being asked already."""
+    brief = replace(story.brief, goal=f"{story.state.brief.goal}, really")
+    story.feed(f.BriefChanged(story.at, brief))
+    assert story.state.consultation.step
+
+
+def _spelled(number: int) -> str:
+    """Return a number in letters: numbers do not make a text another one."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
 def tried(story: Story, times: int, words: str = "Look at the logs once more") -> None:
     """Let the PM agent order the same of the explorer, so many times."""
     for number in range(times):
@@ -215,6 +240,95 @@ def test_other_work_of_an_agent_is_no_retry() -> None:
     tried(story, 2)
     tried(story, 2, "Measure how long the start takes")
     assert not story.state.open_questions
+
+
+def test_reworded_orders_are_bounded_until_a_person_allows_more() -> None:
+    """Twenty-four orders, each in other words, all ran without a question; the bound was a thousand."""
+    story, words = planned("a"), iter(range(10_000, 20_000))
+    most = story.limits.max_unplanned_orders
+
+    def order() -> set[str]:
+        said = " ".join(f"look{_spelled(next(words))}" for _ in range(6))
+        story.is_led(A.ORDER, "explore", instructions=said)
+        return {step for step in story.works_on() if step.startswith("explore-")}
+
+    for _ in range(most):
+        (step,) = order()
+        story.does(step)
+    assert not order()
+    question = story.question()
+    assert "limits.max_unplanned_orders" in story.order_of(story.state.consultation.step).context
+    assert not order()
+    assert story.state.open_questions == [question]
+    story.answers(question.id, "continue")
+    assert order()
+
+
+def test_what_a_person_orders_is_not_counted_as_the_pm_agents() -> None:
+    story = planned("a")
+    story.limits = Limits(max_unplanned_orders=1)
+    for _ in range(3):
+        story.spawns("explore", "Look at the logs")
+    story.is_led(A.ORDER, "review", instructions="Read the docs")
+    assert not story.state.open_questions
+    assert any(step.startswith("review-") for step in story.states())
+
+
+def test_refusal_for_one_agent_is_none_for_another() -> None:
+    """A "no" to one agent's retry was taken for an answer about every agent, and nobody was asked."""
+    story = planned("a")
+    tried(story, 3)
+    story.is_led(A.ORDER, "explore", instructions="Look at the logs once more")
+    story.answers(story.question().id, "no")
+    for number in range(4):
+        story.is_led(A.ORDER, "review", instructions=f"Read the docs once more, {number}")
+        for step in [each for each in story.works_on() if each.startswith("review-")]:
+            story.does(step, verdict=Verdict.APPROVED)
+    assert "review" in story.question().text
+
+
+# What it may ask ----------------------------------------------------------------------------------
+
+
+def test_the_same_is_not_asked_while_it_is_open() -> None:
+    """Four consultations asked the same, and four questions of one text were open."""
+    story = planned("a", "b")
+    for words in ("Which database is it?", "Which database is it?", "Is it, 2nd time, which database?"):
+        story.is_led(A.ASK, instructions=words)
+        has_news(story)
+    assert len(story.state.open_questions) == 1
+    story.is_led(A.ASK, "dev:a", instructions="Which database is it?")
+    assert len(story.state.open_questions) == 1
+    assert story.step("dev:a").state is not StepState.BLOCKED
+
+
+def test_the_same_is_asked_so_often_and_then_answered_by_its_history() -> None:
+    story = planned("a", "b")
+    most = story.limits.max_repeated_questions
+    for number in range(1, most + 1):
+        story.is_led(A.ASK, instructions="Which database is it?")
+        question = story.question()
+        assert ("q1 was answered by the user: SQLite" in question.text) is (number == most)
+        story.answers(question.id, "SQLite")
+    story.is_led(A.ASK, instructions="Which database is it?")
+    assert not story.state.open_questions
+    context = story.order_of(story.state.consultation.step).context
+    assert "limits.max_repeated_questions" in context
+    assert "SQLite" in context
+
+
+def test_question_that_blocks_nothing_holds_up_no_end() -> None:
+    """With every step passed and every criterion met, a task waited until morning for an answer of no use."""
+    story = planned("a")
+    run = story.comes_alive("pm:3")
+    story.decides(A.ASK, instructions="Shall the tests be faster?")
+    story.decides(A.ORDER, "dev:a")
+    story.ends(run=run)
+    asked = story.question()
+    finish(story)
+    assert story.task() is TaskState.COMPLETE
+    assert (story.state.questions[asked.id].by, story.state.open_questions) == ("the PM", [])
+    assert any(asked.id in notice for notice in story.state.notices)
 
 
 @pytest.mark.parametrize(

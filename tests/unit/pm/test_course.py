@@ -11,11 +11,11 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
 from orchestrator.pm.state.order_names import order_name
-from tests.unit.pm.story import CRITERIA, MET, Story
+from tests.unit.pm.story import CRITERIA, MET, ONE_AT_A_TIME, Story
 
 
 def test_a_task_goes_from_explore_to_complete() -> None:
-    story = Story()
+    story = Story(limits=ONE_AT_A_TIME)
     course: list[tuple[set[str], Phase]] = []
     for step in ("explore", "plan"):
         if not course:

@@ -10,12 +10,12 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.evidence import EvidenceKind, Resolution
 from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
-from orchestrator.model.task import AfterRejections, TaskState
-from orchestrator.pm.state.results import accepted_work
-from tests.unit.pm.story import CRITERIA, MET, Story
+from orchestrator.model.task import AfterRejections, AgentOverrides, TaskState
+from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
 
 def at_accept(**config: object) -> Story:
@@ -46,7 +46,8 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
     story = at_accept()
     story.works = False
     story.comes_alive("accept")
-    decision = story.reports("accept", criteria=marks(evidence))
+    story.reports("accept", criteria=marks(evidence))
+    decision = story.tends()
     (action,) = (each for each in decision.actions if isinstance(each, ResolveEvidence))
     assert [(each.kind, each.text) for each in action.references] == [(kind, evidence)]
     assert not story.state.criteria
@@ -55,6 +56,8 @@ def test_evidence_is_looked_up_before_it_counts(evidence: str, kind: EvidenceKin
     story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, found))
     assert [mark.evidence for mark in story.state.criteria] == [(evidence,), (evidence,)]
     assert story.state.criteria[0].details == ("12 lines",)
+    story.works = True
+    story.ends("accept")
     assert story.step("accept").state is StepState.PASSED
 
 
@@ -63,26 +66,11 @@ def resolved(story: Story, **seen: Any) -> None:
     story.works = False
     story.comes_alive("accept")
     story.reports("accept", criteria=marks("artifacts/reviews/seen.md"))
+    story.tends()
     found = (Resolution("artifacts/reviews/seen.md", exists=True),)
     story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found, **seen))
     story.works = True
     story.ends("accept")
-
-
-def test_accepted_work_that_the_branch_lost_is_asked_about() -> None:
-    """An agent, or anybody, deleted the branch or moved it back: COMPLETE was said, and there was no work."""
-    story = at_accept()
-    commit = story.step("dev:a").commit
-    assert accepted_work(story.state) == {"dev:a": commit}
-    resolved(story, lost=("dev:a",))
-    (question,) = story.state.open_questions
-    assert question.step == "accept"
-    assert f"branch --force task/demo {commit}" in question.text
-    assert story.task() is TaskState.WAITING
-    story.answers(question.id, "retry")
-    story.works = True
-    story.does("accept", criteria=MET)
-    assert story.task() is TaskState.COMPLETE
 
 
 def test_commits_that_take_each_other_back_are_no_work() -> None:
@@ -97,7 +85,8 @@ def test_the_branch_is_looked_at_where_only_checks_are_evidence() -> None:
     story = at_accept()
     story.works = False
     story.comes_alive("accept")
-    decision = story.reports("accept", criteria=marks("check test:a"))
+    story.reports("accept", criteria=marks("check test:a"))
+    decision = story.tends()
     assert [each for each in decision.actions if isinstance(each, ResolveEvidence)]
 
 
@@ -162,15 +151,91 @@ def test_a_run_that_was_no_check_is_no_evidence() -> None:
 
 def test_a_failing_check_is_no_evidence() -> None:
     """A check that is recorded and not judged may fail: a criterion cannot rest on it."""
-    story = Story(checks=("explore",))
-    story.starts()
-    check = story.comes_alive("explore")
+    story = Story(checks=("review",)).planned("a")
+    story.does("dev:a")
+    story.approves("test:a")
+    story.ends(run=story.comes_alive("review:a"))
+    story.approves("review:a")
+    check = story.comes_alive("accept")
     assert check.purpose is Purpose.CHECK
     story.ends(run=check, how=Exit(code=1))
-    story.does("explore")
-    story.does("plan", subtasks=())
-    story.does("accept", criteria=marks("check explore"))
+    story.does("accept", criteria=marks("check accept"))
     assert "exited 1" in story.order_of("accept").instructions
+
+
+def checked_before() -> Story:
+    """A story whose checks before any change, by explore and by themselves, have passed."""
+    story = Story(checks=("explore", "test"), agents={"test": AgentOverrides(check=("check",))})
+    story.starts()
+    for step in ("explore", "baseline"):
+        story.ends(run=story.comes_alive(step))
+    story.does("explore")
+    story.does("plan", subtasks=plan_of("a"))
+    story.does("dev:a")
+    story.ends(run=story.comes_alive("test:a"))
+    story.approves("test:a")
+    story.approves("review:a")
+    return story
+
+
+@pytest.mark.parametrize("step", ["baseline", "explore"])
+def test_a_check_before_any_change_is_no_evidence(step: str) -> None:
+    """ "check baseline" was evidence of what was done later: of a suite that passed before anything was changed."""
+    story = checked_before()
+    story.does("accept", criteria=marks(f"check {step}"))
+    assert story.works_on() == {"accept"}
+    assert step in story.order_of("accept").instructions
+    story.does("accept", criteria=marks("check test:a"))
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_the_check_of_an_earlier_attempt_is_no_evidence() -> None:
+    """It passed, and the work was rejected all the same: the check of the accepted work is another run."""
+    story = Story(checks=("test",)).planned("a")
+    named = []
+    for attempt in (1, 2):
+        story.does("dev:a")
+        check = story.comes_alive("test:a")
+        named.append(check.id)
+        story.ends(run=check)
+        (story.rejects if attempt == 1 else story.approves)("test:a")
+    story.approves("review:a")
+    story.does("accept", criteria=marks(named[0]))
+    assert story.works_on() == {"accept"}
+    story.does("accept", criteria=marks(named[1]))
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_the_check_of_work_that_was_given_up_is_none() -> None:
+    story = Story(
+        checks=("test",), limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE
+    )
+    story.planned("a", "b")
+    story.does("dev:a")
+    story.ends(run=story.comes_alive("test:a"))
+    story.approves("test:a")
+    story.rejects("review:a")
+    story.does("dev:b")
+    story.ends(run=story.comes_alive("test:b"))
+    story.approves("test:b")
+    story.approves("review:b")
+    story.does("accept", criteria=marks("check test:a"))
+    assert story.works_on() == {"accept"}
+
+
+def test_a_check_by_an_order_after_the_work_is_evidence() -> None:
+    story = Story(checks=("test",)).planned("a", "b")
+    for subtask in ("a", "b"):
+        if subtask == "b":
+            story.spawns("test")
+            story.ends(run=story.comes_alive("test-3"))
+            story.does("test-3")
+        story.does(f"dev:{subtask}")
+        story.ends(run=story.comes_alive(f"test:{subtask}"))
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=marks("check test-3"))
+    assert story.task() is TaskState.COMPLETE
 
 
 def test_evidence_that_cannot_be_looked_up_is_asked_about() -> None:
@@ -178,6 +243,7 @@ def test_evidence_that_cannot_be_looked_up_is_asked_about() -> None:
     story.works = False
     story.comes_alive("accept")
     story.reports("accept", criteria=MET)
+    story.tends()
     story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, reason="git hangs"))
     assert "git hangs" in story.question().text
     assert story.state.criteria == ()

@@ -11,7 +11,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, Bring, Location, Phase, TaskState, WorkspaceKind
-from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of
 
 
 def exploring() -> Story:
@@ -78,7 +78,7 @@ def test_subtasks_wait_while_their_plan_is_reviewed_and_go_with_it() -> None:
     story.does("plan", subtasks=plan_of("b", "c"))
     assert story.works_on() == {"review:plan"}
     story.approves("review:plan")
-    assert story.works_on() == {"dev:b"}
+    assert story.works_on() == {"dev:b", "dev:c"}
     assert story.step("dev:a").state is StepState.SET_ASIDE
 
 
@@ -203,21 +203,22 @@ def test_work_is_merged_only_after_its_review() -> None:
     story.approves("test:a")
     story.works = False
     story.approves("review:a")
+    (look,) = story.state.outbox.values()
+    story._work(look)
     (merge,) = (action for action in story.state.outbox.values() if isinstance(action, Merge))
     assert isinstance(merge, Merge)
     assert merge.commit == "c1"
     assert story.step("review:a").state is StepState.CHECKING
 
 
-def test_work_that_cannot_be_merged_is_done_again_from_where_the_branch_is() -> None:
+def test_work_that_cannot_be_merged_is_a_question() -> None:
+    """Somebody has the branch checked out, say: no agent can mend that."""
     story = Story().planned("a")
-    story.merge_refused = "the branch moved on"
+    story.merge_refused = "task/t is checked out in /elsewhere"
     story.finishes("a")
-    assert story.step("dev:a").attempt == 2
-    assert "the branch moved on" in story.order_of("dev:a").instructions
-    story.merge_refused = ""
-    story.finishes("a")
-    assert story.works_on() == {"accept"}
+    assert story.step("review:a").state is StepState.BLOCKED
+    assert "/elsewhere" in story.question().text
+    assert story.step("dev:a").tally.rejections == 0
 
 
 def test_work_that_cannot_be_committed_is_a_question() -> None:
@@ -307,14 +308,35 @@ def test_in_the_users_own_tree_nothing_is_committed_or_merged() -> None:
     assert not any(isinstance(action, Commit | Merge) for action in story.last.actions)
 
 
-@pytest.mark.parametrize("changed", [True, None])
-def test_work_in_a_shared_tree_passes_if_it_may_exist(*, changed: bool | None) -> None:
+def test_work_that_is_seen_in_a_shared_tree_passes() -> None:
     story = Story(workspace=WorkspaceKind.SHARED).planned("a")
-    story.changed = changed
     story.finishes("a")
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
-    assert any("is not known" in notice for notice in story.state.notices) is (changed is None)
+
+
+def test_work_that_nobody_can_see_is_judged_knowing_so() -> None:
+    """Where nobody can compare, the work passed unsaid, and the task was COMPLETE though nothing is known of it."""
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a", "b")
+    story.changed = None
+    for subtask in ("a", "b"):
+        story.does(f"dev:{subtask}")
+        assert "/project" in story.order_of(f"test:{subtask}").context
+        story.approves(f"test:{subtask}")
+        assert "not known" in story.order_of(f"review:{subtask}").context
+        story.approves(f"review:{subtask}")
+    assert story.order_of("accept").context.count("not known") == 2
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "/project" in story.state.why
+
+
+def test_work_that_is_seen_beside_work_that_nobody_can_see_is_work() -> None:
+    story = Story(workspace=WorkspaceKind.SHARED).planned("a", "b")
+    for subtask, story.changed in (("a", None), ("b", True)):
+        story.finishes(subtask)
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.COMPLETE
 
 
 def test_no_change_in_a_shared_tree_does_not_pass() -> None:
@@ -339,7 +361,7 @@ def test_the_outcome_of_an_earlier_attempt_changes_nothing() -> None:
 
 
 def test_two_subtasks_that_are_done_again_do_not_wait_for_each_other() -> None:
-    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story = Story(limits=Limits(max_blocks=0, max_concurrent_runs=1)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     story.does("dev:b")
     story.answers("q1", "retry")
@@ -351,7 +373,7 @@ def test_two_subtasks_that_are_done_again_do_not_wait_for_each_other() -> None:
 
 
 def test_a_subtask_that_is_done_again_goes_before_a_new_one() -> None:
-    story = Story().planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     assert story.works_on() == {"dev:a"}
 

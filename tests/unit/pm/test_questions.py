@@ -93,6 +93,48 @@ def test_a_clock_that_is_set_moves_no_deadline_of_a_person_nearer_and_a_night_as
     assert wake_at(story.state, story.limits) == deadline + 600
 
 
+@pytest.mark.parametrize(("merged", "ended"), [(True, TaskState.PARTIAL), (False, TaskState.FAILED)])
+def test_abandoned_task_ends_by_what_it_delivered(*, merged: bool, ended: TaskState) -> None:
+    """It ended as failed although subtasks were merged; and "the user abandoned it" where nobody had answered."""
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("abandon", 3600.0)).planned("a", "b")
+    if merged:
+        story.finishes("a")
+    blocks(story, step="dev:b" if merged else "dev:a")
+    if not merged:
+        story.does("dev:b")
+    story.passes(3600)
+    for run in story.state.live_runs:
+        story.ends(run=run)
+    assert story.task() is ended
+    assert "the user" not in story.state.why
+    assert "q1" in story.state.why
+
+
+def test_stopped_task_may_be_abandoned_with_what_it_delivered() -> None:
+    story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
+    story.finishes("a")
+    blocks(story, step="dev:b")
+    story.stops()
+    story.answers("q1", "abandon")
+    assert story.task() is TaskState.PARTIAL
+    refused = story.spawns("explore")
+    assert refused.refused, "an order would let the abandoned plan go on"
+    story.starts()
+    assert "dev:b" in story.works_on()
+
+
+@pytest.mark.parametrize("default", ["retry", "begin-anew", "set-aside"])
+def test_default_is_never_called_the_users_answer(default: str) -> None:
+    """Agents read "The user answered q1" where nobody had, and steps were set aside "in answer to q1"."""
+    story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered(default, 3600.0)).planned("a", "b")
+    blocks(story, step="dev:a")
+    story.passes(3600)
+    step = story.step("dev:a")
+    said = (step.why, *step.feedback, *story.state.notices)
+    assert not any("user answered" in each or "in answer to" in each for each in said)
+    assert any("nobody answered q1" in each.lower() for each in said)
+
+
 # The same again and again -----------------------------------------------------------------------------
 
 
@@ -122,7 +164,7 @@ def test_the_same_question_three_times_goes_up_with_its_whole_history() -> None:
     question = story.question()
     assert question.kind is QuestionKind.LOOP
     assert question.text.count("Which database") == 3
-    assert "q1 was answered: SQLite" in question.text
+    assert "q1 was answered by the user: SQLite" in question.text
 
 
 def test_different_questions_are_no_loop() -> None:
@@ -229,7 +271,7 @@ def test_a_plan_waits_for_approval_where_task_md_says_so() -> None:
     story.passes(86_400)
     assert story.works_on() == set()
     story.answers(question.id, "Approve")
-    assert story.works_on() == {"dev:a"}
+    assert story.works_on() == {"dev:a", "dev:b"}
 
 
 def test_a_plan_that_is_not_approved_is_made_again_with_what_was_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Rebase
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState, WorkspaceKind
-from tests.unit.pm.story import MET, Story
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Decision
@@ -38,7 +39,7 @@ def test_a_complete_task_is_complete_no_more() -> None:
     decision = story.rebases(**{"c-a-1": "anew"})
     assert story.task() is TaskState.STOPPED
     assert story.state.base == "today"
-    assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("tip", "anew")
+    assert (rebases(decision)[0].old, rebases(decision)[0].new) == ("c-a-1", "anew")
     assert "test:a, review:a, accept" in decision.reply
     assert story.phase() is Phase.TESTING
     assert story.state.criteria == ()
@@ -69,7 +70,7 @@ def test_a_test_that_fails_there_goes_back_to_dev() -> None:
 
 
 def test_what_was_stopped_on_the_way_goes_on_there() -> None:
-    story = Story()
+    story = Story(limits=ONE_AT_A_TIME)
     story.planned("a", "b")
     story.commit = "c-a-"
     story.finishes("a")
@@ -92,14 +93,14 @@ def test_before_anything_was_made_only_the_base_moves() -> None:
 
 def test_a_branch_that_builds_on_it_already_is_not_tested_again() -> None:
     story = complete()
-    decision = story.rebases(old="tip", new="tip")
+    decision = story.rebases(new=story.state.tip)
     assert (story.task(), story.state.base, rebases(decision)) == (TaskState.COMPLETE, "today", [])
 
 
 def test_a_base_that_has_the_whole_branch_takes_no_commit_away() -> None:
     """The user merged it and stands at its tip: nothing is left of it beyond the base, and it is what was done."""
     story = complete()
-    story.rebases(old="tip", new="tip", **{"c-a-1": ""})
+    story.rebases(new=story.state.tip, **{"c-a-1": ""})
     assert story.step("dev:a").commit == "c-a-1"
     assert story.task() is TaskState.COMPLETE
 
@@ -164,3 +165,26 @@ def test_all_that_is_done_again_is_named() -> None:
     story = complete("a")
     reply = story.rebases(**{"c-a-1": "x"}).reply
     assert reply.endswith("is done again: test:a, review:a, accept")
+
+
+@pytest.mark.parametrize(("named", "counts"), [("test:a", False), ("test:b", True), ("old run", False)])
+def test_check_from_before_a_rebase_is_no_evidence(named: str, *, counts: bool) -> None:
+    """The check of an earlier subtask never ran on the work as it is now."""
+    story, runs = Story(checks=("test",)).planned("a", "b"), {}
+    for subtask in ("a", "b"):
+        story.commit = f"c-{subtask}-"
+        story.does(f"dev:{subtask}")
+        runs[subtask] = story.comes_alive(f"test:{subtask}").id
+        story.ends(f"test:{subtask}")
+        story.approves(f"test:{subtask}")
+        story.approves(f"review:{subtask}")
+    story.does("accept", criteria=MET)
+    story.rebases(**{"c-a-1": "x", "c-b-1": "y"})
+    story.starts()
+    story.comes_alive("test:b")
+    story.ends("test:b")
+    story.approves("test:b")
+    story.approves("review:b")
+    evidence = f"check {runs['b'] if named == 'old run' else named}"
+    story.does("accept", criteria=tuple(replace(mark, evidence=(evidence,)) for mark in MET))
+    assert (story.task() is TaskState.COMPLETE) is counts

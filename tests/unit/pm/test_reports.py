@@ -12,7 +12,7 @@ from orchestrator.model.handoff import Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import ONE_AT_A_TIME, Story
 
 COMPLETE = ReportStatus.COMPLETE
 
@@ -59,6 +59,17 @@ def test_a_report_of_files_that_are_not_there_comes_back_with_the_list() -> None
     assert "not on disk: artifacts/lie.md" in story.order_of("explore").instructions
 
 
+def test_report_of_what_stays_on_a_box_comes_back_with_reason() -> None:
+    """It is no lie: the file is there, and too large to come. So the agent must not look for it in vain."""
+    story = started()
+    story.reports("explore", withheld=(("artifacts/large", "it is larger than 5 bytes"),))
+    story.ends("explore")
+    instructions = story.order_of("explore").instructions
+    assert "artifacts/large" in instructions
+    assert "it is larger than 5 bytes" in instructions
+    assert "not on disk" not in instructions
+
+
 def test_a_verdict_that_is_missing_is_asked_for_once() -> None:
     story = Story().planned("a")
     story.does("dev:a")
@@ -100,7 +111,7 @@ def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], t
 
 
 def test_while_a_handoff_is_written_again_no_other_subtask_begins() -> None:
-    story = Story().planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
     run = story.comes_alive("dev:a")
     story.reports("dev:a", missing=("artifacts/lie.md",))
     assert story.works_on() == {"dev:a"}
@@ -241,7 +252,66 @@ def test_an_old_report_that_is_touched_speaks_for_no_other_run() -> None:
     assert steers(story) == before
     assert "review:one" in story.state.notices[-1]
     story.lands("review", replace(approved, run=story.run_of("review:two").id), name="review-1.md")
+    story.ends("review:two")
     assert story.step("review:two").state is StepState.PASSED
+
+
+def test_a_copy_of_a_report_speaks_for_no_other_step() -> None:
+    """The approval of one subtask, copied under a new name, was taken for that of the next."""
+    story = Story().planned("one", "two")
+    story.does("dev:one")
+    story.approves("test:one")
+    review = story.comes_alive("review:one")
+    approved = Report(COMPLETE, verdict=Verdict.APPROVED)
+    story.feed(f.ReportLanded(story.at, "n1", "review-1.md", "same", "review", approved))
+    story.ends(run=review)
+    story.does("dev:two")
+    story.approves("test:two")
+    review = story.comes_alive("review:two")
+    story.feed(f.ReportLanded(story.at, "n2", "review-2.md", "same", "review", approved))
+    assert story.step("review:two").state is StepState.WORKING
+    assert "a copy of review-1.md" in story.state.notices[-1]
+    named = replace(approved, run=review.id)
+    story.feed(f.ReportLanded(story.at, "n3", "review-3.md", "other", "review", named))
+    story.ends(run=review)
+    assert story.step("review:two").state is StepState.PASSED
+
+
+def test_a_report_that_is_cut_off_is_no_copy_of_another() -> None:
+    """Two agents died after the same words: the second file was ignored, and nobody was asked to write it again."""
+    story = Story(limits=ONE_AT_A_TIME).planned("one", "two")
+    cut_off = (Fault(0, "has no status"),)
+    for step in ("dev:one", "dev:two"):
+        run = story.comes_alive(step)
+        story.feed(f.ReportLanded(story.at, story.nonce(), f"dev-{run.id}.md", "same", "dev", None, cut_off))
+        assert story.step(step).tally.asks == 1
+        story.ends(run=run)
+        story.does(step)
+        for judge in ("test", "review"):
+            story.approves(step.replace("dev", judge))
+
+
+def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
+    """Its agent was asked for that: a file that spoke for nothing else is no copy of anything."""
+    story = started()
+    story.feed(f.Intruded(story.at, "report.md", "same", "handoffs are named otherwise"))
+    story.feed(f.ReportLanded(story.at, "n1", "explore-1.md", "same", "explore", Report(COMPLETE)))
+    assert story.step("explore").state is StepState.PASSED
+
+
+def test_foreign_files_that_came_together_are_seen_and_named_once() -> None:
+    story = started()
+    others = (("b.txt", "2"), ("c.txt", "3"))
+    fact = f.Intruded(story.at, "a.txt", "1", "handoffs are named otherwise", others)
+    noticed = story.state.noticed
+    story.feed(fact)
+    assert {name: story.state.seen.get(name) for name in ("a.txt", "b.txt", "c.txt")} == {
+        "a.txt": "1",
+        "b.txt": "2",
+        "c.txt": "3",
+    }
+    assert story.state.noticed == noticed + 2
+    assert story.feed(fact).empty
 
 
 def test_an_old_report_speaks_for_no_other_attempt() -> None:

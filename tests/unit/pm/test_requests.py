@@ -220,7 +220,7 @@ def test_abandon_ends_everything_and_withdraws_every_question() -> None:
     story.ends(run=run, how=Exit(signal=15))
     assert story.works_on() == set()
     story.starts()
-    assert story.works_on() == {"dev:b"}  # it was under way
+    assert story.works_on() == {"dev:a", "dev:b"}
 
 
 def test_a_stopped_task_can_be_abandoned() -> None:
@@ -344,7 +344,7 @@ def test_a_config_that_lays_out_the_steps_wants_a_stop_first() -> None:
     confirm = digest(edited.config)
     said = story.starts(brief=edited, confirmed=confirm)
     assert said.refused
-    assert "task stop demo" in said.reply
+    assert "`task stop demo-1`" in said.reply
     story.stops()
     assert not story.starts(brief=edited, confirmed=confirm).refused
 

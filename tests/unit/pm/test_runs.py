@@ -102,3 +102,31 @@ def test_runs_of_one_attempt_are_one_try_also_after_a_restart() -> None:
     runs = [replace(FIRST, step="dev:a"), replace(NEXT, step="dev:a")]
     runs.append(replace(OTHER, step="dev:a", attempt=4))
     assert through(*runs).tries("dev:a") == Runs(runs).tries("dev:a") == 2
+
+
+def test_check_ahead_of_work_is_a_try_and_no_work() -> None:
+    """The check before any change has a run of its own, ahead of the agent's."""
+    check = replace(FIRST, step="dev:a", purpose=Purpose.CHECK, order="")
+    work = replace(NEXT, step="dev:a")
+    for runs in (through(check), Runs([check])):
+        assert (runs.tries("dev:a"), runs.last_at_work_on("dev:a")) == (1, None)
+    for runs in (through(check, work), Runs([check, work])):
+        assert (runs.tries("dev:a"), runs.last_at_work_on("dev:a")) == (1, work)
+
+
+def test_runs_of_one_step_are_summed_up_in_one_entry() -> None:
+    runs = through(*(replace(FIRST, id=f"r-{number}", attempt=number) for number in range(1, 50)))
+    assert len(runs._by_step) == 1
+    assert runs.tries("explore-1") == 49
+
+
+def test_orders_count_attempts_as_status_does() -> None:
+    """After a question an order said "attempt 5" of what status showed as the fourth try."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a", "it leaks")
+    story.answers("q1", "retry")
+    tries = story.state.runs.tries("dev:a")
+    assert tries < story.step("dev:a").attempt
+    assert f"This is attempt {tries}." in story.order_of("dev:a").instructions

@@ -53,7 +53,8 @@ def in_the_middle(subtasks: int, workspace: WorkspaceKind, *, chained: bool) -> 
     story = Counted(Limits(max_blocks=0), workspace)
     middle = subtasks // 2
     needs = [(f"s{n - 1}",) if chained and n else () for n in range(subtasks)]
-    story.planned(*(Subtask(f"s{n}", "Do it", needs=needs[n]) for n in range(subtasks)))
+    same = () if chained else ("shop.py",)  # else one after the other, because they claim the same file
+    story.planned(*(Subtask(f"s{n}", "Do it", needs=needs[n], files=same) for n in range(subtasks)))
     for n in range(middle):
         story.finishes(f"s{n}")
     story.calls.clear()

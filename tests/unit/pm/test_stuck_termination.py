@@ -15,14 +15,14 @@ from orchestrator.model.task import Approval, Location, TaskState, Unanswered
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.handlers.stuck_termination import GONE
 from orchestrator.pm.plan.asking import ABANDON, APPROVE, CONTINUE, RETRY, SET_ASIDE, WITHDRAWN
-from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.story import MET, Story, apart, plan_of
 
 HOUR = 3600.0
 
 
 def told_to_end(**config: object) -> tuple[Story, Run]:
     """Return a story whose developer was silent and told to end, and does not."""
-    story = Story(**config).planned("a", "b")  # type: ignore[arg-type]
+    story = Story(**config).planned(*apart("a", "b"))  # type: ignore[arg-type]
     story.comes_alive("dev:a")
     run = story.run_of("dev:a")
     while story.state.runs[run.id].ending is Ending.NOT:

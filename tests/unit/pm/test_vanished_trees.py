@@ -17,7 +17,7 @@ from orchestrator.model.task import AfterRejections, Location, TaskState, Worksp
 from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.state.fold import fold
 from orchestrator.pm.state.step_changes import StepAdded
-from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def life(story: Story, step: str) -> int:
 
 
 def test_a_subtask_begins_in_the_first_life_of_its_tree() -> None:
-    story = Story(workspace=WorkspaceKind.WORKTREE).planned("a", "b")
+    story = Story(limits=ONE_AT_A_TIME, workspace=WorkspaceKind.WORKTREE).planned("a", "b")
     assert (life(story, "dev:a"), life(story, "dev:b")) == (1, 0)
     story.does("dev:a")
     assert (life(story, "test:a"), life(story, "review:a")) == (1, 1), "its judges work where it worked"
@@ -282,19 +282,6 @@ def test_work_that_was_to_be_judged_there_is_done_again() -> None:
 # Who is only to look ---------------------------------------------------------------------------------
 
 
-def test_what_changes_who_only_looks_is_said() -> None:
-    """A reviewer wrote into the tree that it judged: that passed without a word."""
-    story = Story().planned("a")
-    story.does("dev:a")
-    story.strewn["test:a"] = ("conftest.py", "b", "c", "d", "e", "f")
-    story.approves("test:a")
-    notice = story.state.notices[-1]
-    assert "test:a was only to look" in notice
-    assert "'conftest.py'" in notice
-    assert "and 1 more" in notice
-    assert story.works_on() == {"review:a"}
-
-
 def test_nobody_works_in_a_tree_until_that_was_seen() -> None:
     story = Story().planned("a")
     story.does("dev:a")
@@ -319,5 +306,6 @@ def test_a_task_is_complete_when_it_was_seen_of_its_last_review() -> None:
     story.ends("accept")
     assert story.task() is TaskState.RUNNING
     story.feed(WorkInspected(story.at, "n", "accept", 1, reason="git hangs"))
+    story.tends()
     assert story.task() is TaskState.COMPLETE
     assert "git hangs" in story.state.notices[-1]

@@ -12,6 +12,7 @@ def assignment():
         run="r1",
         task="demo",
         instance="dev-2",
+        agent="dev",
         step="dev-parser",
         attempt=2,
         order=Path("/pm/runs/r1/order.md"),
@@ -33,6 +34,7 @@ def test_a_run_is_told_all_that_it_needs(assignment):
         "ORCHESTRATOR_RUN": "r1",
         "ORCHESTRATOR_TASK": "demo",
         "ORCHESTRATOR_AGENT": "dev-2",
+        "ORCHESTRATOR_DEFINITION": "dev",
         "ORCHESTRATOR_STEP": "dev-parser",
         "ORCHESTRATOR_SUBTASK": "parser",
         "ORCHESTRATOR_ATTEMPT": "2",
@@ -52,7 +54,7 @@ def test_a_run_is_told_all_that_it_needs(assignment):
 
 def test_what_does_not_apply_is_there_and_empty():
     p = Path("/x")
-    said = told(Assignment("r", "t", "dev", "s", 1, p, "o", p, p, p, p))
+    said = told(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p))
     assert {name for name, value in said.items() if not value} == {
         f"ORCHESTRATOR_{name}" for name in ("SUBTASK", "TEMPLATE", "BASE", "BRANCH", "CHECK_EXIT", "RESUMES")
     }
@@ -61,7 +63,9 @@ def test_what_does_not_apply_is_there_and_empty():
 def test_a_check_that_passed_is_told_as_0(assignment):
     p = Path("/x")
     assert (
-        told(Assignment("r", "t", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))["ORCHESTRATOR_CHECK_EXIT"]
+        told(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))[
+            "ORCHESTRATOR_CHECK_EXIT"
+        ]
         == "0"
     )
 

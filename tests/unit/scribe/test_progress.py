@@ -370,3 +370,11 @@ def test_notices_are_told_with_their_moments():
     moment = local_time(1_764_254_103.0)
     assert f"## Notices\n- {moment}: test:a was only to look\n- 14:35 of an older version\n" in page
     assert "Notices" not in render_progress(VIEW, OnDisk(), AT)
+
+
+def test_notices_that_are_not_shown_are_counted():
+    """Only the last ten were there, as if they were all."""
+    view = replace(VIEW, id="demo-1", notices=("2025-11-27T14:35:03Z dev runs again",), more_notices=40)
+    said = section(render_progress(view, OnDisk(), AT), "Notices")
+    assert said[0] == "- 40 earlier ones (`task why demo-1 noticed -n 41`), then:"
+    assert len(said) == 2

@@ -51,7 +51,7 @@ def started(project, daemon):
 def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(started):
     daemon, planned = started(SHOP)
     (name,) = re.findall(
-        r"^- \[([a-z0-9-]+)\] .* \(agent: dev\)$", section(planned, "Subtasks"), re.MULTILINE
+        r"^- \[([a-z0-9-]+)\] .* \(agent: dev\b.*\)$", section(planned, "Subtasks"), re.MULTILINE
     )
     tree = daemon.tree("subtask")
     (tree / "shop" / "more.py").chmod(0o755)
@@ -85,6 +85,23 @@ def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(starte
     assert "done in 2 attempts" in (daemon.task / "artifacts" / "reviews" / "summary.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_what_others_merged_meanwhile_is_no_change_of_this_subtask(started):
+    """Its review counted their files and lines as its own, and rejected it for them."""
+    daemon, planned = started({"a.py": "import os\n", "b.py": "import os\n"})
+    (name,) = re.findall(r"^- \[([a-z0-9-]+)\]", section(planned, "Subtasks"), re.MULTILINE)
+    tree = daemon.tree("subtask")
+    other = daemon.tree("other")
+    (other / "theirs.py").write_text("x = 1\n", encoding="utf-8")
+    daemon.commit(other)
+    daemon.forward(other)
+    daemon.run("dev", f"dev:{name}", tree)
+    daemon.commit(tree)
+    assert daemon.check("compare", f"test:{name}", tree) == 0
+    daemon.run("review", f"review:{name}", tree)
+    (found,) = (daemon.task / "artifacts" / "reviews").glob(f"{name}*.json")
+    assert [each["path"] for each in json.loads(found.read_text())["changed"]] == ["a.py", "b.py"]
 
 
 def test_a_tidy_project_ends_with_nothing_to_do(started):

@@ -5,14 +5,18 @@
     explore ─┬─▶ plan ─▶ [architect] ─▶ for each subtask, in order:  dev ─▶ test ─▶ review  ─▶ accept
     baseline ┘                                                        ▲──── rejected ────┘
 
-`baseline` runs the check that task.md gives for `test` before anything is changed, so that everybody knows what failed
-before. Without such a check there is no baseline.
+`baseline` runs the check that task.md gives for `test` before anything is changed. The orders of plan, dev and judges
+say how it ended; work that fails it in just the same way is not rejected for that alone. Without such a check there is
+no baseline.
 
-The subtasks come from the plan's report. They are worked on one after another (`pm.advance` sees to it), each in a
-worktree of its own that starts from everything accepted before; `accept` judges the success criteria at the end.
+The subtasks come from the plan's report. They are worked on at the same time, as far as their `needs` and `files` and
+`limits.max_concurrent_runs` allow, each in a worktree of its own that starts from everything accepted before. Their
+work comes onto the task's branch one after the other (`pm.policies.merging`). `accept` judges the success criteria at
+the end.
 
 An agent with a folder of its own (`dev.cwd:`, or a box) works there as in a shared tree. Its work is judged in the
-task's tree if its commits are fetched there; otherwise by its report, and by what is on the task's branch.
+task's tree if its commits are fetched there; otherwise by its report, and by what is on the task's branch. Subtasks
+that share a tree are worked on one after another.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from orchestrator.model.agents import Agent, Role
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Approval, Brief, Phase, WorkspaceKind
 from orchestrator.pm.plan.work_location import leaves_a_tree, location_of
+from orchestrator.pm.state.claims import WHOLE, claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,6 +143,8 @@ def _chain(brief: Brief, subtask: Subtask) -> tuple[Step, ...]:
         done_when=subtask.done_when,
     )
     work = _writing(brief, work, subtask.id, Gate.COMMIT)
+    alone = work.kind is not WorkspaceKind.WORKTREE or location_of(brief.config, work.agent) is not None
+    work = replace(work, claims=(WHOLE,) if alone else claims_of(subtask.files))
     return work, *_judges(brief, work, subtask.id, subtask.text + done)
 
 

@@ -28,11 +28,14 @@ class VerdictGate(GateKind):
 
 
 class CheckGate(GateKind):
-    """The command that the daemon ran before the agent exited 0."""
+    """The command that the daemon ran before the agent exited 0, or failed just as before anything was changed.
+
+    Then the judges decide, who see both outputs. The task is not complete as long as it fails.
+    """
 
     def judge(self, step: Step, report: Report) -> Judgement:
         """Reject the work if its check failed, whatever the agent says, with the lines that the check printed last."""
-        if not step.check_exit:
+        if not step.check_exit or step.check_as_before:
             return PASSES
         failed = f"the check that the PM ran exited {step.check_exit}{printed(step.check_lines)}"
         if report.verdict is Verdict.APPROVED:

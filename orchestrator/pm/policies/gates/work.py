@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.actions import Commit, Inspect, Merge
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.plan.asking import APPROVE, REJECT, ask
+from orchestrator.pm.plan.merge_queue import first_in_queue, is_merging, is_quiet, work_judged_by
 from orchestrator.pm.policies.gates.kind import GateKind, begin_checking
+from orchestrator.pm.state.step_changes import StepQueued
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -62,18 +64,27 @@ class ChangeGate(GateKind):
 
 
 class MergeGate(GateKind):
-    """The task's branch was moved forward to the commit. The outcome of the merge lets the step pass."""
+    """The work was brought onto the task's branch, in its turn. The outcome of the merge lets the step pass."""
 
     def holds(self, state: PMState, step: Step) -> bool:
         """Hold the step if there is a commit, its own or that of the work that it judges."""
         return bool(_commit_of(state, step))
 
     def order(self, draft: Draft, step: str) -> None:
-        """Have the commit merged."""
+        """Have the commit merged, if it is first in the queue; otherwise let it wait for its turn."""
+        if not draft.step(step).queued_at:
+            draft.change(StepQueued(step, draft.at))
+        first, here = first_in_queue(draft.state), draft.step(step)
+        if first is None or first.id != step or is_merging(draft.state):
+            begin_checking(draft, step, "waits for its turn to be merged")
+            return
+        quiet = is_quiet(draft.state, work_judged_by(draft.state, here))
+        if here.behind and not quiet:
+            begin_checking(draft, step, "waits to be merged until its judges have left its tree")
+            return
         begin_checking(draft, step, "its work is being merged")
-        here = draft.step(step)
         commit = _commit_of(draft.state, here)
-        draft.act(Merge(id=draft.new_id("a"), step=step, attempt=here.attempt, commit=commit))
+        draft.act(Merge(draft.new_id("a"), step, here.attempt, commit, forward_only=not quiet))
 
 
 def _for_approval(state: PMState, step: Step) -> str:

@@ -1,0 +1,38 @@
+"""Whole tasks in accounts with other login shells: every command of ours, of rsync, git and tmux goes through them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.daemon.world import World, a_world
+from tests.remote.boxes import Boxes
+from tests.remote.furnished import COMMIT, ONE_EACH, cwd, furnished
+
+HOSTILE = ["\\'; touch pwned; echo \\'", "'; touch pwned; echo '", "x!y !!", "$(touch pwned)", "=ls ~ {a,b}"]
+
+
+@pytest.fixture
+def world(boxes: Boxes) -> Iterator[World]:
+    with a_world() as made:
+        made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
+        yield made
+
+
+@pytest.mark.parametrize("name", ["fish", "tcsh", "zsh", "dash"])
+def test_task_is_done_in_an_account_with_any_login_shell(boxes: Boxes, world: World, name: str) -> None:
+    """Its sshd starts the shell for each command, so that SFTP is not to be had either; tmux starts it, too."""
+    shell = shutil.which(name)
+    if shell is None:
+        pytest.skip(f"{name} is not installed")
+    box = furnished(boxes, world, "alpha", server=boxes.login_shell(shell))
+    files = {f"artifacts/code/{each}": each for each in HOSTILE}
+    turn = {"artifacts": files, **COMMIT}
+    folder = world.begin({"dev:greet": [turn]}, config=[cwd(box), "bring: branch"])
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == ONE_EACH
+    world.until(lambda: all((folder / each).is_file() for each in files))
+    assert not list(box.home.rglob("pwned*"))
+    world.check_once()

@@ -1,0 +1,113 @@
+"""A large file comes bit by bit: it gives way to what is more urgent, outlives cuts, and is here when it is whole."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from orchestrator.formats.location import Address
+from orchestrator.hosts.ssh import sync as syncing
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.pull import parts_of
+from tests.polling import wait_until
+from tests.remote.boxes import Boxes
+from tests.remote.synced import RUN, World, put
+
+LARGE = 12_000_000
+SLOW = 'rsync() { first=$1; shift; command rsync "$first" --bwlimit=3000 "$@"; }\n'
+"""3 MB a second."""
+
+
+@pytest.fixture
+def world(boxes: Boxes, tmp_path: Path) -> Iterator[World]:
+    if not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"):
+        pytest.skip("the login shell is not bash")
+    box = boxes.add("alpha")
+    (box.home / ".bashrc").write_text(SLOW)
+    link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    made = World(box, link, tmp_path)
+    made.prepared()
+    yield made
+    link.close()
+
+
+def _is_before(until: float) -> bool:
+    return time.monotonic() < until
+
+
+def part_of(world: World) -> int:
+    """Return how much of a file is here."""
+    return max((size for _, size in parts_of(world.here.mirror / "tree.incoming")), default=0)
+
+
+def test_transfer_gives_way_and_continues_where_it_was(world: World) -> None:
+    data = os.urandom(LARGE)
+    put(world.shared / "artifacts/large", data)
+    sync, parts = world.sync(), [0]
+    for _ in range(12):
+        until = time.monotonic() + 1.5
+        pulled = sync.pull_bulk([RUN], partial(_is_before, until))
+        if not pulled.more:
+            break
+        assert pulled.gave_way
+        assert time.monotonic() - until < 2.0
+        assert world.arrived() in ({}, {"artifacts/large": data}), "a part of it is not published"
+        parts.append(part_of(world))
+    assert world.arrived() == {"artifacts/large": data}
+    assert len(parts) > 2
+    assert parts == sorted(parts)
+    assert part_of(world) == 0
+
+
+def test_cut_transfer_continues_where_it_was(world: World) -> None:
+    data = os.urandom(LARGE)
+    put(world.shared / "artifacts/large", data)
+    sync, stage = world.sync(), world.here.mirror / "tree.stage"
+    for _ in range(2):
+        part, thread = part_of(world), threading.Thread(target=sync.pull_bulk, args=([RUN],))
+        thread.start()
+        wait_until(lambda part=part: _size_in(stage) > part + 1_000_000, within=30)  # type: ignore[misc]
+        world.box.kill_sessions()
+        thread.join(30)
+        assert part_of(world) > part
+        world.link.again()
+    assert part_of(world) > 2_000_000
+    assert sync.pull_bulk([RUN]).brought == ("artifacts/large",)
+    assert world.arrived() == {"artifacts/large": data}
+
+
+def _size_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_slow_transfer_that_gets_on_is_no_failure(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syncing, "HAULED", 2.0)
+    data = os.urandom(LARGE)
+    put(world.shared / "artifacts/large", data)
+    sync = world.sync()
+    for _ in range(12):
+        pulled = sync.pull_bulk([RUN])
+        assert not pulled.ended
+        if not pulled.more:
+            break
+    assert world.arrived() == {"artifacts/large": data}
+
+
+def test_part_of_a_file_that_is_gone_does_not_come(world: World) -> None:
+    put(world.shared / "artifacts/large", os.urandom(LARGE))
+    sync, until = world.sync(), time.monotonic() + 1.5
+    assert sync.pull_bulk([RUN], lambda: time.monotonic() < until).gave_way
+    assert part_of(world) > 0
+    (world.shared / "artifacts/large").unlink()
+    put(world.shared / "artifacts/small")
+    put(world.shared / "handoffs/dev-20251127-154500.md", b"x")
+    sync.pull_control([RUN])
+    sync.pull_bulk([RUN])
+    assert set(world.arrived()) == {"artifacts/small", "handoffs/dev-20251127-154500.md"}

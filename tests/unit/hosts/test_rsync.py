@@ -1,0 +1,82 @@
+"""What the end of an rsync means: a connection that was cut is told from an rsync that did not start there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from orchestrator.formats.location import Address
+from orchestrator.hosts.ssh.child import Children
+from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.link_state import Cut, Unreachable
+from orchestrator.hosts.ssh.rsync import rsync
+from orchestrator.model.errors import Unavailable
+
+CLOSED = "rsync: connection unexpectedly closed ({} bytes received so far) [Receiver]"
+
+
+@dataclass
+class Way:
+    """A link for rsync alone; `stands` is the connection's state when something on it ended early."""
+
+    stands: bool = True
+    crowded: bool = False
+    address: Address = field(default_factory=lambda: Address("alpha"))
+    children: Children = field(default_factory=Children)
+
+    @contextmanager
+    def shell(self) -> Iterator[list[str]]:
+        yield ["ssh"]
+
+    def cut_off(self, why: str, said: bytes = b"") -> Unreachable:
+        del said
+        return Unreachable("no session") if self.crowded else Cut(why, stands=self.stands)
+
+
+def failure(way: Way, folder: Path, status: int, said: str) -> Unavailable:
+    """Return what a transfer raises whose rsync ends so."""
+    program = folder / "rsync"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit {status}\n")
+    program.chmod(0o700)
+    environ = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    with pytest.raises(Unavailable) as caught:
+        rsync(cast("Link", way), ["--", "box:/x", "/y"], environ)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(127, "bash: rsync: command not found"), (127, CLOSED.format(0)), (12, CLOSED.format(0))],
+)
+def test_rsync_that_did_not_start_is_the_same_however_it_shows(
+    tmp_path: Path, status: int, said: str
+) -> None:
+    """Which one rsync sees first, the end of its connection or that of ssh with a status of 127, is chance."""
+    problem = failure(Way(), tmp_path, status, said)
+    assert type(problem) is Unavailable
+    assert "did not start" in str(problem)
+    assert "install it there" in str(problem)
+    assert said in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [(Way(stands=False), CLOSED.format(0)), (Way(), CLOSED.format(49_152)), (Way(), "")],
+    ids=["no connection", "after a part", "no words"],
+)
+def test_transfer_whose_connection_ended_was_cut(tmp_path: Path, way: Way, said: str) -> None:
+    problem = failure(way, tmp_path, 12, said)
+    assert isinstance(problem, Cut)
+    assert problem.stands is way.stands
+
+
+def test_box_without_a_free_session_is_not_one_without_rsync(tmp_path: Path) -> None:
+    problem = failure(Way(crowded=True), tmp_path, 12, CLOSED.format(0))
+    assert isinstance(problem, Unreachable)
+    assert not isinstance(problem, Cut)
