@@ -23,6 +23,10 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of a file of the daemon's that are read at most: as many as the daemon itself reads of one."""
 
 APPLICATION = "agent-orchestrator"
+
+FOR_AGENTS = ("artifacts", "handoffs", "scratchpad")
+"""The folders of a task in which its agents write."""
+
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
 CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
 
@@ -459,6 +463,22 @@ def run_order(folder: P) -> P:
 def task_folder(project: P, name: str) -> P:
     """Return the folder of a task in its project (HUB 5.1)."""
     return _under(project, "tasks", _name(name))
+
+
+def in_task_folder(path: str, folder: str) -> str:
+    """Return a path, as a report names it, as one in the task's folder, if it leads to what agents made there.
+
+    `folder` is that folder on the reporter's machine. Along a link it may have another name there, so its last two
+    parts are enough.
+    """
+    if path.startswith(f"{folder}/"):
+        return path[len(folder) + 1 :]
+    parts, tail = path.split("/"), folder.split("/")[-2:]
+    if path.startswith("/"):
+        for at in range(len(parts) - 3, 0, -1):
+            if parts[at : at + 2] == tail and parts[at + 2] in FOR_AGENTS:
+                return "/".join(parts[at + 2 :])
+    return path
 
 
 def task_brief(folder: P) -> P:

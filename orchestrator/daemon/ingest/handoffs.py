@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from hashlib import sha256
 from os.path import normpath
@@ -56,9 +56,6 @@ DOUBT: Final = 0.5
 """Seconds until it is known that a writer did not end in the middle: ends of processes are reported at once."""
 
 CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
-_FOR_AGENTS: Final = ("artifacts", "handoffs", "scratchpad")
-"""The folders of a task in which its agents write."""
-
 LAST_WORDS: Final = 16
 """How many handoffs of an instance are checked for changes when its run is gone; rescans check all."""
 
@@ -312,6 +309,7 @@ class HandoffIngest:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
             if self._may_go_on(entry, at) and instance not in done:
                 return None
+        report = self._as_seen_here(report, instance, state)
         missing, withheld = self._missing(report, instance, state)
         return ReportLanded(
             at, self.nonce(), name, digest, instance, report, missing=missing, withheld=withheld
@@ -393,27 +391,38 @@ class HandoffIngest:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
 
+    def _as_seen_here(self, report: Report, instance: str, state: PMState) -> Report:
+        """Return a report from a box with paths in the task's folder there as paths in the one here.
+
+        What it names was fetched to here, and its readers, agents on this machine or on another box, look for it here.
+        """
+        run = state.runs.get(state.runs.latest.get(instance, ""))
+        if run is None or not run.on_box:
+            return report
+        there = str(task_folder_of(state, run, self.folder))
+
+        def here(paths: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(layout.in_task_folder(path, there) for path in paths)
+
+        marks = report.criteria
+        if marks is not None:
+            marks = tuple(replace(mark, evidence=here(mark.evidence)) for mark in marks)
+        return replace(report, artifacts=here(report.artifacts), criteria=marks)
+
     def _missing(
         self, report: Report, instance: str, state: PMState
     ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
         """Return the named artifacts that are not on disk (law 6), and those that stay on a box, with the reason.
 
-        Evidence is looked up when it is judged. Paths in the task's folder on a box are looked for in the local one,
-        where they were fetched to; paths in other folders on a box stay there, and are believed.
+        Evidence is looked up when it is judged. Absolute paths that are left in a report from a box are of other
+        folders there: what is in them stays there, and is believed.
         """
         named = dict.fromkeys(report.artifacts)
         run = state.runs.get(state.runs.latest.get(instance, ""))
         trees = self.trees(run) if run is not None else ()
+        known = self.withheld() if run is not None and run.on_box else {}
         if run is not None and run.on_box:
-            there = f"{task_folder_of(state, run, self.folder)}/"
-            named = {
-                name.removeprefix(there): None
-                for name in named
-                if name.startswith(there) or not name.startswith("/")
-            }
-            known = self.withheld()
-        else:
-            known = {}
+            named = {name: None for name in named if not name.startswith("/")}
         away = {name: why for name in named if (why := known.get(normpath(name)))}
         lacking = (name for name in named if name not in away and not self._is_there(name, trees))
         return tuple(lacking), tuple(away.items())
@@ -427,7 +436,7 @@ class HandoffIngest:
         path = Path(name)
         if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
             return False
-        roots = [*(self.folder / each for each in _FOR_AGENTS), *trees]
+        roots = [*(self.folder / each for each in layout.FOR_AGENTS), *trees]
         starts = (Path("/"),) if path.is_absolute() else (self.folder, *trees)
         return any(self._holds(start / path, roots) for start in starts)
 
@@ -446,7 +455,7 @@ class HandoffIngest:
         """Return whether a file of the task's folder is the user's or the PM's own, and so no agent's work."""
         real = self.files.real(self.folder)
         return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
-            (each,) for each in _FOR_AGENTS
+            (each,) for each in layout.FOR_AGENTS
         }
 
 

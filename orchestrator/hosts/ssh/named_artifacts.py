@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import layout
 from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.hosts.ssh.bounds import Quota, choice
 from orchestrator.hosts.ssh.link_state import Cut
@@ -51,7 +52,7 @@ def artifacts_named(data: bytes, name: str, shared: str) -> list[str]:
     evidence = [each for mark in report.criteria or () for each in mark.evidence]
     found = []
     for each in (*report.artifacts, *evidence):
-        path = posixpath.normpath(each.removeprefix(f"{shared}/"))
+        path = posixpath.normpath(layout.in_task_folder(each, shared))
         if kind_of(path, ()) is Kind.ARTIFACT:
             found.append(path)
     return found

@@ -634,3 +634,29 @@ def test_report_of_a_run_here_is_not_judged_by_what_a_box_withholds(desk):
     desk.intake.withheld = lambda: {"artifacts/code": "not all of it came in time"}
     (fact,) = desk.scan()
     assert (fact.missing, fact.withheld) == ((), ())
+
+
+def test_absolute_paths_of_a_box_are_those_of_the_task_here(desk):
+    """They were fetched and found, but judges and later agents, here or on other boxes, looked for the box's path.
+
+    Behind a link, /repo is /data/repo there: what was named by that was neither fetched nor asked for.
+    """
+    desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
+    desk.files.put(TASK / "artifacts/code/two", b"2", Kind.FILE)
+    paths = (
+        "/repo/tasks/demo/artifacts/code/one",
+        "/data/repo/tasks/demo/artifacts/code/two",
+        "/data/repo/tasks/demo/artifacts/never",
+        "/repo/tasks/demo/artifacts/../../../secret",
+        "/data/results/table",
+    )
+    fact = landed_from_a_box(desk, {}, *paths)
+    never, out = "artifacts/never", "artifacts/../../../secret"
+    assert fact.report.artifacts == (
+        "artifacts/code/one",
+        "artifacts/code/two",
+        never,
+        out,
+        "/data/results/table",
+    )
+    assert fact.missing == (never, out)

@@ -231,6 +231,33 @@ def test_an_approval_of_a_step_that_asks_for_none_does_no_harm() -> None:
     assert story.step("explore").state is StepState.PASSED
 
 
+def test_no_judge_is_asked_while_the_author_lives() -> None:
+    """Who made something cannot write its approval: what comes ahead of the order of its judge counts for nobody."""
+    story = Story().planned("a")
+    author = story.comes_alive("dev:a")
+    story.reports("dev:a", run=author)
+    for number, run in enumerate((None, "r-guessed", author.id)):
+        story.lands("test", Report(COMPLETE, verdict=Verdict.APPROVED, run=run), name=f"test-{number}.md")
+        assert "was ignored" in story.state.notices[-1]
+    assert story.step("test:a").state is StepState.PENDING
+    story.ends(run=author)
+    assert story.step("test:a").state is StepState.WORKING
+    story.lands("test", Report(COMPLETE, verdict=Verdict.APPROVED), name="test-0.md")
+    assert story.step("test:a").state is StepState.WORKING
+
+
+def test_an_approval_has_to_name_the_run_of_its_own_judge() -> None:
+    """Authors of other subtasks may be at work meanwhile. What they must not do, and could, the security page says."""
+    story = Story().planned("one", "two")
+    story.does("dev:one")
+    other = story.comes_alive("dev:two")
+    judge = story.comes_alive("test:one")
+    for instance, run in (("dev", judge.id), ("test", other.id), ("review", judge.id)):
+        story.lands(instance, Report(COMPLETE, verdict=Verdict.APPROVED, run=run))
+        assert "was ignored" in story.state.notices[-1]
+    assert story.step("test:one").state is StepState.WORKING
+
+
 # Reports that name no run -------------------------------------------------------------------------
 
 
