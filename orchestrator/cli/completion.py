@@ -30,7 +30,6 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the script."""
     # Next to this file, wherever it is installed: `importlib.resources` costs as much as all verbs together.
-    beside = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (no pathlib here)
-    with open(f"{beside}/completions/task.{options.shell}", encoding="utf-8") as file:  # noqa: PTH123
+    with open(f"{os.path.dirname(__file__)}/completions/task.{options.shell}", encoding="utf-8") as file:  # noqa: PTH120, PTH123 (no pathlib here)
         print(file.read(), end="")
     return Exit.DONE
