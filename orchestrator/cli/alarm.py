@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.cli.beat import FRESH, Beat, has_died, is_fresh, last_word
-from orchestrator.cli.caller import run_around
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.parser import called_as
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import TaskRecord, homes
-from orchestrator.daemon.ingest.requests import REPLY
-from orchestrator.daemon.process.recovery import DEATH, HANG, incident
-from orchestrator.model.errors import OrchestratorError
-from orchestrator.model.notification import TERMINAL
 
+# Every command asks about the daemon. What only an alarm needs is imported when there is one: while no daemon runs, it
+# would cost a command twice what else it needs.
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from orchestrator.model.sections import DaemonSettings
 
@@ -69,6 +65,8 @@ def alarm(state: str) -> str:
     if reason := doubt(state, beat):
         return reason
     way_out = f"`kill -9 {beat.pid}`, then `task daemon start` (the agents keep working)"
+    from orchestrator.daemon.process.recovery import HANG
+
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
     _notify(state, HANG, "the daemon hangs", line)
     return line
@@ -76,6 +74,7 @@ def alarm(state: str) -> str:
 
 def _is_ours_to_start(state: str, settings: DaemonSettings) -> bool:
     """Return whether restarting a daemon that just died is up to this command."""
+    from orchestrator.cli.caller import run_around
     from orchestrator.cli.service import service_of
 
     if run_around() or not settings.restart:
@@ -85,8 +84,12 @@ def _is_ours_to_start(state: str, settings: DaemonSettings) -> bool:
 
 
 def _dead(state: str, settings: DaemonSettings, what: str) -> str:
+    from pathlib import Path
+
+    from orchestrator.cli.caller import run_around
     from orchestrator.cli.daemon_startup import ensure_running
     from orchestrator.cli.service import service_of
+    from orchestrator.model.errors import OrchestratorError
 
     service = service_of(state)
     last = last_word(layout.daemon_beat(state)).get("pid")
@@ -98,7 +101,7 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     if not settings.restart:
         return _notify_dead(state, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
-    if _age(tried) < settings.alarm:
+    if _age(str(tried)) < settings.alarm:
         return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
@@ -111,12 +114,16 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
 
 def _notify_dead(state: str, line: str) -> str:
     """Notify the user that the daemon is dead for good. A restarted one reports its own death, under the same id."""
+    from orchestrator.daemon.process.recovery import DEATH
+
     _notify(state, DEATH, "the daemon is dead", line)
     return line
 
 
 def _notify(state: str, kind: str, title: str, line: str) -> None:
     """Send a notification over the user's channels: once per incident, without waiting for its delivery."""
+    from orchestrator.cli.caller import run_around
+    from orchestrator.model.notification import TERMINAL
     from orchestrator.notifications.default_channels import at_hand
 
     # This terminal shows it anyway.
@@ -124,8 +131,12 @@ def _notify(state: str, kind: str, title: str, line: str) -> None:
         each.scheme == TERMINAL for each in at_hand(_section("notify"), os.environ).channels
     ):
         return
+    from pathlib import Path
+
     from orchestrator.daemon.core.notifier import letter_of
+    from orchestrator.daemon.process.recovery import incident
     from orchestrator.hosts.disk import DiskFiles
+    from orchestrator.model.errors import OrchestratorError
     from orchestrator.model.notification import Notification, NotificationRule
     from orchestrator.notifications.senders import fallback
     from orchestrator.notifications.spool import Spool
@@ -154,17 +165,17 @@ def _silence(state: str, beat: Beat) -> tuple[float, float]:
     every, then = said.get("every"), said.get("monotonic")
     least = _MISSED * every if isinstance(every, (int, float)) else 0.0
     if beat.up and said.get("pid") != beat.pid:
-        return _age(Path(layout.daemon_lock(state))), least
+        return _age(layout.daemon_lock(state)), least
     if not isinstance(then, (int, float)):
-        return _age(Path(layout.daemon_beat(state))), least
+        return _age(layout.daemon_beat(state)), least
     silent = time.monotonic() - then
     return (silent if silent >= 0 else _LONG_AGO), least  # negative: the machine was rebooted
 
 
-def _age(path: Path) -> float:
+def _age(path: str) -> float:
     """Return the seconds since a file was written; infinity if it is missing or dated in the future."""
     try:
-        age = time.time() - path.stat().st_mtime
+        age = time.time() - os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
     except OSError:
         return _LONG_AGO
     return age if age >= 0 else _LONG_AGO
@@ -185,16 +196,27 @@ def _has_request(requests: str) -> bool:
     """Return whether a request is pending."""
     try:
         with os.scandir(requests) as entries:
-            names = [entry.name for entry in entries if not entry.name.startswith(".")]
+            names = [
+                entry.name
+                for entry in entries
+                if entry.name.endswith(".json") and not entry.name.startswith(".")
+            ]
     except OSError:
         return False
-    return any(name.endswith(".json") and not name.endswith(REPLY) for name in names)
+    if not names:
+        return False
+    from orchestrator.daemon.ingest.requests import REPLY
+
+    return not all(name.endswith(REPLY) for name in names)
 
 
 def _section(name: str) -> Any:  # noqa: ANN401 (as `load_section`)
     """Return a section of the settings; the defaults if it cannot be read, which the daemon's start reports."""
+    from pathlib import Path
+
     from orchestrator.formats.setting_kinds import class_of
     from orchestrator.formats.settings import load_section
+    from orchestrator.model.errors import OrchestratorError
 
     try:
         return load_section(Path(layout.config_file(os.environ)), os.environ, name)

@@ -1,5 +1,6 @@
 """Which modules a verb imports: what it costs before it says a word. No time is measured here; scripts/bench does."""
 
+import os
 import subprocess
 import sys
 
@@ -101,6 +102,20 @@ def test_a_reading_verb_imports_no_more_than_it_needs(house, words):
     assert {name for name in HEAVY if name in modules} <= names(allowed)
     ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
     assert ours <= names(rooms)
+
+
+@pytest.mark.parametrize("words", [("list",), ("questions",), ("status", "tidy")], ids=" ".join)
+def test_a_verb_imports_no_more_while_no_daemon_runs(house, words):
+    """With nothing at work there is nothing to report: the whole notifier was imported to find that out."""
+    house.task(state="stopped", agents=[])
+    beat = house.state / "daemon.beat"
+    beat.write_text('{"pid": 4194305, "started_at": 1.0, "beat_at": 2.0, "every": 5.0, "monotonic": 0.0}')
+    os.utime(beat, (2.0, 2.0))
+    modules = imported(words)
+    assert "orchestrator.cli.alarm" in modules
+    assert not {name for name in HEAVY if name in modules}
+    ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
+    assert ours <= names("cli formats layout")
 
 
 def test_every_verb_is_held():
