@@ -276,6 +276,9 @@ def test_its_session_tells_of_what_began_while_the_launcher_lived(script: Script
     with subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE) as launcher:
         assert launcher.stdout is not None
         child = int(launcher.stdout.readline())
+        wait_until(
+            lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n"
+        )  # not the shell's fork any more
         script.launched(launcher.pid)
         launcher.kill()
     try:
