@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.formats.handoff_format import HANDOFF_FORMATS
@@ -69,10 +68,13 @@ class Extension:
 @cache
 def discover() -> tuple[Extension, ...]:
     """Register what installed packages bring, once per process. Nothing of it is imported before it is used."""
+    from importlib.metadata import entry_points  # imports `email` and more
+
+    there = entry_points()  # all at once: each call looks through every installed package
     return tuple(
         _registered(door, entry)
         for door in DOORS
-        for entry in sorted(entry_points(group=f"{PREFIX}{door}"), key=lambda each: each.name)
+        for entry in sorted(there.select(group=f"{PREFIX}{door}"), key=lambda each: each.name)
     )
 
 

@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.cli.beat import FRESH, Beat, has_died, is_fresh, last_word
-from orchestrator.cli.caller import run_around
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.parser import called_as
 from orchestrator.cli.screen import clock, harmless
 from orchestrator.cli.tasks import TaskRecord, homes
-from orchestrator.daemon.ingest.requests import REPLY
-from orchestrator.daemon.process.recovery import DEATH, HANG, incident
-from orchestrator.model.errors import OrchestratorError
-from orchestrator.model.notification import TERMINAL
-from orchestrator.model.settings import Settings
 
+# Every command asks about the daemon. What only an alarm needs is imported when there is one: while no daemon runs, it
+# would cost a command twice what else it needs.
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
+
+    from orchestrator.model.sections import DaemonSettings
 
 _LONG_AGO: Final = float("inf")
 _MISSED: Final = 3
@@ -55,10 +52,8 @@ def alarm(state: str) -> str:
     at_work = [task.name for task in homes(state) if _at_work(task)]
     if not at_work:
         return ""
-    settings = _settings()
-    if silent < max(FRESH, least, settings.daemon.alarm) and not (
-        died and _is_ours_to_start(state, settings)
-    ):
+    settings: DaemonSettings = _section("daemon")
+    if silent < max(FRESH, least, settings.alarm) and not (died and _is_ours_to_start(state, settings)):
         return ""
     what = f"its last heartbeat was at {clock(beat.at, time.time())}; {_listed(at_work)}"
     if not beat.up:
@@ -70,24 +65,31 @@ def alarm(state: str) -> str:
     if reason := doubt(state, beat):
         return reason
     way_out = f"`kill -9 {beat.pid}`, then `task daemon start` (the agents keep working)"
+    from orchestrator.daemon.process.recovery import HANG
+
     line = f"the daemon (pid {beat.pid}) hangs: {what}; {way_out}"
-    _notify(state, settings, HANG, "the daemon hangs", line)
+    _notify(state, HANG, "the daemon hangs", line)
     return line
 
 
-def _is_ours_to_start(state: str, settings: Settings) -> bool:
+def _is_ours_to_start(state: str, settings: DaemonSettings) -> bool:
     """Return whether restarting a daemon that just died is up to this command."""
+    from orchestrator.cli.caller import run_around
     from orchestrator.cli.service import service_of
 
-    if run_around() or not settings.daemon.restart:
+    if run_around() or not settings.restart:
         return False
     service = service_of(state)
     return service is None or not service.reachable
 
 
-def _dead(state: str, settings: Settings, what: str) -> str:
+def _dead(state: str, settings: DaemonSettings, what: str) -> str:
+    from pathlib import Path
+
+    from orchestrator.cli.caller import run_around
     from orchestrator.cli.daemon_startup import ensure_running
     from orchestrator.cli.service import service_of
+    from orchestrator.model.errors import OrchestratorError
 
     service = service_of(state)
     last = last_word(layout.daemon_beat(state)).get("pid")
@@ -96,35 +98,45 @@ def _dead(state: str, settings: Settings, what: str) -> str:
     dead = f"the daemon is dead: {what}"
     if run_around():
         return dead
-    if not settings.daemon.restart:
-        return _notify_dead(state, settings, f"{dead}; `task daemon start` starts it again")
+    if not settings.restart:
+        return _notify_dead(state, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
-    if _age(tried) < settings.daemon.alarm:
+    if _age(str(tried)) < settings.alarm:
         return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
         ensure_running(state)
         tried.unlink(missing_ok=True)
     except (CommandError, OrchestratorError, OSError) as error:
-        return _notify_dead(state, settings, f"{dead}; restarting it failed: {error}")
+        return _notify_dead(state, f"{dead}; restarting it failed: {error}")
     return f"{dead}; it was restarted, pid {Beat(state).pid}"
 
 
-def _notify_dead(state: str, settings: Settings, line: str) -> str:
+def _notify_dead(state: str, line: str) -> str:
     """Notify the user that the daemon is dead for good. A restarted one reports its own death, under the same id."""
-    _notify(state, settings, DEATH, "the daemon is dead", line)
+    from orchestrator.daemon.process.recovery import DEATH
+
+    _notify(state, DEATH, "the daemon is dead", line)
     return line
 
 
-def _notify(state: str, settings: Settings, kind: str, title: str, line: str) -> None:
+def _notify(state: str, kind: str, title: str, line: str) -> None:
     """Send a notification over the user's channels: once per incident, without waiting for its delivery."""
+    from orchestrator.cli.caller import run_around
+    from orchestrator.model.notification import TERMINAL
     from orchestrator.notifications.default_channels import at_hand
 
     # This terminal shows it anyway.
-    if run_around() or all(each.scheme == TERMINAL for each in at_hand(settings.notify, os.environ).channels):
+    if run_around() or all(
+        each.scheme == TERMINAL for each in at_hand(_section("notify"), os.environ).channels
+    ):
         return
+    from pathlib import Path
+
     from orchestrator.daemon.core.notifier import letter_of
+    from orchestrator.daemon.process.recovery import incident
     from orchestrator.hosts.disk import DiskFiles
+    from orchestrator.model.errors import OrchestratorError
     from orchestrator.model.notification import Notification, NotificationRule
     from orchestrator.notifications.senders import fallback
     from orchestrator.notifications.spool import Spool
@@ -153,17 +165,17 @@ def _silence(state: str, beat: Beat) -> tuple[float, float]:
     every, then = said.get("every"), said.get("monotonic")
     least = _MISSED * every if isinstance(every, (int, float)) else 0.0
     if beat.up and said.get("pid") != beat.pid:
-        return _age(Path(layout.daemon_lock(state))), least
+        return _age(layout.daemon_lock(state)), least
     if not isinstance(then, (int, float)):
-        return _age(Path(layout.daemon_beat(state))), least
+        return _age(layout.daemon_beat(state)), least
     silent = time.monotonic() - then
     return (silent if silent >= 0 else _LONG_AGO), least  # negative: the machine was rebooted
 
 
-def _age(path: Path) -> float:
+def _age(path: str) -> float:
     """Return the seconds since a file was written; infinity if it is missing or dated in the future."""
     try:
-        age = time.time() - path.stat().st_mtime
+        age = time.time() - os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
     except OSError:
         return _LONG_AGO
     return age if age >= 0 else _LONG_AGO
@@ -184,20 +196,32 @@ def _has_request(requests: str) -> bool:
     """Return whether a request is pending."""
     try:
         with os.scandir(requests) as entries:
-            names = [entry.name for entry in entries if not entry.name.startswith(".")]
+            names = [
+                entry.name
+                for entry in entries
+                if entry.name.endswith(".json") and not entry.name.startswith(".")
+            ]
     except OSError:
         return False
-    return any(name.endswith(".json") and not name.endswith(REPLY) for name in names)
+    if not names:
+        return False
+    from orchestrator.daemon.ingest.requests import REPLY
+
+    return not all(name.endswith(REPLY) for name in names)
 
 
-def _settings() -> Settings:
-    """Return the settings; the defaults if the file cannot be read, which the daemon's start reports."""
-    from orchestrator.formats.settings import load_settings
+def _section(name: str) -> Any:  # noqa: ANN401 (as `load_section`)
+    """Return a section of the settings; the defaults if it cannot be read, which the daemon's start reports."""
+    from pathlib import Path
+
+    from orchestrator.formats.setting_kinds import class_of
+    from orchestrator.formats.settings import load_section
+    from orchestrator.model.errors import OrchestratorError
 
     try:
-        return load_settings(Path(layout.config_file(os.environ)), os.environ)
+        return load_section(Path(layout.config_file(os.environ)), os.environ, name)
     except (OrchestratorError, OSError):
-        return Settings()
+        return class_of(name)()
 
 
 def _listed(names: list[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tarfile
 import time
 from argparse import Namespace
 from dataclasses import asdict, dataclass, field
@@ -156,6 +155,8 @@ def show(options: Namespace) -> int:
 
 def read_manifest(path: Path) -> Manifest:
     """Return an archive's manifest, which is its first part. Raises OSError, ValueError."""
+    import tarfile  # only where there is an archive
+
     try:
         with layout.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
             first = packed.next()

@@ -100,10 +100,9 @@ def _tmux(task: TaskRecord) -> list[str]:
     """
     from pathlib import Path
 
-    from orchestrator.formats.settings import load_settings
+    from orchestrator.formats.settings import load_section
 
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    socket = settings.tmux.socket
+    socket = load_section(Path(layout.config_file(os.environ)), os.environ, "tmux").socket
     tmux = ["tmux", "-S" if "/" in socket else "-L", os.path.expanduser(socket)]  # noqa: PTH111 (as it was given)
     if _said(tmux, "has-session", "-t", f"={task.id}") is None:
         state = task.view.get("state", "not begun")

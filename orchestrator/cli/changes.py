@@ -5,7 +5,6 @@ The journal names the commit that each attempt handed in; refs keep what was rej
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,12 +18,7 @@ from orchestrator.cli.screen import harmless
 from orchestrator.cli.task_branch import SHORT, Work
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.host_names import is_box
-from orchestrator.ports.workspaces import Tree
-from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.commit_work import base_of
 from orchestrator.workspaces.ref_compaction import GATHERED
-from orchestrator.workspaces.snapshot import seen
-from orchestrator.workspaces.tree_generations import last_life
 
 _COMMITTED: Final = "work_committed"
 
@@ -159,6 +153,14 @@ def _is_on_box(work: Work, step: dict[str, Any]) -> bool:
 
 def _uncommitted(work: Work, step: dict[str, Any], state: str) -> Change | None:
     """Return uncommitted work in the tree of a step that is being worked on; None if there is no such tree."""
+    import tempfile  # only where somebody works: what follows imports more than all else here
+
+    from orchestrator.ports.workspaces import Tree
+    from orchestrator.workspaces.checkout import Checkout
+    from orchestrator.workspaces.commit_work import base_of
+    from orchestrator.workspaces.snapshot import seen
+    from orchestrator.workspaces.tree_generations import last_life
+
     root = Path(layout.task_worktrees(state, work.task.id))
     tree = last_life(Tree(work.code, root, _tree_of(step), work.branch, work.base))
     if tree.path.is_symlink() or not tree.path.is_dir():

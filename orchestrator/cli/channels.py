@@ -11,7 +11,7 @@ from orchestrator.model.notification import DEFAULT_CHANNELS, TERMINAL
 from orchestrator.notifications.default_channels import at_hand
 
 if TYPE_CHECKING:
-    from orchestrator.model.settings import NotifySettings
+    from orchestrator.model.notify_settings import NotifySettings
 
 _MEND = '[notify]\nchannels = ["ntfy://my-topic"]'
 

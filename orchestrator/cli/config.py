@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     """Print the settings."""
     from pathlib import Path
 
-    from orchestrator.formats.settings import explained
+    from orchestrator.formats.settings_explained import explained
     from orchestrator.formats.settings_stamp import settings_stamp
 
     path = Path(layout.config_file(os.environ))

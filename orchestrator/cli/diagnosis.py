@@ -9,7 +9,7 @@ from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.machine_report import CliReport, MachineReport, VersionReply
 from orchestrator.cli.screen import typed
 from orchestrator.formats.amounts import span_said
-from orchestrator.hosts.ssh.box import LEAST_RSYNC
+from orchestrator.hosts.ssh import LEAST_RSYNC
 from orchestrator.workspaces.repository import OLDEST_GIT, WHOLE_GIT
 
 SCARCE: Final = 1_000_000_000

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,8 @@ from orchestrator.cli.service import service_of
 from orchestrator.extensions import load_all
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.process_limit import most_processes
+from orchestrator.hosts.tmux_calls import TmuxCalls
+from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
 from orchestrator.model.programs import PLACE, Program
 from orchestrator.model.settings import Settings
@@ -57,6 +59,7 @@ def examine(
     environ: Mapping[str, str],
     progress: Callable[[list[str]], None],
     known: Callable[[MachineReport], None] = _ignore,
+    clis: Sequence[AgentCli] = AGENT_CLIS,
 ) -> MachineReport:
     """Examine everything that a task of `project` needs.
 
@@ -66,6 +69,7 @@ def examine(
             decides which variables reach an agent.
         progress: called with the names of the programs that have not answered yet, each time one answers.
         known: called with what is known about the machine before any program is asked.
+        clis: the agent CLIs to ask. Some take seconds of the processor to say their version.
 
     """
     config = layout.config_file(environ)
@@ -101,10 +105,10 @@ def examine(
         survives_logout=service.survives_logout() if service is not None else None,
     )
     known(machine)
-    clis, programs = _ask_all(house, progress)
+    asked, programs = _ask_all(house, clis, progress)
     return replace(
         machine,
-        clis=tuple(_cli(each, asked, house) for each, asked in clis),
+        clis=tuple(_cli(each, said, house) for each, said in asked),
         own=tuple(_own(each, house, project) for each in settings.runtimes),
         programs=programs,
     )
@@ -114,10 +118,10 @@ def examine(
 
 
 def _ask_all(
-    house: AgentEnvironment, progress: Callable[[list[str]], None]
+    house: AgentEnvironment, clis: Sequence[AgentCli], progress: Callable[[list[str]], None]
 ) -> tuple[list[tuple[AgentCli, VersionReply]], dict[str, VersionReply]]:
     """Ask every program for its version, all at once: agent CLIs in an agent's environment, the others in ours."""
-    wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in AGENT_CLIS]
+    wanted = [(each.name, each.program, each.asked, house.of_agent(each)) for each in clis]
     wanted += [(name, name, asked, dict(house.environ)) for name, asked in _PROGRAMS.items()]
     answers: dict[str, VersionReply] = {}
     with ThreadPoolExecutor(len(wanted)) as threads:
@@ -130,7 +134,7 @@ def _ask_all(
             open_names.remove(futures[future])
             answers[futures[future]] = future.result()
             progress(open_names)
-    return [(each, answers[each.name]) for each in AGENT_CLIS], {name: answers[name] for name in _PROGRAMS}
+    return [(each, answers[each.name]) for each in clis], {name: answers[name] for name in _PROGRAMS}
 
 
 def _ask(name: str, path: str | None, words: tuple[str, ...], environ: Mapping[str, str]) -> VersionReply:
@@ -257,13 +261,10 @@ def _stale_locks(project: Path) -> tuple[Lock, ...]:
 
 def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:
     """Return why the agents' tmux server takes no command; empty if it does, or if none runs yet."""
-    from orchestrator.hosts.tmux import Tmux
-    from orchestrator.hosts.tmux_failures import NoServer, NoTarget
-
     if program_on(environ.get("PATH", ""), "tmux") is None:
         return ""  # another check reports it
     try:
-        Tmux(socket, environ).cmd("list-sessions")
+        TmuxCalls(socket, environ).run("list-sessions")
     except (NoServer, NoTarget):
         return ""
     except Unavailable as error:

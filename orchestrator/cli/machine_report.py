@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.extensions import Extension
-from orchestrator.model.settings import PASSED
+from orchestrator.model.environment import PASSED
 from orchestrator.runtimes.cli_inventory import AgentCli
 from orchestrator.workspaces.locks import Lock
 

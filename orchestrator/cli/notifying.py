@@ -8,6 +8,7 @@ import sys
 import time
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
@@ -15,10 +16,10 @@ from orchestrator.cli.notify import HOW, SHOWN
 from orchestrator.cli.screen import clock, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import tasks
-from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.notification import Channel, Notification, NotificationRule
-from orchestrator.model.settings import NotifySettings, Settings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications import policy
 from orchestrator.notifications.default_channels import at_hand
 from orchestrator.notifications.envelope import Envelope, Receipt
@@ -28,15 +29,18 @@ from orchestrator.ports.sender import SendResult
 
 def run(options: Namespace) -> int:
     """Try the channels, or list the notifications."""
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    notify = at_hand(settings.notify, os.environ)
+    notify = at_hand(_section("notify"), os.environ)
     if options.action == "test":
         from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run("notify test")
-        return _test(settings, _meant(notify, options.channel), as_json=options.json)
+        return _test(notify.deadline, _meant(notify, options.channel), as_json=options.json)
     _list(notify, shown=None if options.all else SHOWN, as_json=options.json)
     return Exit.DONE
+
+
+def _section(name: str) -> Any:  # noqa: ANN401 (as `load_section`)
+    return load_section(Path(layout.config_file(os.environ)), os.environ, name)
 
 
 def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
@@ -53,7 +57,7 @@ def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
     return found
 
 
-def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
+def _test(deadline: float, channels: list[Channel], *, as_json: bool) -> int:
     """Send past the spool and its limits: the user wants the result now."""
     from orchestrator.notifications.subprocess_sender import SubprocessSender
     from orchestrator.notifications.wording import message
@@ -66,7 +70,7 @@ def _test(settings: Settings, channels: list[Channel], *, as_json: bool) -> int:
         "Notifications will appear here.",
         at,
     )
-    sender = SubprocessSender(settings.notify.deadline, settings.tmux.socket, os.environ)
+    sender = SubprocessSender(deadline, _section("tmux").socket, os.environ)
     outcomes = sender.send([message(channel, [news], at) for channel in channels])
     pairs = list(zip(channels, outcomes, strict=True))
     if as_json:

@@ -18,7 +18,7 @@ from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.task_branch import code_of, repository_of
 from orchestrator.cli.task_resources import TaskResources
-from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.workspaces import Tree
@@ -105,8 +105,8 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
 
 def _keep_what_lies(has: TaskResources, base: str) -> None:
     """Commit uncommitted work of the task's worktrees to refs, and remove the worktrees."""
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    workspaces = GitWorkspaces(settings.git.deadline, environ=os.environ)
+    git = load_section(Path(layout.config_file(os.environ)), os.environ, "git")
+    workspaces = GitWorkspaces(git.deadline, environ=os.environ)
     for name in dict.fromkeys(
         name_in(path.name) for path in has.holdings.trees
     ):  # one tree may have had several names on disk

@@ -65,10 +65,35 @@ class Case:
         return passed(self.house.daemons, self.house.names).get("PATH", "")
 
     @property
+    def branch(self) -> str:
+        """The task's branch."""
+        return f"task/{self.name}"
+
+    @property
     def code(self) -> Path:
         """The folder of the code that the task works on."""
         place = self.brief.config.cwd
         return Path(place.path).expanduser() if place and not place.host else self.project
+
+    @cached_property
+    def roster(self) -> tuple[Roster | None, list[Finding]]:
+        """The agents that the task could start, or None; and the reason, or warnings about skipped files."""
+        named, config = self.brief.config.template, self.brief.config
+        try:
+            template = (
+                template_folder(named, self.settings.templates.folders, self.environ) if named else None
+            )
+            roster = find_agents(
+                self.project,
+                template,
+                config,
+                shipped("agents"),
+                path=self.search,
+                defined=self.settings.runtimes,
+            )
+        except Refused as error:
+            return None, [Finding("agents", Severity.MISSING, str(error))]
+        return roster, [Finding("agents", Severity.WARN, warning) for warning in roster.warnings]
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -82,12 +107,12 @@ def look(case: Case) -> list[Finding]:
         return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
     hosts = list(_hosts(case))
     grounds, no_ground = _grounds(case)
-    roster, no_roster = _roster(case)
+    roster, no_roster = case.roster
     found = [*hosts, *_programs(case), *no_ground, *no_roster]
     ground: CommandLocation = Folder(case.code)
     if grounds is not None:
         repository, own = grounds
-        tip = repository.commit_of(f"refs/heads/task/{case.name}")
+        tip = repository.commit_of(f"refs/heads/{case.branch}")
         found += _base(case, repository, own, tip)
         ground = Commit(repository, case.code, tip or own.head, case.name if tip and case.known else "")
     if roster is not None:
@@ -152,7 +177,7 @@ def _base(case: Case, repository: Repository, own: UserTree, tip: str) -> Iterat
             f"a branch `task` is in the way of task/{case.name}",
             typed("git", "-C", case.code, "branch", "-m", "task", "NEW-NAME"),
         )
-    branch, known = f"task/{case.name}", case.known
+    branch, known = case.branch, case.known
     if own.branch == branch:
         yield Finding(
             "base",
@@ -195,29 +220,6 @@ def _base(case: Case, repository: Repository, own: UserTree, tip: str) -> Iterat
 
 
 # Agents -------------------------------------------------------------------------------------------
-
-
-def roster_of(case: Case) -> Roster | None:
-    """Return the agents that a task could start; None if they cannot be determined."""
-    return _roster(case)[0]
-
-
-def _roster(case: Case) -> tuple[Roster | None, list[Finding]]:
-    """Return the agents that the task could start, or None; and the reason, or warnings about skipped files."""
-    named, config = case.brief.config.template, case.brief.config
-    try:
-        template = template_folder(named, case.settings.templates.folders, case.environ) if named else None
-        roster = find_agents(
-            case.project,
-            template,
-            config,
-            shipped("agents"),
-            path=case.search,
-            defined=case.settings.runtimes,
-        )
-    except Refused as error:
-        return None, [Finding("agents", Severity.MISSING, str(error))]
-    return roster, [Finding("agents", Severity.WARN, warning) for warning in roster.warnings]
 
 
 def _missing(case: Case, roster: Roster) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_resources import TaskResources
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, called
 from orchestrator.daemon.retention.task_removal import write_mark
-from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.workspaces.task_refs import drop_folder, drop_refs, drop_trees
 
@@ -147,7 +147,7 @@ def _no_daemon(state: str) -> Iterator[bool]:
 
 def _end_session(task: str) -> None:
     """Close the task's tmux session, if there is one: its windows show runs that no longer exist."""
-    socket = load_settings(Path(layout.config_file(os.environ)), os.environ).tmux.socket
+    socket = load_section(Path(layout.config_file(os.environ)), os.environ, "tmux").socket
     words = ["tmux", "-S" if "/" in socket else "-L", socket, "kill-session", "-t", f"={task}"]
     try:
         subprocess.run(words, capture_output=True, timeout=_TMUX_SECONDS, check=False)

@@ -9,12 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from orchestrator import layout, plain_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
-from orchestrator.cli.unit import MARK, Words, unit
+
+if TYPE_CHECKING:  # what a unit holds is imported once there is one
+    from orchestrator.cli.unit import Words
 
 _LARGEST: Final = 1 << 20  # bytes of a unit
 _DEADLINE: Final = 10.0
@@ -63,6 +65,8 @@ class Service(ABC):
             if not self.unit.is_symlink():
                 return None
             text = ""
+        from orchestrator.cli.unit import MARK
+
         if MARK not in text or self.unit.is_symlink():
             raise CommandError(
                 Exit.FAILED,
@@ -72,6 +76,8 @@ class Service(ABC):
 
     def rendered(self, state: str, environ: Mapping[str, str]) -> str:
         """Return the unit for a daemon with this state folder. Raises CommandError, see `unit`."""
+        from orchestrator.cli.unit import unit
+
         return unit(self.template, self, state, environ)
 
     def serves(self, state: str) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from orchestrator import layout
-from orchestrator.cli.box import BoxReport, look_at
 from orchestrator.cli.brief import is_remote, read_or_made
 from orchestrator.cli.channels import channels_found
 from orchestrator.cli.diagnosis import findings
@@ -18,17 +17,13 @@ from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.machine_probe import examine
 from orchestrator.cli.precheck import Case, look, together
-from orchestrator.cli.remote import boxes_wanted
 from orchestrator.cli.screen import coloured, columns, typed
 from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
 from orchestrator.model.task import Brief
-from orchestrator.pm.policies.budget import budget_of
-from orchestrator.pm.state.task_state import PMState
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
-from orchestrator.runtimes.roster import Roster
 
 _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: span_said}
 
@@ -45,7 +40,10 @@ def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
         )
     case = Case(name, project, brief, settings, os.environ, known)
     found += look(case)
-    found += [each for each in findings(examine(project, os.environ, _quiet)) if _concerns(each, case)]
+    runtimes = _runtimes(case)
+    clis = [cli for cli in AGENT_CLIS if cli.name in runtimes]
+    seen = findings(examine(project, os.environ, _quiet, clis=clis))
+    found += [each for each in seen if _concerns(each, case, runtimes)]
     found += channels_found(settings.notify, os.environ)
     found += _limits(case)
     if is_remote(brief):
@@ -71,20 +69,18 @@ def _quiet(_: list[str]) -> None:
     """Print no progress."""
 
 
-def _concerns(found: Finding, case: Case) -> bool:
+def _concerns(found: Finding, case: Case, runtimes: set[str]) -> bool:
     """Return whether a finding about this machine matters for this task: not if about unused agent CLIs."""
     own = {program.name for program in case.settings.runtimes}
     others = {cli.name for cli in AGENT_CLIS} | own | {"agents"}
     if found.topic == "project" and "git repository" in found.text:
         return False  # another check covers whether the task needs one
-    return found.topic not in others - _runtimes(case)
+    return found.topic not in others - runtimes
 
 
 def _runtimes(case: Case) -> set[str]:
     """Return the runtimes of the task's agents."""
-    from orchestrator.cli.precheck import roster_of
-
-    roster: Roster | None = roster_of(case)
+    roster = case.roster[0]
     return (
         {agent.runtime for agent in roster.agents.values() if agent.name in case.needed} if roster else set()
     )
@@ -92,7 +88,7 @@ def _runtimes(case: Case) -> set[str]:
 
 def _limits(case: Case) -> Iterator[Finding]:
     """Yield a finding about how much the task may use."""
-    budget = budget_of(PMState(brief=case.brief), case.settings.limits)
+    budget = case.brief.config.limits.within(case.settings.limits)
     said = [
         f"{_SAID[each](most)}{' tokens' if each is Measure.TOKENS else ''}"
         for each in Measure
@@ -107,6 +103,9 @@ def _limits(case: Case) -> Iterator[Finding]:
 
 def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
     """Yield the findings about each box. Of a pool, one fit box is enough."""
+    from orchestrator.cli.box import BoxReport, look_at  # only where an agent works on one
+    from orchestrator.cli.remote import boxes_wanted
+
     for alternatives in boxes_wanted(brief, project):
         seen: list[BoxReport] = [look_at(wanted, os.environ) for wanted in alternatives]
         enough = any(each.can_run for each in seen)

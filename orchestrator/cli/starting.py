@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.cli.brief import filled_brief, is_remote, lay_down
@@ -19,17 +19,18 @@ from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.findings import Severity, can_run
-from orchestrator.cli.follow import follow
 from orchestrator.cli.next_steps import after_end, after_start
 from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, columns, harmless, typed
-from orchestrator.cli.steps_shown import StepsShown
 from orchestrator.cli.tail import Tail
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, called, homes, project_here, tasks
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
 from orchestrator.notifications.terminals import remember
+
+if TYPE_CHECKING:
+    from orchestrator.cli.steps_shown import StepsShown
 
 
 def run(options: Namespace) -> int:
@@ -57,6 +58,8 @@ def run(options: Namespace) -> int:
     print(harmless(_reply(task, request, arguments, yes=options.yes)), flush=True)
     task.read()
     if options.follow:
+        from orchestrator.cli.steps_shown import StepsShown
+
         return _followed(task, log if options.verbose else StepsShown(before), asked_at)
     print("\n".join(after_start(task)))
     return Exit.DONE
@@ -153,9 +156,7 @@ def _request_start(arguments: dict[str, str]) -> tuple[TaskRecord, str, Tail]:
     """
     state, name = layout.state_folder(os.environ), arguments["name"]
     with _alone(state):
-        task = _known(state, name, arguments["project"]) or TaskRecord(
-            state, f"{name}-{secrets.token_hex(4)}"
-        )
+        task = _known(state, name, arguments["project"]) or TaskRecord(state, f"{name}-{os.urandom(4).hex()}")
         if os.path.lexists(layout.task_leaving(task.home)):
             task.readable_view()
         log = Tail(Path(layout.task_log(task.home)), from_end=True)
@@ -224,6 +225,8 @@ def _known(state: str, name: str, project: str) -> TaskRecord | None:
 
 
 def _followed(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:
+    from orchestrator.cli.follow import follow
+
     try:
         end = follow(task, shown, since)
     except KeyboardInterrupt:

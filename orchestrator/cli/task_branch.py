@@ -12,7 +12,7 @@ from orchestrator import layout
 from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import TaskRecord
-from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings import load_section
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.host_names import HERE, is_box
 from orchestrator.workspaces.repository import Repository
@@ -98,8 +98,8 @@ def _what_was_on_it(view: dict[str, Any], repository: Repository, branch: str) -
 
 def repository_of(view: dict[str, Any]) -> Repository:
     """Return the repository that holds a task's branch. Raises Refused, Unavailable."""
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    return Repository.of(code_of(view), settings.git.deadline, os.environ)
+    git = load_section(Path(layout.config_file(os.environ)), os.environ, "git")
+    return Repository.of(code_of(view), git.deadline, os.environ)
 
 
 def code_of(view: dict[str, Any]) -> Path:

@@ -27,13 +27,13 @@ def run(options: Namespace) -> int:
     """Print each template with the first line of its goal."""
     from pathlib import Path
 
-    from orchestrator.formats.settings import load_settings
+    from orchestrator.formats.settings import load_section
     from orchestrator.runtimes.templates import template_roots
 
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
+    settings = load_section(Path(layout.config_file(os.environ)), os.environ, "templates")
     found = {
         folder.name: folder
-        for root in reversed(template_roots(settings.templates.folders, os.environ))
+        for root in reversed(template_roots(settings.folders, os.environ))
         for folder in (sorted(root.iterdir()) if root.is_dir() else ())
         if (folder / "task.md").is_file()
     }

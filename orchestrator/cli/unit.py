@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.model.settings import PASSED
+from orchestrator.model.environment import PASSED
 from orchestrator.runtimes.environment import passed
 from orchestrator.shipped import shipped
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.formats.suggestions import nearest
+from orchestrator.model.environment import NEVER_PASSED
 from orchestrator.model.errors import Refused
 from orchestrator.model.names import checked_name
 from orchestrator.model.programs import PLACE, PLACES, SHIPPED, Program
-from orchestrator.model.settings import NEVER_PASSED
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LIKE: Final = 'give a list of words like ["qwen", "-i", "{prompt}"]'

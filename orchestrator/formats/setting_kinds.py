@@ -1,7 +1,7 @@
 """What may be set: the sections and keys of the settings file, and which values each takes.
 
 A section per field of `model.settings.Settings`, a key per field of that section's dataclass: what can be set
-is written there once.
+is written there once. A section's dataclass is imported only when the section is read, as most commands read one.
 """
 
 from __future__ import annotations
@@ -11,18 +11,15 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator.formats.budget import read_amount
-from orchestrator.formats.channels import read_channels, read_quiet, read_rules
 from orchestrator.formats.durations import read_duration
-from orchestrator.model.budget import Measure
+from orchestrator.model.environment import NEVER_PASSED
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Ruling
-from orchestrator.model.settings import NEVER_PASSED, TABLES, Settings
 
 if TYPE_CHECKING:
-    from orchestrator.model.permission import PermissionRule
+    from orchestrator.model.permission import PermissionRule, Ruling
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
@@ -41,11 +38,11 @@ _COUNTS: Final = {
     "task_size": (0, 1_099_511_627_776),
 }
 AMOUNTS: Final = {
-    "max_task_tokens": Measure.TOKENS,
-    "max_task_cost": Measure.COST,
-    "max_task_time": Measure.TIME,
+    "max_task_tokens": "tokens",
+    "max_task_cost": "cost",
+    "max_task_time": "time",
 }
-"""Keys that say how much a task may use: as numbers, or as task.md says it."""
+"""Keys that say how much a task may use, of which `model.budget.Measure`: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
@@ -61,17 +58,45 @@ class Key:
     kind: str
 
 
-SECTIONS: Final[dict[str, Any]] = {
-    each.name: each.default_factory for each in fields(Settings) if each.name not in TABLES
+_CLASSES: Final = {
+    "limits": ("limits", "Limits"),
+    "tmux": ("sections", "TmuxSettings"),
+    "daemon": ("sections", "DaemonSettings"),
+    "logs": ("sections", "LogSettings"),
+    "environment": ("sections", "EnvironmentSettings"),
+    "templates": ("sections", "TemplateSettings"),
+    "git": ("sections", "GitSettings"),
+    "notify": ("notify_settings", "NotifySettings"),
+    "permissions": ("permission", "Policy"),
 }
-"""The dataclass of each section."""
+"""The module of `orchestrator.model` and the class of each section; imported when it is read."""
 
-KEYS: Final = tuple(
-    Key(section, _FILE_NAMES.get(field.name, field.name), field.name, str(field.type))
-    for section, made in SECTIONS.items()
-    for field in fields(made)
-)
-"""Every key, in the order of the model."""
+SECTIONS: Final = tuple(_CLASSES)
+"""The sections, in the order of `model.settings.Settings`."""
+
+TABLES: Final = ("runtimes", "hosts", "prices")
+"""The fields of `Settings` that are no section, but tables of names of the user's own."""
+
+
+@functools.cache
+def class_of(section: str) -> Any:  # noqa: ANN401 (each has its own dataclass)
+    """Return the dataclass of a section."""
+    module, name = _CLASSES[section]
+    return getattr(import_module(f"orchestrator.model.{module}"), name)
+
+
+@functools.cache
+def keys_of(section: str) -> tuple[Key, ...]:
+    """Return the keys of a section, in the order of the model."""
+    return tuple(
+        Key(section, _FILE_NAMES.get(field.name, field.name), field.name, str(field.type))
+        for field in fields(class_of(section))
+    )
+
+
+def all_keys() -> tuple[Key, ...]:
+    """Return every key, in the order of the model."""
+    return tuple(each for section in SECTIONS for each in keys_of(section))
 
 
 FORMER_KEYS: Final = {
@@ -139,15 +164,9 @@ def check_of(each: Key) -> Callable[[object], object]:
         return functools.partial(_count, *bounds_of(each.key))
     if each.section == "permissions":
         return {"rules": _permissions, "otherwise": _ruling}[each.key]
-    return {
-        "socket": _socket,
-        "pass": _variables,
-        "folders": _folders,
-        "channels": read_channels,
-        "rules": read_rules,
-        "urgent": read_rules,
-        "quiet": read_quiet,
-    }[each.key]
+    if each.section == "notify":
+        return _notify_check(each.key)
+    return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
 
 
 def bounds_of(key: str) -> tuple[int, int]:
@@ -161,11 +180,20 @@ def _count(least: int, most: int, value: object) -> int:
     return value
 
 
-def _amount(measure: Measure, value: object) -> float | None:
+def _notify_check(key: str) -> Callable[[object], object]:
+    from orchestrator.formats.channels import read_channels, read_quiet, read_rules  # only where any are set
+
+    return {"channels": read_channels, "rules": read_rules, "urgent": read_rules, "quiet": read_quiet}[key]
+
+
+def _amount(measure: str, value: object) -> float | None:
     if value == "none":  # as it is shown
         return None
+    from orchestrator.formats.budget import read_amount  # only where there is any
+    from orchestrator.model.budget import Measure
+
     try:
-        return read_amount(measure, value)
+        return read_amount(Measure(measure), value)
     except Refused as problem:
         raise ValueError(str(problem)) from None
 
@@ -219,6 +247,7 @@ def _permissions(value: object) -> tuple[PermissionRule, ...]:
 
 def _ruling(value: object) -> Ruling:
     from orchestrator.formats.permission_rules import read_ruling
+    from orchestrator.model.permission import Ruling
 
     try:
         return read_ruling(value if isinstance(value, str) else "")

@@ -12,28 +12,35 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from orchestrator.formats.durations import render_duration
-from orchestrator.formats.setting_kinds import AMOUNTS, FORMER_KEYS, KEYS, SECTIONS, check_of
+from orchestrator.formats.setting_kinds import (
+    FORMER_KEYS,
+    SECTIONS,
+    TABLES,
+    check_of,
+    class_of,
+    keys_of,
+)
 from orchestrator.formats.suggestions import nearest
-from orchestrator.formats.toml_lines import key_lines
 from orchestrator.layout import CONFIG_VARIABLE
-from orchestrator.model.budget import Measure
 from orchestrator.model.errors import BadFile, Fault
-from orchestrator.model.pools import CAP, Pool
-from orchestrator.model.prices import Price
-from orchestrator.model.programs import Program
-from orchestrator.model.settings import TABLES, Explained, Settings
 
-_PROGRAMS, _POOLS, _PRICES = TABLES
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.model.pools import Pool
+    from orchestrator.model.prices import Price
+    from orchestrator.model.programs import Program
+    from orchestrator.model.settings import Settings
+
+PROGRAMS, POOLS, PRICES = TABLES
 _LARGEST: Final = 1_048_576
 _PREFIX: Final = "ORCHESTRATOR_"
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class Value:
     """A value and where it was found: the line of the file, or the variable. `former`: the former key it used."""
 
     found: object
@@ -47,7 +54,7 @@ class _Value:
         return f"{place} as {self.former}" if self.former else place
 
 
-_Found = dict[str, dict[str, _Value]]
+Values = dict[str, dict[str, Value]]
 T = TypeVar("T")
 _Read = tuple[T | None, list[tuple[str, str]]]
 
@@ -61,45 +68,24 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
             `$ORCHESTRATOR_CONFIG` does not exist.
 
     """
-    found = _found(path, environ)
-    return _settings(path, found)
+    found = read_values(path, environ)
+    return settings_of(path, found)
 
 
-def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
-    """Return every setting with its value and where the value comes from, in the order of the sections.
+def load_section(path: Path, environ: Mapping[str, str], section: str) -> Any:  # noqa: ANN401 (see `class_of`)
+    """Return one section of the settings, for a command that needs no other: faults of others are not its business.
 
     Raises:
-        BadFile: as `load_settings`.
+        BadFile: as `load_settings`, for what is wrong with the file as a whole, or with this section.
 
     """
-    found = _found(path, environ)
-    settings = _settings(path, found)
-    shown = []
-    for each in KEYS:
-        source = found.get(each.section, {}).get(each.key)
-        where = source.where(path) if source else "default"
-        value = getattr(getattr(settings, each.section), each.field)
-        shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
-    for section, values in found.items():
-        kind = section.partition(".")[0]
-        if kind in {_PROGRAMS, _POOLS}:
-            rows = ((key, _shown(key, value), value.line) for key, value in values.items() if key)
-            shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in rows]
-        if kind == _POOLS and "cap" not in values:
-            shown.append(Explained(f"{section}.cap", str(CAP), "default"))
-    from orchestrator.formats.prices import price_said, prices_in_force
-
-    for price in prices_in_force(settings.prices):
-        section = f"{_PRICES}.{price.name}"
-        where = f"{path}:{found[section][''].line}" if section in found else "default"
-        shown.append(Explained(section, price_said(price), where))
-    return shown
+    return class_of(section)(**_checked(path, read_values(path, environ), (section,))[section])
 
 
 # Reading ------------------------------------------------------------------------------------------
 
 
-def _found(path: Path, environ: Mapping[str, str]) -> _Found:
+def read_values(path: Path, environ: Mapping[str, str]) -> Values:
     """Return the file's values, overridden by the variables' values."""
     data = _trusted_bytes(path)
     if data is None and environ.get(CONFIG_VARIABLE):
@@ -146,10 +132,12 @@ def _distrust(path: Path, found: os.stat_result) -> str:
     return f"is larger than {_LARGEST} bytes" if found.st_size > _LARGEST else ""
 
 
-def _from_file(path: Path, data: bytes) -> _Found:
+def _from_file(path: Path, data: bytes) -> Values:
     if not data:
         return {}
     import tomllib  # imported late: often there is no file
+
+    from orchestrator.formats.toml_lines import key_lines
 
     try:
         text = data.decode("utf-8-sig")
@@ -185,31 +173,31 @@ def _from_file(path: Path, data: bytes) -> _Found:
 
 def _section(
     path: Path, section: str, table: Mapping[str, object], lines: Mapping[tuple[str, ...], int]
-) -> dict[str, _Value]:
+) -> dict[str, Value]:
     """Return the values of a section by their current keys. Raises BadFile if both names of a key are set."""
-    found: dict[str, _Value] = {}
+    found: dict[str, Value] = {}
     for key, value in table.items():
         line, new = lines.get((section, key), 0), FORMER_KEYS.get((section, key), key)
         if new != key and new in table:
             text = f"{section}.{key} is the former name of {section}.{new}, which is set too: remove it"
             raise BadFile(str(path), [Fault(line, text)])
-        found[new] = _Value(value, line, former=key if new != key else "")
+        found[new] = Value(value, line, former=key if new != key else "")
     return found
 
 
-def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str, ...], int]) -> _Found:
+def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str, ...], int]) -> Values:
     """Return each `[KIND.NAME]` as a section of that name; its empty key stands for the table itself."""
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         line = lines.get((kind,), 0)
         raise BadFile(str(path), [Fault(line, f"{kind} holds tables only: [{kind}.NAME]")])
     return {
-        f"{kind}.{name}": {"": _Value(None, lines.get((kind, name), 0))}
-        | {key: _Value(value, lines.get((kind, name, key), 0)) for key, value in table.items()}
+        f"{kind}.{name}": {"": Value(None, lines.get((kind, name), 0))}
+        | {key: Value(value, lines.get((kind, name, key), 0)) for key, value in table.items()}
         for name, table in tables.items()
     }
 
 
-def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _Value]]:
+def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, Value]]:
     """Yield section, key and value of each `ORCHESTRATOR_<SECTION>__<KEY>`."""
     faults = []
     for variable in sorted(environ):
@@ -219,7 +207,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
         if section in SECTIONS:
             new = FORMER_KEYS.get((section, key), key)
             value = _plain(section, new, environ[variable])
-            yield section, new, _Value(value, variable=variable, former=key if new != key else "")
+            yield section, new, Value(value, variable=variable, former=key if new != key else "")
         else:
             faults.append(Fault(0, f"{variable}: no section [{section}]{nearest(section, SECTIONS)}"))
     if faults:
@@ -228,7 +216,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, _V
 
 def _plain(section: str, key: str, text: str) -> object:
     """Return a variable's text as the type of value that TOML would have given."""
-    kind = next((each.kind for each in KEYS if (each.section, each.key) == (section, key)), None)
+    kind = next((each.kind for each in keys_of(section) if each.key == key), None)
     if kind == "int" and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
     if kind == "bool" and text.strip().lower() in {"true", "false"}:
@@ -246,9 +234,9 @@ def _plain(section: str, key: str, text: str) -> object:
 # Checking -----------------------------------------------------------------------------------------
 
 
-def _checked(path: Path, found: _Found) -> dict[str, dict[str, Any]]:
-    """Return the checked values of each section, by field of the model, or raise every fault at once."""
-    sections: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+def _checked(path: Path, found: Values, wanted: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the checked values of sections, by field of the model, or raise every fault at once."""
+    sections: dict[str, dict[str, Any]] = {section: {} for section in wanted}
     of_file, of_environment = [], []
     for section, said in sections.items():
         for key, value in found.get(section, {}).items():
@@ -267,9 +255,9 @@ def _checked(path: Path, found: _Found) -> dict[str, dict[str, Any]]:
     return sections
 
 
-def _made(section: str, key: str, value: _Value) -> tuple[str, object]:
+def _made(section: str, key: str, value: Value) -> tuple[str, object]:
     """Return the model's field that a key sets, and its value. Raises ValueError with the reason."""
-    allowed = {each.key: each for each in KEYS if each.section == section}
+    allowed = {each.key: each for each in keys_of(section)}
     if key not in allowed:
         raise ValueError(f"[{section}] has no key {key!a}{nearest(key, allowed)}")
     try:
@@ -278,7 +266,7 @@ def _made(section: str, key: str, value: _Value) -> tuple[str, object]:
         raise ValueError(f"{section}.{key} {reason}") from None
 
 
-def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]]) -> tuple[T, ...]:
+def _tables(path: Path, found: Values, kind: str, read: Callable[..., _Read[T]]) -> tuple[T, ...]:
     """Return what the file defines as `[KIND.NAME]`, or raise every fault at once."""
     made, faults = list[T](), []
     for section, values in found.items():
@@ -293,27 +281,27 @@ def _tables(path: Path, found: _Found, kind: str, read: Callable[..., _Read[T]])
     return tuple(made)
 
 
-def _has(found: _Found, kind: str) -> bool:
+def _has(found: Values, kind: str) -> bool:
     """Return whether the file defines any `[KIND.NAME]`; only then its reader is imported."""
     return any(section.startswith(f"{kind}.") for section in found)
 
 
-def _programs(path: Path, found: _Found) -> tuple[Program, ...]:
-    if not _has(found, _PROGRAMS):
+def _programs(path: Path, found: Values) -> tuple[Program, ...]:
+    if not _has(found, PROGRAMS):
         return ()
     from orchestrator.formats.programs import read_program
 
-    return _tables(path, found, _PROGRAMS, read_program)
+    return _tables(path, found, PROGRAMS, read_program)
 
 
-def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
-    if not _has(found, _POOLS):
+def _pools(path: Path, found: Values) -> tuple[Pool, ...]:
+    if not _has(found, POOLS):
         return ()
     from orchestrator.formats.pools import clashes, read_pool
 
-    pools = _tables(path, found, _POOLS, read_pool)
+    pools = _tables(path, found, POOLS, read_pool)
     faults = [
-        Fault(found[f"{_POOLS}.{name}"][key].line, f"[{_POOLS}.{name}] {reason}")
+        Fault(found[f"{POOLS}.{name}"][key].line, f"[{POOLS}.{name}] {reason}")
         for name, key, reason in clashes(pools)
     ]
     if faults:
@@ -321,43 +309,22 @@ def _pools(path: Path, found: _Found) -> tuple[Pool, ...]:
     return pools
 
 
-def _prices(path: Path, found: _Found) -> tuple[Price, ...]:
-    if not _has(found, _PRICES):
+def _prices(path: Path, found: Values) -> tuple[Price, ...]:
+    if not _has(found, PRICES):
         return ()
     from orchestrator.formats.prices import read_price
 
-    return _tables(path, found, _PRICES, read_price)
+    return _tables(path, found, PRICES, read_price)
 
 
-def _settings(path: Path, found: _Found) -> Settings:
+def settings_of(path: Path, found: Values) -> Settings:
     """Return the settings from all values. Raises BadFile with every fault of the first faulty part."""
-    made = {section: SECTIONS[section](**said) for section, said in _checked(path, found).items()}
+    from orchestrator.model.settings import Settings
+
+    made = {section: class_of(section)(**said) for section, said in _checked(path, found, SECTIONS).items()}
     return Settings(
         **made,
         runtimes=_programs(path, found),
         hosts=_pools(path, found),
         prices=_prices(path, found),
     )
-
-
-def _shown(key: str, value: _Value) -> str:
-    """Return a program's value as in the file; of its environment only the names, as the values may be secrets."""
-    if key == "environment" and isinstance(value.found, dict):
-        return json.dumps(sorted(value.found), ensure_ascii=False)
-    return value.found if isinstance(value.found, str) else json.dumps(value.found, ensure_ascii=False)
-
-
-def _text(key: str, value: object) -> str:
-    match value:
-        case None:
-            return "none"
-        case int() | float() if AMOUNTS.get(key) in {Measure.TOKENS, Measure.COST}:
-            return f"${value:g}" if AMOUNTS[key] is Measure.COST else f"{value:.0f} tokens"
-        case bool():
-            return str(value).lower()
-        case float():
-            return render_duration(value)
-        case tuple():
-            return json.dumps([str(each) for each in value], ensure_ascii=False)
-        case _:
-            return str(value)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import shutil
-import socket
-import struct
 import subprocess
 from collections.abc import Mapping
 from importlib.resources import files as package_files
@@ -17,34 +13,11 @@ from typing import Final
 import libtmux
 from libtmux.common import tmux_cmd
 
-from orchestrator.formats.scarcity import cause_of
-from orchestrator.hosts.open_files import let_open_more
-from orchestrator.hosts.tmux_failures import failure, is_of_another_version
-from orchestrator.model.errors import Lasting, Unavailable
+from orchestrator.hosts.tmux_calls import DEADLINE, TmuxCalls, lines_of
 from orchestrator.ports.files import Files
-
-DEADLINE: Final = 5.0
-"""Seconds that one call may take. It takes 3 ms; a frozen server would hang it forever."""
 
 _CONFIG: Final = package_files("orchestrator.hosts").joinpath("tmux.conf")
 _LOG: Final = logging.getLogger(__name__)
-
-_PASSED: Final = (
-    "HOME",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TMUX_TMPDIR",
-    "TZ",
-    "USER",
-)
-"""The parts of our environment that the tmux server gets: every pane that a user opens there inherits them."""
 
 
 class Tmux(libtmux.Server):
@@ -65,85 +38,34 @@ class Tmux(libtmux.Server):
         deadline: float = DEADLINE,
         config: Path | None = None,
     ) -> None:
-        path = os.fspath(Path(socket).expanduser()) if "/" in socket else None
+        calls = TmuxCalls(socket, environ, deadline, config or Path(str(_CONFIG)))
         super().__init__(
-            socket_name=None if path else socket,
-            socket_path=path,
+            socket_name=None if calls.path else socket,
+            socket_path=calls.path or None,
             config_file=str(config or _CONFIG),
-            tmux_bin=_found(environ),
+            tmux_bin=calls.program,
         )
-        self._environment = {name: environ[name] for name in _PASSED if name in environ}
-        self._deadline = deadline
+        self._calls = calls
 
     def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> tmux_cmd:
         """Run one tmux command (or several, with ";" as a word between them) and return its output.
 
         Raises:
-            NoServer: no server runs on the socket.
-            NoTarget: the session, window or pane does not exist.
-            TmuxFailed: tmux refused for another reason.
-            Unavailable: tmux is not installed, could not be started, or did not answer in time.
-            Lasting: it is not installed, or the server is of another version.
+            NoServer, NoTarget, TmuxFailed, Unavailable, Lasting: as `TmuxCalls.run`.
 
         """
-        where = f"-S{self.socket_path}" if self.socket_path else f"-L{self.socket_name}"
         aim = () if target is None else ("-t", str(target))
-        try:
-            done = _Answer(
-                ("-u", f"-f{self.config_file}", where, cmd, *aim, *args),
-                program=self.tmux_bin,
-                environment=self._environment,
-                deadline=self._deadline,
-            )
-        except _Late as late:
-            why = let_open_more(self._server()) or "its server may be frozen"
-            raise Unavailable(f"{late}: {why}") from late
-        if done.returncode == 0:
-            return done
-        words = " ".join(done.stderr) or f"exit {done.returncode}"
-        raise failure(cmd, words, where[2:], self._server() if is_of_another_version(words) else 0)
-
-    def _server(self) -> int:
-        """Return the pid of the server that listens on the socket; 0 if that is unknown."""
-        folder = Path(self._environment.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"  # noqa: S108 (as tmux)
-        path = self.socket_path or folder / (self.socket_name or "default")
-        with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError, AttributeError):
-            client.settimeout(self._deadline)
-            client.connect(os.fspath(path))
-            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-            return int(struct.unpack("3i", credentials)[0])
-        return 0
-
-
-class _Late(Exception):
-    """A call did not end by its deadline."""
+        return _Answer(self._calls.run(cmd, *aim, *args))
 
 
 class _Answer(tmux_cmd):
-    """libtmux's class for a finished command, with a deadline and an environment of its own."""
+    """libtmux's class for a finished command, which has ended already."""
 
-    def __init__(
-        self, words: tuple[str, ...], *, program: str | None, environment: dict[str, str], deadline: float
-    ) -> None:
-        if program is None:
-            raise Lasting("tmux is not installed: install it with your package manager")
-        self.cmd = [program, *words]
-        try:
-            done = subprocess.run(
-                self.cmd,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env=environment,
-                timeout=deadline,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise _Late(f"tmux did not answer within {deadline:g} s") from error
-        except OSError as error:
-            raise Unavailable(f"tmux could not be started: {cause_of(error)}") from error
+    def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        self.cmd = [os.fspath(word) for word in done.args]
         self.returncode = done.returncode
         self.stdout = done.stdout.decode(errors="backslashreplace").split("\n")
-        self.stderr = done.stderr.decode(errors="backslashreplace").splitlines()
+        self.stderr = lines_of(done.stderr)
 
 
 def kept_config(files: Files, path: Path) -> Path:
@@ -158,7 +80,3 @@ def kept_config(files: Files, path: Path) -> Path:
         _LOG.warning("%s is not written (%s): tmux reads %s", path, error, _CONFIG)
         return Path(str(_CONFIG))
     return path
-
-
-def _found(environ: Mapping[str, str]) -> str | None:
-    return shutil.which("tmux", path=environ.get("PATH"))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.model.limits import Limits
 
 
 class Measure(StrEnum):
@@ -25,6 +29,16 @@ class Budget:
     cost: float | None = None
     time: float | None = None
     alone: bool = False
+
+    def within(self, limits: Limits) -> Budget:
+        """Return what a task may use whose own limits these are: where they say nothing, the settings do."""
+        if self.alone:
+            return Budget(self.tokens, self.cost, self.time)
+        return Budget(
+            limits.max_task_tokens if self.tokens is None else self.tokens,
+            limits.max_task_cost if self.cost is None else self.cost,
+            limits.max_task_time if self.time is None else self.time,
+        )
 
     def of(self, measure: Measure) -> float | None:
         """Return how much of one thing it is."""

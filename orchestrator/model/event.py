@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.model.permission import ToolRequest
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 

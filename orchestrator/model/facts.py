@@ -16,10 +16,10 @@ from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import Report
-from orchestrator.model.permission import Judgement
 from orchestrator.model.run import Delivery, Exit, Leftover, Sight
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
+from orchestrator.model.tool_request import Judgement
 from orchestrator.model.usage import Usage
 
 

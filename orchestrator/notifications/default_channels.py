@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.notification import DEFAULT_CHANNELS, DESKTOP
 
 if TYPE_CHECKING:
-    from orchestrator.model.settings import NotifySettings
+    from orchestrator.model.notify_settings import NotifySettings
 
 _DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
 

@@ -19,7 +19,7 @@ from orchestrator.notifications.spool import FAILED, FOLDERS, NEW, TOLD, Spool
 from orchestrator.notifications.wording import message
 
 if TYPE_CHECKING:
-    from orchestrator.model.settings import NotifySettings
+    from orchestrator.model.notify_settings import NotifySettings
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.sender import Sender, SendOutcome
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from orchestrator.model.notification import Channel
-    from orchestrator.model.settings import NotifySettings
+    from orchestrator.model.notify_settings import NotifySettings
 
 HOUR: Final = 3600.0
 TOGETHER: Final = 10

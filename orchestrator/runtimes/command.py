@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
-from orchestrator.model.event import Event, Reply
 from orchestrator.model.permission import Act
-from orchestrator.runtimes import Launching, Spawn
-from orchestrator.runtimes.screens import ScreenRule
+from orchestrator.runtimes import Launching
+
+if TYPE_CHECKING:  # a look at the agents makes this runtime: it needs no event, and no screen
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from orchestrator.model.agents import Agent
+    from orchestrator.model.event import Event, Reply
+    from orchestrator.runtimes import Spawn
+    from orchestrator.runtimes.screens import ScreenRule
 
 
 class Command:

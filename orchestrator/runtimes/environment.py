@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.model.settings import NEVER_PASSED
+from orchestrator.model.environment import NEVER_PASSED
 
 
 @dataclass(frozen=True, slots=True)

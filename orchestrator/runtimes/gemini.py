@@ -26,7 +26,8 @@ from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Read
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import passed

@@ -18,7 +18,8 @@ from orchestrator.formats.agent_file import MODEL_TO_KIRO
 from orchestrator.formats.json_fields import listed, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.hooks import CAUTION_FILES
 from orchestrator.runtimes.screens import ScreenRule, shipped_rules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,11 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree
 from orchestrator.workspaces.checkout import Checkout, open_up
-from orchestrator.workspaces.commit_work import base_of
 from orchestrator.workspaces.ref_compaction import GATHERED
-from orchestrator.workspaces.snapshot import seen
 
 if TYPE_CHECKING:
     from orchestrator.workspaces.repository import Repository
@@ -69,7 +65,7 @@ def held(repository: Repository, code: Path, branch: str, base: str, root: Path)
     trees, unsaved = dict[Path, str](), list[Path]()
     for path in sorted(root.iterdir()) if root.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
-            trees[path], saved = _looked_at(repository, Tree(code, root, path.name, branch, base))
+            trees[path], saved = _looked_at(repository, code, path, branch, base)
             unsaved += [] if saved else [path]
     return TaskRefs(refs_of(repository, branch), trees, tuple(unsaved))
 
@@ -134,11 +130,18 @@ def drop_folder(folder: Path) -> None:
         raise Unavailable(f"{folder} cannot be removed: {error}") from error
 
 
-def _looked_at(repository: Repository, tree: Tree) -> tuple[str, bool]:
+def _looked_at(repository: Repository, code: Path, path: Path, branch: str, base: str) -> tuple[str, bool]:
     """Return the commit on which a worktree stands, and whether all that lies there is committed.
 
     What git cannot look at may hold what is not.
     """
+    import tempfile  # only where there is a worktree: what follows imports more than all else here
+
+    from orchestrator.ports.workspaces import Tree
+    from orchestrator.workspaces.commit_work import base_of
+    from orchestrator.workspaces.snapshot import seen
+
+    tree = Tree(code, path.parent, path.name, branch, base)
     head = ""
     with suppress(Refused, Unavailable), tempfile.TemporaryDirectory() as folder:
         checkout = Checkout.at(repository, tree.path)

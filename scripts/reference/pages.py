@@ -9,6 +9,7 @@ from typing import Final
 from orchestrator.cli.parser import PROGRAM
 from scripts.reference.cli import cli_pages
 from scripts.reference.code_map import code_map_pages
+from scripts.reference.completion import completion_scripts
 from scripts.reference.handoffs import handoff_pages
 from scripts.reference.manual import manual_pages
 from scripts.reference.schemas import json_pages, schema_files
@@ -20,6 +21,7 @@ from scripts.reference.verbs import called
 ROOT: Final = Path(__file__).resolve().parents[2]
 REFERENCE: Final = Path("docs/reference")
 MANUAL: Final = Path("docs/man")
+COMPLETIONS: Final = Path("orchestrator/cli/completions")
 
 
 def made() -> dict[Path, str]:
@@ -60,11 +62,14 @@ def _made() -> Iterator[tuple[Path, str]]:
             yield REFERENCE / name, text
     for name, text in manual_pages():
         yield MANUAL / name, text
+    for name, text in completion_scripts():
+        yield COMPLETIONS / name, text
 
 
 def _committed(root: Path) -> Iterator[Path]:
     """Yield the files that this program has made at some time: of pages, those that say so in their first line."""
     yield from (root / MANUAL).glob("*.1")
+    yield from (root / COMPLETIONS).glob("task.*")
     yield from (root / REFERENCE / "schemas").glob("*.json")
     for page in (root / REFERENCE).glob("*.md"):
         with page.open(encoding="utf-8") as file:

@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.programs import KEYS as PROGRAM_KEYS
-from orchestrator.formats.setting_kinds import AMOUNTS, FORMER_KEYS, KEYS, SECTIONS, Key, bounds_of
+from orchestrator.formats.setting_kinds import (
+    AMOUNTS,
+    FORMER_KEYS,
+    SECTIONS,
+    Key,
+    bounds_of,
+    class_of,
+    keys_of,
+)
 from orchestrator.model.budget import Measure
 from orchestrator.model.notification import DEFAULT_CHANNELS
 from orchestrator.model.pools import Pool
@@ -72,13 +80,13 @@ def settings_pages() -> Iterator[tuple[str, str]]:
 
 
 def _section(name: str) -> str:
-    title = summary(SECTIONS[name]).partition(": ")[2]
+    title = summary(class_of(name)).partition(": ")[2]
     return f"## [{name}]\n\n{title[0].upper()}{title[1:]}\n\n{_table(name)}"
 
 
 def _table(section: str) -> str:
-    said = meanings(SECTIONS[section])
-    default = SECTIONS[section]()
+    said = meanings(class_of(section))
+    default = class_of(section)()
     former = {new: old for (of, old), new in FORMER_KEYS.items() if of == section}
     rows = [
         (
@@ -88,8 +96,7 @@ def _table(section: str) -> str:
             said[each.field],
             code(former.get(each.key, "")),
         )
-        for each in KEYS
-        if each.section == section
+        for each in keys_of(section)
     ]
     if not former:
         return table(_HEADINGS, [row[:-1] for row in rows])
@@ -98,7 +105,7 @@ def _table(section: str) -> str:
 
 def _kind(each: Key) -> tuple[str, str]:
     if each.key in AMOUNTS:
-        kind, unit = _AMOUNTS[AMOUNTS[each.key]]
+        kind, unit = _AMOUNTS[Measure(AMOUNTS[each.key])]
         return f"{kind}, or `none`", unit
     match each.kind:
         case "float":
@@ -182,7 +189,11 @@ def _needed(section: str, each: Field[Any]) -> str:
 
 def undocumented() -> list[str]:
     """Return the settings that say nothing of themselves."""
-    classes = {**SECTIONS, "runtimes": Program, "hosts": Pool, "prices": Price}
+    classes = {name: class_of(name) for name in SECTIONS} | {
+        "runtimes": Program,
+        "hosts": Pool,
+        "prices": Price,
+    }
     return [
         f"{section}.{each.name}"
         for section, of in classes.items()

@@ -46,6 +46,12 @@ class Begun:
         runs = layout.task_runs(self.home)
         return until(lambda: next((path.parent.name for path in runs.glob("*/pid")), ""), "the first run")
 
+    @property
+    def rests(self) -> bool:
+        """Whether the task is shown as stopped, with all its agents gone."""
+        shown = json.loads(layout.task_state(self.home).read_text())
+        return shown["state"] == "stopped" and {agent["state"] for agent in shown["agents"]} == {"gone"}
+
     def ask(self, verb: str, **arguments: str) -> None:
         """Have a request heard, and wait for the daemon's reply."""
         request = send(str(self.home), verb, arguments)

@@ -22,8 +22,8 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.agents import Agent
+from orchestrator.model.environment import PASSED
 from orchestrator.model.event import Event, EventKind, Reply, Say
-from orchestrator.model.settings import PASSED
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes import Runtime, Spawn
 from orchestrator.runtimes.environment import passed

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.cli.exits import Exit
 from orchestrator.daemon.service import BOX_WORKERS
-from orchestrator.model.settings import DaemonSettings
+from orchestrator.model.sections import DaemonSettings
 from tests.integration.daemon.world import AGENT, World, a_world
 from tests.remote.boxes import Boxes
 from tests.remote.furnished import ONE_EACH, furnished

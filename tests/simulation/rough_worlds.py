@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from orchestrator.model.settings import DaemonSettings, LogSettings, Settings
+from orchestrator.model.sections import DaemonSettings, LogSettings
+from orchestrator.model.settings import Settings
 from tests.simulation.engine.box_faults import BoxRates
 from tests.simulation.engine.fault_schedule import BUSY
 from tests.simulation.engine.faults import CALM, HOUR, NEVER, Chances, Rates

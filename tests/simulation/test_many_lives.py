@@ -14,7 +14,8 @@ import pytest
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.retention.log_retention import LogRetention
 from orchestrator.model.run import Life
-from orchestrator.model.settings import LogSettings, Settings
+from orchestrator.model.sections import LogSettings
+from orchestrator.model.settings import Settings
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.task_state import PMState
 from tests.simulation.engine.scenario import Scenario

@@ -7,10 +7,35 @@ _agent_orchestrator() {
     local given=() kinds=() whole=$current first=$COMP_CWORD
     COMPREPLY=()
     if ((COMP_CWORD < 2)); then
-        want='=@VERBS@'
+        want='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
-@CASES@
+            start) options='--help --project --template --check --json --yes --follow --verbose' valued='--project=folders --template=templates' places='tasks' ;;
+            status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
+            list) options='--help --project --archived --json' valued='--project=folders' ;;
+            hosts) options='--help --json' ;;
+            stop) options='--help --project' valued='--project=folders' places='tasks' ;;
+            attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
+            checkin) options='--help --project' valued='--project=folders' places='tasks' ;;
+            logs) options='--help --project --attempt --check -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
+            why) options='--help --project -n --json' valued='--project=folders -n=-' places='tasks+runs+questions runs+questions' ;;
+            diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
+            merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
+            rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
+            delete) options='--help --project --yes --unmerged --archived' valued='--project=folders' places='tasks' ;;
+            archive) options='--help --project --yes --restore' valued='--project=folders' places='tasks' ;;
+            spawn) options='--help --project --task-dir --handoff --instructions --remote' valued='--project=folders --task-dir=folders --handoff=files --instructions=- --remote=-' places='tasks+agents agents' ;;
+            order) options='--help --project' valued='--project=folders' places='tasks+agents agents -' ;;
+            questions) options='--help --project --json' valued='--project=folders' places='tasks' ;;
+            answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
+            notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
+            templates) options='--help --json' ;;
+            setup-agents) options='--help --project --form' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
+            config) options='--help --json' ;;
+            doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
+            completion) options='--help' places='=bash,zsh,fish' ;;
+            daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
+            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
             *) return ;;
         esac
         if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

@@ -11,11 +11,128 @@ function __agent_orchestrator
     set -l given
     if test (count $words) -lt 2
         printf '%s\t%s\n' \
-@VERBS@
+            start 'create a task'"'"'s folder; begin the task, or go on with it' \
+            status 'show the state of a task' \
+            list 'show all tasks' \
+            hosts 'show the boxes on which agents work, and their state' \
+            stop 'end the PM'"'"'s work on a task, and its agents' \
+            attach 'watch the agents in tmux' \
+            checkin 'let the PM check a task now' \
+            logs 'show what the PM decided, or what an agent'"'"'s terminal showed' \
+            why 'show why the PM did what it did' \
+            diff 'show what a task, or one of its steps, has changed' \
+            merge 'merge a task'"'"'s branch into yours, or undo that' \
+            rebase 'move a task'"'"'s work on top of your branch as it is now' \
+            delete 'delete a task, with all that belongs to it' \
+            archive 'pack a task into one file and remove it, or restore it' \
+            spawn 'start an agent with a handoff of your own' \
+            order 'start an agent with a sentence' \
+            questions 'show what waits for your answer' \
+            answer 'answer a question' \
+            notify 'try the notification channels, list notifications' \
+            templates 'show the templates that a task can start from' \
+            setup-agents 'write the default agents into a project' \
+            config 'show each setting, its value and where the value comes from' \
+            doctor 'check what is installed and what a task would lack' \
+            completion 'print a completion script for bash, zsh or fish' \
+            daemon 'start, stop, install or inspect the daemon' \
+            help 'explain a verb, `json` documents and `schemas`, or `exit-codes`'
         return
     end
     switch $words[2]
-@CASES@
+        case start
+            set options --help --project --template --check --json --yes --follow --verbose
+            set valued --project=folders --template=templates
+            set places tasks
+        case status
+            set options --help --project --json --exit-code
+            set valued --project=folders
+            set places tasks
+        case list
+            set options --help --project --archived --json
+            set valued --project=folders
+        case hosts
+            set options --help --json
+        case stop
+            set options --help --project
+            set valued --project=folders
+            set places tasks
+        case attach
+            set options --help --project --read-only
+            set valued --project=folders
+            set places tasks+runs runs
+        case checkin
+            set options --help --project
+            set valued --project=folders
+            set places tasks
+        case logs
+            set options --help --project --attempt --check -n -f
+            set valued --project=folders --attempt=- -n=-
+            set places tasks+runs -
+        case why
+            set options --help --project -n --json
+            set valued --project=folders -n=-
+            set places tasks+runs+questions runs+questions
+        case diff
+            set options --help --project --attempt --stat --list
+            set valued --project=folders --attempt=-
+            set places tasks+steps steps
+        case merge
+            set options --help --project --dry-run --anyway --no-ff --undo
+            set valued --project=folders
+            set places tasks
+        case rebase
+            set options --help --project --dry-run
+            set valued --project=folders
+            set places tasks
+        case delete
+            set options --help --project --yes --unmerged --archived
+            set valued --project=folders
+            set places tasks
+        case archive
+            set options --help --project --yes --restore
+            set valued --project=folders
+            set places tasks
+        case spawn
+            set options --help --project --task-dir --handoff --instructions --remote
+            set valued --project=folders --task-dir=folders --handoff=files --instructions=- --remote=-
+            set places tasks+agents agents
+        case order
+            set options --help --project
+            set valued --project=folders
+            set places tasks+agents agents -
+        case questions
+            set options --help --project --json
+            set valued --project=folders
+            set places tasks
+        case answer
+            set options --help --project
+            set valued --project=folders
+            set places tasks+questions questions -
+        case notify
+            set options --help --channel --all --json
+            set valued --channel=-
+            set places =test,list
+        case templates
+            set options --help --json
+        case setup-agents
+            set options --help --project --form
+            set valued --project=folders --form==claude,codex,gemini,opencode,kiro,all
+        case config
+            set options --help --json
+        case doctor
+            set options --help --project --json
+            set valued --project=folders
+            set places boxes
+        case completion
+            set options --help
+            set places =bash,zsh,fish
+        case daemon
+            set options --help --json
+            set places =run,start,status,stop,install,uninstall,alarm
+        case help
+            set options --help
+            set places =start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -9,13 +9,63 @@ _agent_orchestrator() {
     integer n
     if ((CURRENT < 3)); then
         names=(
-@VERBS@
+            'start:create a task'"'"'s folder; begin the task, or go on with it'
+            'status:show the state of a task'
+            'list:show all tasks'
+            'hosts:show the boxes on which agents work, and their state'
+            'stop:end the PM'"'"'s work on a task, and its agents'
+            'attach:watch the agents in tmux'
+            'checkin:let the PM check a task now'
+            'logs:show what the PM decided, or what an agent'"'"'s terminal showed'
+            'why:show why the PM did what it did'
+            'diff:show what a task, or one of its steps, has changed'
+            'merge:merge a task'"'"'s branch into yours, or undo that'
+            'rebase:move a task'"'"'s work on top of your branch as it is now'
+            'delete:delete a task, with all that belongs to it'
+            'archive:pack a task into one file and remove it, or restore it'
+            'spawn:start an agent with a handoff of your own'
+            'order:start an agent with a sentence'
+            'questions:show what waits for your answer'
+            'answer:answer a question'
+            'notify:try the notification channels, list notifications'
+            'templates:show the templates that a task can start from'
+            'setup-agents:write the default agents into a project'
+            'config:show each setting, its value and where the value comes from'
+            'doctor:check what is installed and what a task would lack'
+            'completion:print a completion script for bash, zsh or fish'
+            'daemon:start, stop, install or inspect the daemon'
+            'help:explain a verb, `json` documents and `schemas`, or `exit-codes`'
         )
         _describe -t verbs verb names
         return
     fi
     case ${words[2]} in
-@CASES@
+            start) options='--help --project --template --check --json --yes --follow --verbose' valued='--project=folders --template=templates' places='tasks' ;;
+            status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
+            list) options='--help --project --archived --json' valued='--project=folders' ;;
+            hosts) options='--help --json' ;;
+            stop) options='--help --project' valued='--project=folders' places='tasks' ;;
+            attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
+            checkin) options='--help --project' valued='--project=folders' places='tasks' ;;
+            logs) options='--help --project --attempt --check -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
+            why) options='--help --project -n --json' valued='--project=folders -n=-' places='tasks+runs+questions runs+questions' ;;
+            diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
+            merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
+            rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
+            delete) options='--help --project --yes --unmerged --archived' valued='--project=folders' places='tasks' ;;
+            archive) options='--help --project --yes --restore' valued='--project=folders' places='tasks' ;;
+            spawn) options='--help --project --task-dir --handoff --instructions --remote' valued='--project=folders --task-dir=folders --handoff=files --instructions=- --remote=-' places='tasks+agents agents' ;;
+            order) options='--help --project' valued='--project=folders' places='tasks+agents agents -' ;;
+            questions) options='--help --project --json' valued='--project=folders' places='tasks' ;;
+            answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
+            notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
+            templates) options='--help --json' ;;
+            setup-agents) options='--help --project --form' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
+            config) options='--help --json' ;;
+            doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
+            completion) options='--help' places='=bash,zsh,fish' ;;
+            daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
+            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

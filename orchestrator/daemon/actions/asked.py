@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator.daemon.actions.finish import judged_elsewhere
 from orchestrator.model.actions import Action, Commit, End, Inspect, Launch, Look, Nudge, ResolveEvidence
-from orchestrator.pm.plan.work_location import lasting_places, location_of
+from orchestrator.pm.plan.tree_lives import lasting_places
+from orchestrator.pm.plan.work_location import location_of
 
 if TYPE_CHECKING:
     from orchestrator.model.task import Location

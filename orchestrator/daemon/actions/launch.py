@@ -40,7 +40,8 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.pm.plan.work_location import begins_work, makes_ready, only_looks
+from orchestrator.pm.plan.tree_lives import begins_work, makes_ready
+from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.ports.workspaces import TreeLost

@@ -19,7 +19,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.facts import EvidenceResolved
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.plan.work_location import lasting_places
+from orchestrator.pm.plan.tree_lives import lasting_places
 from orchestrator.pm.state.results import accepted_work
 from orchestrator.ports.files import Unreadable
 

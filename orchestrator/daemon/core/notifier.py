@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from orchestrator.daemon.core.hints import Hint
     from orchestrator.daemon.core.worker_pool import Executor
-    from orchestrator.model.settings import NotifySettings
+    from orchestrator.model.notify_settings import NotifySettings
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.files import Files
     from orchestrator.ports.sender import Sender

@@ -11,7 +11,8 @@ from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.model.host_names import HERE
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.plan.work_location import life_of, location_of
+from orchestrator.pm.plan.tree_lives import life_of
+from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.host_kind import host_of_kind

@@ -24,7 +24,8 @@ from orchestrator.formats.text import cut, neutral
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import EventLanded
-from orchestrator.model.permission import Judgement, Ruling
+from orchestrator.model.permission import Ruling
+from orchestrator.model.tool_request import Judgement
 from orchestrator.pm.handlers.permission_requests import leave_for
 from orchestrator.pm.permissions import judge
 from orchestrator.ports.files import Unreadable
@@ -36,9 +37,10 @@ if TYPE_CHECKING:
 
     from orchestrator.daemon.core.task_paths import TaskPaths
     from orchestrator.daemon.ingest.transcripts import Line
-    from orchestrator.model.permission import Policy, ToolRequest
+    from orchestrator.model.permission import Policy
     from orchestrator.model.programs import Program
     from orchestrator.model.run import Run
+    from orchestrator.model.tool_request import ToolRequest
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Entry, Files
     from orchestrator.runtimes import Runtime

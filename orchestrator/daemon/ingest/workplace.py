@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import granted, task_folder_of, tree_of, workspace_of
-from orchestrator.model.permission import Workplace
+from orchestrator.model.tool_request import Workplace
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.files import Unreadable
 

@@ -14,7 +14,7 @@ from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut
 from orchestrator.formats.timestamps import day_said
 from orchestrator.model.facts import JournalDamaged, ZoneChanged
-from orchestrator.model.settings import LogSettings
+from orchestrator.model.sections import LogSettings
 from orchestrator.pm.decide import decide
 from orchestrator.pm.explain.sentences import explain
 

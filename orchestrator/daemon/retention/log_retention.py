@@ -22,7 +22,7 @@ from orchestrator.ports.files import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from orchestrator.model.settings import LogSettings
+    from orchestrator.model.sections import LogSettings
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
 

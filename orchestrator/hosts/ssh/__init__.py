@@ -1,1 +1,5 @@
 """Boxes over SSH."""
+
+from typing import Final
+
+LEAST_RSYNC: Final = (3, 1)

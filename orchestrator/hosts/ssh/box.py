@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.formats.text import neutral
+from orchestrator.hosts.ssh import LEAST_RSYNC
 from orchestrator.hosts.ssh.login import LOGIN_SHELL
 from orchestrator.model.errors import Refused, Unavailable
 
@@ -21,7 +22,6 @@ MOST_OFFSET: Final = 120.0
 """Seconds that the box's clock may differ; a larger difference is reported, as logs will seem out of order."""
 
 LEAST_TMUX: Final = (3, 0)
-LEAST_RSYNC: Final = (3, 1)
 _LINE: Final = re.compile(r"([a-z_]{1,20})=(.{0,400})")
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")

@@ -22,9 +22,9 @@ from orchestrator.pm.state.tracing import Trace
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import EventLanded
-    from orchestrator.model.permission import Judgement, ToolRequest
     from orchestrator.model.question import Question
     from orchestrator.model.run import Run
+    from orchestrator.model.tool_request import Judgement, ToolRequest
     from orchestrator.pm.state.draft import Draft
 
 _LATER: Final = Reply(

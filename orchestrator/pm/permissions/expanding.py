@@ -19,7 +19,7 @@ from orchestrator.formats.shell.tree import (
     Text,
     Word,
 )
-from orchestrator.model.permission import Workplace
+from orchestrator.model.tool_request import Workplace
 from orchestrator.pm.permissions.braces import braced
 from orchestrator.pm.permissions.fields import ANYTHING, FILES, MARKS, OWN_PROCESS, SAME_PATH, TOKEN, Field
 from orchestrator.pm.permissions.parameters import applied

@@ -8,7 +8,8 @@ from enum import IntEnum
 from typing import Final
 
 from orchestrator.formats.text import cut, one_line
-from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling, Workplace
+from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
+from orchestrator.model.tool_request import Workplace
 from orchestrator.pm.permissions.fields import readable
 
 _SHOWN: Final = 160

@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, assert_never
 
-from orchestrator.model.permission import (
-    Act,
-    Judgement,
-    PermissionRule,
-    Permissions,
-    Policy,
-    Ruling,
-    ToolRequest,
-    Workplace,
-)
+from orchestrator.model.permission import Act, PermissionRule, Permissions, Policy, Ruling
+from orchestrator.model.tool_request import Judgement, ToolRequest, Workplace
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import address_matches, wild
 from orchestrator.pm.permissions.network import allowed_address

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.formats.shell.tree import Node, Pipeline, Script, Simple
-from orchestrator.model.permission import Workplace
+from orchestrator.model.tool_request import Workplace
 from orchestrator.pm.permissions.expanding import Expander
 from orchestrator.pm.permissions.fields import ANYTHING, TOKEN, Field
 from orchestrator.pm.permissions.matching import plain_name

@@ -15,7 +15,8 @@ from orchestrator.pm.plan.consultations import consult, is_consultation, run_bef
 from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.plan.skills import skills_for
-from orchestrator.pm.plan.work_location import begins_life, host_of, life_of
+from orchestrator.pm.plan.tree_lives import begins_life, life_of
+from orchestrator.pm.plan.work_location import host_of
 from orchestrator.pm.state.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.state.order_names import order_name
 from orchestrator.pm.state.results import delivered, shortfalls

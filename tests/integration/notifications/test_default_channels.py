@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.model.notification import DEFAULT_CHANNELS, Channel
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications.default_channels import at_hand
 from orchestrator.notifications.subprocess_sender import SubprocessSender
 from orchestrator.notifications.terminals import MOST, ring, terminals

@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Policy, Ruling, ToolRequest, Workplace
+from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.tool_request import ToolRequest, Workplace
 from orchestrator.pm.permissions import judge
 from tests.integration.permissions.lines import random_line
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from orchestrator.model.notification import Channel, NotificationRule
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.ports.sender import Message, SendOutcome, SendResult
 from orchestrator.testing.fake_sender import FakeSender
 from tests.simulation.engine.scenario import Scenario

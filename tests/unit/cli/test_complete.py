@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from orchestrator.cli.completion_grammar import ASKED, FILES, FOLDERS, grammar
 from orchestrator.cli.main import VERBS
+from scripts.reference.completion_grammar import ASKED, FILES, FOLDERS, grammar
 
 
 def names(said):

@@ -5,7 +5,7 @@ import pytest
 from orchestrator.cli.diagnosis import findings, login_of
 from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, VersionReply
-from orchestrator.model.settings import PASSED
+from orchestrator.model.environment import PASSED
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 
 CLAUDE, CODEX, *_ = AGENT_CLIS

@@ -1,5 +1,6 @@
 """Which modules a verb imports: what it costs before it says a word. No time is measured here; scripts/bench does."""
 
+import os
 import subprocess
 import sys
 
@@ -10,8 +11,9 @@ from orchestrator.formats.text import names
 
 HEAVY = names(
     """
-    apprise apscheduler asyncio concurrent email http importlib.resources libtmux logging paramiko pathlib platformdirs
-    pydantic requests ssl subprocess tempfile tomllib typing urllib3 watchdog zipfile
+    apprise apscheduler asyncio concurrent difflib email hashlib http importlib.metadata importlib.resources libtmux
+    logging paramiko pathlib platformdirs pydantic requests secrets ssl subprocess tarfile tempfile tomllib typing
+    urllib3 watchdog zipfile
     """
 )
 """What costs more than a tenth of an interpreter's start, and is to be imported by those only that need it."""
@@ -27,17 +29,14 @@ READING = {
     ("questions",): ("", "cli layout"),
     ("logs", "tidy"): ("pathlib typing", "cli daemon formats model layout ports"),
     ("why", "tidy"): ("pathlib typing", "cli daemon formats model layout pm ports"),
-    ("config",): ("pathlib tomllib typing", "cli formats model layout plain_files"),
+    ("config",): ("hashlib pathlib tomllib typing", "cli formats model layout plain_files"),
     ("templates",): ("pathlib typing", "cli formats model layout plain_files runtimes shipped"),
     ("notify", "list"): ("pathlib typing", "cli formats hosts model layout ports notifications"),
     ("daemon", "status"): ("pathlib typing subprocess", "cli model layout plain_files runtimes shipped"),
-    ("completion", "bash"): (
-        "pathlib typing subprocess",
-        "cli daemon formats model layout plain_files pm ports",
-    ),
+    ("completion", "bash"): ("", "cli layout"),
     ("diff", "tidy"): (
-        "pathlib typing subprocess tempfile",
-        "cli daemon formats hosts model layout plain_files ports workspaces",
+        "pathlib typing subprocess",
+        "cli daemon formats model layout plain_files ports workspaces",
     ),
     ("list", "--archived"): ("pathlib typing", "cli formats layout"),
 }
@@ -47,20 +46,50 @@ Of `formats`, `status` takes what imports nothing else: how moments and amounts 
 prices, which is TOML.
 """
 
-LONGER = {"doctor"}
-"""Verbs that say a first word before they import what they need."""
+CHANGING = (
+    ("stop", "tidy"),
+    ("attach", "tidy"),
+    ("checkin", "tidy"),
+    ("merge", "tidy"),
+    ("rebase", "tidy"),
+    ("delete", "tidy"),
+    ("spawn", "tidy", "dev"),
+    ("order", "tidy", "dev", "Hurry"),
+    ("answer", "tidy", "q1", "yes"),
+)
+"""Verbs that ask the daemon, a box or git, as far as they come in a project without a repository."""
+
+CLASSES = 25
+"""So many dataclasses take as long to be made as an interpreter to start."""
+
+LONGER = {"archive", "doctor", "setup-agents", "start"}
+"""Verbs that say a first word before they import what they need, or need much of what there is."""
 
 
 def imported(words):
     """Return the modules that a command has imported when it ends."""
+    return told(words, "sorted(set(sys.modules) - before)")
+
+
+def classes(words):
+    """Return the dataclasses of ours that a command has made when it ends."""
+    ours = "[m for name, m in list(sys.modules.items()) if name.startswith('orchestrator')]"
+    made = "isinstance(c, type) and c.__module__ == m.__name__ and '__dataclass_fields__' in vars(c)"
+    return told(
+        words, f"[f'{{m.__name__}}.{{c.__name__}}' for m in {ours} for c in vars(m).values() if {made}]"
+    )
+
+
+def told(words, expression):
+    """Return the words of an expression, evaluated where a command has ended."""
     code = (
         "import sys; before = set(sys.modules)\n"
         "from orchestrator.cli.main import main\n"
         f"main({list(words)!r})\n"
-        "print(*sorted(set(sys.modules) - before), file=sys.stderr)\n"
+        f"print('told', *{expression}, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    return done.stderr.splitlines()[-1].split()
+    return done.stderr.splitlines()[-1].split()[1:]
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)
@@ -75,13 +104,53 @@ def test_a_reading_verb_imports_no_more_than_it_needs(house, words):
     assert ours <= names(rooms)
 
 
-def test_every_verb_that_only_looks_is_held(house):
-    """The others ask the daemon, a box or git, and wait for these."""
-    changing = {
-        "start", "stop", "attach", "checkin", "merge", "rebase", "delete", "archive",
-        "spawn", "order", "answer", "setup-agents",
-    }  # fmt: skip
-    assert {words[0] for words in READING} | LONGER | changing >= set(VERBS)
+@pytest.mark.parametrize("words", [("list",), ("questions",), ("status", "tidy")], ids=" ".join)
+def test_a_verb_imports_no_more_while_no_daemon_runs(house, words):
+    """With nothing at work there is nothing to report: the whole notifier was imported to find that out."""
+    house.task(state="stopped", agents=[])
+    beat = house.state / "daemon.beat"
+    beat.write_text('{"pid": 4194305, "started_at": 1.0, "beat_at": 2.0, "every": 5.0, "monotonic": 0.0}')
+    os.utime(beat, (2.0, 2.0))
+    modules = imported(words)
+    assert "orchestrator.cli.alarm" in modules
+    assert not {name for name in HEAVY if name in modules}
+    ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
+    assert ours <= names("cli formats layout")
+
+
+def test_every_verb_is_held():
+    assert {words[0] for words in (*READING, *CHANGING)} | LONGER >= set(VERBS)
+
+
+@pytest.mark.parametrize("words", [*READING, *CHANGING], ids=" ".join)
+def test_a_verb_makes_few_classes(house, words):
+    """What a command imports of ours costs it most by the classes that are made: of settings, of which it reads one."""
+    house.task()
+    made = classes(words)
+    assert len(made) <= CLASSES, made
+
+
+def test_a_check_before_the_start_imports_no_engine(house, monkeypatch):
+    """It asks which gates and runtimes there are, not what they decide or say; and it calls tmux once."""
+    monkeypatch.chdir(house.project)
+    folder = house.project / "tasks" / "new"
+    folder.mkdir(parents=True)
+    text = "# Task: new\n\n## Goal\nGo.\n\n## Success Criteria\n- [ ] done\n\n## Agent Config\ndev.command: true\n"
+    (folder / "task.md").write_text(text)
+    modules = set(imported(("start", "new", "--check")))
+    assert "orchestrator.cli.start_check" in modules
+    heavy = {
+        "libtmux",
+        "pydantic",
+        "secrets",
+        "orchestrator.cli.follow",
+        "orchestrator.hosts.ssh.link",
+        "orchestrator.model.event",
+        "orchestrator.model.facts",
+        "orchestrator.pm.decide",
+    }
+    assert not modules & heavy
+    assert len(classes(("start", "new", "--check"))) <= 3 * CLASSES
 
 
 @pytest.mark.parametrize("verb", VERBS)

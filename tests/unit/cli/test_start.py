@@ -713,6 +713,17 @@ def test_a_check_speaks_only_of_the_clis_that_the_task_uses(start, brief):
     assert not topics & {"codex", "gemini", "aider", "opencode", "kiro"}
 
 
+def test_a_check_asks_no_cli_that_the_task_does_not_use(start, house, brief):
+    """Each was asked for its version, which takes some of them a second of the processor."""
+    asked = house.root / "asked"
+    for name in ("claude", "codex"):
+        program = house.root / "clis" / name
+        program.write_text(f"#!/bin/sh\necho {name} >>'{asked}'\necho 2.1.328\n")
+        program.chmod(0o755)
+    assert start("--check").code == 0
+    assert set(asked.read_text().split()) == {"claude"}
+
+
 def test_a_check_of_a_template_makes_nothing(start, house, daemon, brief):
     brief.unlink()
     brief.parent.rmdir()

@@ -10,7 +10,7 @@ from orchestrator.daemon.retention.log_retention import Kept, LogRetention, spen
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Life, Purpose, Run
-from orchestrator.model.settings import LogSettings
+from orchestrator.model.sections import LogSettings
 from orchestrator.model.task import Phase
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.steps import Steps

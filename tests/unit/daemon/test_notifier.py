@@ -10,7 +10,7 @@ from orchestrator.daemon.core.hints import Hint, NewsHint
 from orchestrator.daemon.core.notifier import INCIDENT, REST, Notifier
 from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.model.notification import Channel, Notification, NotificationRule
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.ports.sender import SendOutcome, SendResult
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_sender import FakeSender

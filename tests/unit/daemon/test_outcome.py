@@ -11,10 +11,11 @@ from orchestrator.model.agents import Role
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story, plan_of
 

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from orchestrator import layout
-from orchestrator.model.settings import DaemonSettings, Settings
+from orchestrator.model.sections import DaemonSettings
+from orchestrator.model.settings import Settings
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask

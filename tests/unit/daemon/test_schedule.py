@@ -1,5 +1,6 @@
 from orchestrator.daemon.process.schedule import heard
-from orchestrator.model.settings import DaemonSettings, Settings
+from orchestrator.model.sections import DaemonSettings
+from orchestrator.model.settings import Settings
 
 
 def test_beats_are_as_often_as_a_watchdog_wants_and_never_rarer_than_set():

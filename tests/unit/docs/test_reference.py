@@ -9,7 +9,7 @@ import pytest
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.help import MEANINGS
 from orchestrator.cli.main import VERBS
-from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
+from orchestrator.formats.setting_kinds import FORMER_KEYS, all_keys
 from orchestrator.model import plan, question, run, task
 from orchestrator.model.agents import Role
 from scripts.reference import roff
@@ -70,7 +70,7 @@ def test_every_setting_has_a_meaning():
 
 def test_every_setting_is_listed_once():
     text = PAGES["settings.md"] + PAGES["settings-limits.md"]
-    for each in KEYS:
+    for each in all_keys():
         assert text.count(f"\n| `{each.section}.{each.key}` |") == 1, each
 
 

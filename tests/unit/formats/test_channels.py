@@ -3,10 +3,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats.channels import quiet_minutes
-from orchestrator.formats.settings import explained, load_settings
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings_explained import explained
 from orchestrator.model.errors import BadFile
 from orchestrator.model.notification import Channel, NotificationRule
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 
 SECRET = "123456:AAsecretTOKEN"
 

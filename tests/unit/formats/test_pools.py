@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats.location import read_box, render_box
-from orchestrator.formats.settings import explained, load_settings
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings_explained import Explained, explained
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.pools import Pool, pool_of
-from orchestrator.model.settings import Explained
 
 WHOLE = """\
 [hosts.farm]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.settings import explained, load_settings
+from orchestrator.formats.settings import load_settings
+from orchestrator.formats.settings_explained import explained
 from orchestrator.model.errors import BadFile
 from orchestrator.model.programs import Program
 

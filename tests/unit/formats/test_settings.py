@@ -1,17 +1,18 @@
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.formats.prices import shipped_prices
-from orchestrator.formats.setting_kinds import FORMER_KEYS, KEYS
-from orchestrator.formats.settings import explained, load_settings
+from orchestrator.formats.setting_kinds import FORMER_KEYS, SECTIONS, TABLES, all_keys, class_of
+from orchestrator.formats.settings import load_section, load_settings
+from orchestrator.formats.settings_explained import Explained, explained
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
 from orchestrator.model.prices import Price
-from orchestrator.model.settings import TABLES, Explained, Settings
+from orchestrator.model.settings import Settings
 from tests.another_user import by_root, give_away
 
 
@@ -180,7 +181,7 @@ def test_a_key_set_by_both_its_names_is_a_fault(write):
 
 
 def test_every_former_key_stands_for_one_of_today():
-    today = {(each.section, each.key) for each in KEYS}
+    today = {(each.section, each.key) for each in all_keys()}
     assert all((section, new) in today for (section, _), new in FORMER_KEYS.items())
     assert not today & set(FORMER_KEYS)
 
@@ -370,3 +371,20 @@ def test_a_link_of_another_user_is_refused_though_it_leads_to_a_file_of_ours(wri
     give_away(link)
     with pytest.raises(BadFile, match="is a symbolic link of user 12345"):
         load_settings(link, {})
+
+
+def test_sections_are_those_of_the_model():
+    made = {each.name: each.default_factory for each in fields(Settings) if each.name not in TABLES}
+    assert made == {section: class_of(section) for section in SECTIONS}
+    assert list(made) == list(SECTIONS)
+
+
+def test_one_section_is_read_without_the_others(write):
+    """A command that needs one asks nothing of the others, and the daemon says what is wrong with them."""
+    path = write("[git]\ndeadline = 5\n[limits]\nmax_crashes = -1\n")
+    assert load_section(path, {}, "git") == replace(Settings().git, deadline=5.0)
+    assert load_section(path, {"ORCHESTRATOR_TMUX__SOCKET": "mine"}, "tmux").socket == "mine"
+    with pytest.raises(BadFile):
+        load_section(path, {}, "limits")
+    with pytest.raises(BadFile):
+        load_settings(path, {})

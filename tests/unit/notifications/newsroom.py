@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.model.notification import Channel, Notification, NotificationRule
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications.delivery import Delivery
 from orchestrator.notifications.envelope import Envelope
 from orchestrator.notifications.spool import FAILED, TOLD, Spool

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.model.notification import NotificationRule
-from orchestrator.model.settings import NotifySettings
+from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications.envelope import Standing
 from orchestrator.notifications.policy import HOUR, stands
 from orchestrator.notifications.spool import FAILED, NEW, TOLD

@@ -10,10 +10,11 @@ from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.model.usage_limit import Reset
 from tests.simulation.engine.laws import broken_laws
 from tests.unit.pm.story import ROLES, Story

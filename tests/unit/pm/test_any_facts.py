@@ -33,7 +33,7 @@ from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
@@ -49,6 +49,7 @@ from orchestrator.model.task import (
     Unanswered,
     WorkspaceKind,
 )
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.handlers.deadlines import wake_at

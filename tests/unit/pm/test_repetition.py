@@ -9,9 +9,10 @@ import pytest
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, Event, EventKind, Reply, Say
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from tests.unit.pm.story import Story
 
 LIMITS = Limits()

@@ -11,10 +11,11 @@ from orchestrator.model.actions import Answer, Look
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.policies.stalls import found as stalled
 from orchestrator.pm.policies.stalls import says_more

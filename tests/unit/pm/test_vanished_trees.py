@@ -14,7 +14,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit
 from orchestrator.model.task import AfterRejections, Location, TaskState, WorkspaceKind
-from orchestrator.pm.plan.work_location import life_of
+from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.state.fold import fold
 from orchestrator.pm.state.step_changes import StepAdded
 from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of

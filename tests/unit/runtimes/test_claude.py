@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
 from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from tests.unit.runtimes.captured import CAPTURED, WORK, captured

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes.codex import OVERRIDES, Codex
 from orchestrator.runtimes.hooks import CAUTION, DENIALS
 from orchestrator.runtimes.registry import runtime_of

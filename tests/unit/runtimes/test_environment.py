@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.model.settings import PASSED
+from orchestrator.model.environment import PASSED
 from orchestrator.runtimes.environment import Assignment, passed, run_environment, told
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes.gemini import DEFAULTS, GATE, ORDER, POLICY, SETTINGS, START, TRUST, Gemini
 from orchestrator.runtimes.gemini_chat import said_once
 from orchestrator.runtimes.hooks import CAUTION

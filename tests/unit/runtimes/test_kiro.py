@@ -11,7 +11,8 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes import kiro
 from orchestrator.runtimes.kiro import AGENT, FOREVER, HOOK, SCRIPT, Kiro
 from orchestrator.runtimes.screens import dialog_on

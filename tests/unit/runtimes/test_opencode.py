@@ -10,7 +10,8 @@ import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
-from orchestrator.model.permission import Act, ToolRequest
+from orchestrator.model.permission import Act
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Usage
 from orchestrator.model.usage_limit import Reset
 from orchestrator.runtimes.opencode import OVERFLOWS, PLUGIN, RUN, TRIES, Opencode

@@ -13,13 +13,13 @@ Installed packages add gates of their own, under the entry point group `agent_or
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
 from orchestrator.model.registry import Registry
 from orchestrator.pm.policies.gates.kind import PASSES, GateKind, Judgement
-from orchestrator.pm.policies.gates.reports import CheckGate, SubtasksGate, VerdictGate
-from orchestrator.pm.policies.gates.work import ApprovalGate, ChangeGate, CommitGate, MergeGate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,24 +41,23 @@ __all__ = [
 ]
 
 
-def _criteria() -> GateKind:
-    """Return the gate CRITERIA, imported late: it imports this module to take steps to the next gates."""
-    from orchestrator.pm.policies.evidence import CriteriaGate
-
-    return CriteriaGate()
+def _shipped(module: str, name: str) -> GateKind:
+    """Return a gate that ships. Its module is imported when it is first asked for: a command needs the names only."""
+    gate: GateKind = getattr(import_module(f"orchestrator.pm.policies.{module}"), name)()
+    return gate
 
 
 GATES: Final = Registry[GateKind](
     "gate",
     {
-        Gate.VERDICT: VerdictGate,
-        Gate.CHECK: CheckGate,
-        Gate.SUBTASKS: SubtasksGate,
-        Gate.CRITERIA: _criteria,
-        Gate.APPROVED: ApprovalGate,
-        Gate.COMMIT: CommitGate,
-        Gate.CHANGED: ChangeGate,
-        Gate.MERGED: MergeGate,
+        Gate.VERDICT: partial(_shipped, "gates.reports", "VerdictGate"),
+        Gate.CHECK: partial(_shipped, "gates.reports", "CheckGate"),
+        Gate.SUBTASKS: partial(_shipped, "gates.reports", "SubtasksGate"),
+        Gate.CRITERIA: partial(_shipped, "evidence", "CriteriaGate"),
+        Gate.APPROVED: partial(_shipped, "gates.work", "ApprovalGate"),
+        Gate.COMMIT: partial(_shipped, "gates.work", "CommitGate"),
+        Gate.CHANGED: partial(_shipped, "gates.work", "ChangeGate"),
+        Gate.MERGED: partial(_shipped, "gates.work", "MergeGate"),
         # Handled by the engine itself: the review that a report asked for, and the decision of a PM agent.
         Gate.REVIEWED: GateKind,
         Gate.DECISION: GateKind,

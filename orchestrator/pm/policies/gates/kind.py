@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm.plan.asking import APPROVE, REJECT, ask
-from orchestrator.pm.state.step_changes import StepMoved
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
@@ -62,6 +60,8 @@ class GateKind:
 
         It is called each time the gate holds the step, and must lead to a fact after which `holds` is asked again.
         """
+        from orchestrator.pm.plan.asking import APPROVE, REJECT, ask  # late, as in `GATES`
+
         here = draft.step(step)
         begin_checking(draft, step, "waits for approval")
         text = f"Do you approve of '{here.title}' (handoffs/{here.report})?"
@@ -70,6 +70,8 @@ class GateKind:
 
 def begin_checking(draft: Draft, step: str, why: str) -> None:
     """Mark a step as handed in, while its gates are not yet passed."""
+    from orchestrator.pm.state.step_changes import StepMoved
+
     if draft.step(step).state is not StepState.CHECKING:
         draft.change(StepMoved(step, StepState.CHECKING, draft.at, why))
 

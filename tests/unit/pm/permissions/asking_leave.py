@@ -1,7 +1,8 @@
 """How tests ask leave: for a run that works in a worktree at /w/tree and may write there and in its task's folder."""
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Judgement, Policy, Ruling, ToolRequest, Workplace
+from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.tool_request import Judgement, ToolRequest, Workplace
 from orchestrator.pm.permissions import judge, policy_for
 
 WORKPLACE = Workplace(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.model.permission import Act, Judgement, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.pm.permissions import judge
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from orchestrator.formats.permission_rules import read_rule
 from orchestrator.formats.shell import Doubt, read_script
-from orchestrator.model.permission import Act, Permissions, Policy, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Permissions, Policy, Ruling
+from orchestrator.model.tool_request import ToolRequest
 from orchestrator.pm.permissions import judge, policy_for
 from orchestrator.pm.permissions.defaults import DENIED as DENIED_BY_DEFAULT
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, ruling

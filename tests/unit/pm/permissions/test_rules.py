@@ -2,7 +2,8 @@
 
 import pytest
 
-from orchestrator.model.permission import Act, Judgement, Policy, Ruling, ToolRequest
+from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.pm.permissions import judge
 from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy, ruling, run
 
