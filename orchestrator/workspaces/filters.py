@@ -45,7 +45,7 @@ def wanted_filters(repository: Repository, commit: str, path: str) -> tuple[Want
         Refused: the repository's configuration names too many programs.
 
     """
-    words = "grep --no-textconv --no-line-number --no-column -h -I -F -e filter=".split()
+    words = ["grep", "--no-textconv", "--no-line-number", "--no-column", "-h", "-I", "-F", "-e", "filter="]
     _, found = repository.git.run(*words, commit, "--", ":(top,glob)**/.gitattributes", allowed=(0, 1))
     said = found.decode(errors="replace")
     lines = (line for line in said.splitlines() if not line.lstrip().startswith("#"))
