@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.git_filters import of_filters
 from orchestrator.cli.machine_report import CliReport, MachineReport, VersionReply
 from orchestrator.cli.screen import typed
 from orchestrator.formats.amounts import span_said
@@ -264,6 +265,7 @@ def _of_folders(seen: MachineReport) -> Iterator[Finding]:
             "and git changes nothing that it locks",
             typed("rm", lock.path),
         )
+    yield from of_filters(seen.filters, seen.project)
 
 
 def _of_clock(seen: MachineReport) -> Iterator[Finding]:

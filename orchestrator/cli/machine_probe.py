@@ -21,6 +21,7 @@ from orchestrator import layout
 from orchestrator.cli.agent_environment import AgentEnvironment, environment_of
 from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.git_filters import filters_at
 from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, RuntimeReport, VersionReply
 from orchestrator.cli.service import service_of
 from orchestrator.extensions import load_all
@@ -35,6 +36,7 @@ from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.logins import login_files, login_variables, shortened
 from orchestrator.runtimes.registry import RUNTIMES
+from orchestrator.workspaces.filters import WantedFilter
 from orchestrator.workspaces.git_process import Git, GitFailed
 from orchestrator.workspaces.locks import LONGEST_HELD, OF_THE_REPOSITORY, Lock, look_at
 from orchestrator.workspaces.repository import Repository
@@ -89,6 +91,8 @@ def examine(
         folders=(_state(state, state_fault), _project(project)),
         repository=_is_repository(project),
         locks=_stale_locks(project),
+        project=str(project),
+        filters=_filters(project),
         tmux_fault=_tmux_fault(settings.tmux.socket, environ),
         settings_fault=fault,
         extensions=load_all(),
@@ -257,6 +261,15 @@ def _stale_locks(project: Path) -> tuple[Lock, ...]:
     except (OrchestratorError, OSError):
         return ()
     return tuple(lock for lock in there if lock.is_stale(LONGEST_HELD))
+
+
+def _filters(project: Path) -> tuple[WantedFilter, ...]:
+    """Return the git filters that the files of a project ask for; none if git cannot tell: others report that."""
+    try:
+        repository = Repository.of(project, _GIT_DEADLINE, os.environ)
+        return filters_at(repository, repository.head(project), os.environ.get("PATH", ""))
+    except (OrchestratorError, OSError):
+        return ()
 
 
 def _tmux_fault(socket: str, environ: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from orchestrator.extensions import Extension
 from orchestrator.model.environment import PASSED
 from orchestrator.runtimes.cli_inventory import AgentCli
+from orchestrator.workspaces.filters import WantedFilter
 from orchestrator.workspaces.locks import Lock
 
 _NUMBERS: Final = re.compile(r"(\d+(?:\.\d+)+)")
@@ -82,6 +83,8 @@ class MachineReport:
     folders: tuple[Folder, ...] = ()
     repository: bool = True
     locks: tuple[Lock, ...] = ()
+    project: str = ""
+    filters: tuple[WantedFilter, ...] = ()
     tmux_fault: str = ""
     settings_fault: str = ""
     extensions: tuple[Extension, ...] = ()

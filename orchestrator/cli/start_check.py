@@ -15,6 +15,7 @@ from orchestrator.cli.channels import channels_found
 from orchestrator.cli.diagnosis import findings
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
+from orchestrator.cli.git_filters import TOPIC
 from orchestrator.cli.machine_probe import examine
 from orchestrator.cli.precheck import Case, look, together
 from orchestrator.cli.screen import coloured, columns, typed
@@ -75,6 +76,8 @@ def _concerns(found: Finding, case: Case, runtimes: set[str]) -> bool:
     others = {cli.name for cli in AGENT_CLIS} | own | {"agents"}
     if found.topic == "project" and "git repository" in found.text:
         return False  # another check covers whether the task needs one
+    if found.topic.startswith(TOPIC):
+        return False  # another check looks at the commit that the task begins from
     return found.topic not in others - runtimes
 
 

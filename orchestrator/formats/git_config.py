@@ -99,6 +99,7 @@ PROGRAMS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
 
 _OWN: Final = frozenset({"system", "global"})
 _NEVER: Final = frozenset({("hook", "command")})  # hooks are not run, the user's own neither
+_FILTERS: Final = frozenset({"clean", "smudge", "process"})
 _ADDED_UP: Final = frozenset({("credential", "helper")})  # an empty value empties the list
 _LEADS_ON: Final = ("include.", "includeif.", "extensions.worktreeconfig")
 
@@ -139,6 +140,25 @@ def overriding(listed: bytes) -> tuple[dict[str, str], bool]:
     if ("core", "gitproxy") in theirs.values():
         said["GIT_PROXY_COMMAND"] = ""  # of these the first that is set counts, and not the last
     return said, whole
+
+
+def filters(listed: bytes) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the commands of filters by their names: those that a user set for all repositories, and all others.
+
+    Args:
+        listed: what git says to `LIST`.
+
+    """
+    own, theirs = dict[str, str](), dict[str, str]()
+    parts = listed.decode(errors="replace").split("\0")[:-1]
+    for scope, entry in zip(parts[::2], parts[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        section, _, rest = key.partition(".")
+        name, _, what = rest.rpartition(".")
+        if section == "filter" and what in _FILTERS and value:
+            found = own if scope in _OWN else theirs
+            found[name] = value
+    return own, theirs
 
 
 def _instead(key: str, pair: tuple[str, str], own: list[str]) -> list[tuple[str, str]]:

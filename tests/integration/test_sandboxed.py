@@ -282,3 +282,28 @@ def test_a_run_writes_its_own_folders_of_the_task(box: Sandbox) -> None:
     for each in ("task.md", "artifacts/x", "scratchpad/x", "x"):
         assert box.run(f"echo x >tasks/t1/{each}")[0] != 0, each
     assert box.run("mv tasks/t1/handoffs tasks/t1/were")[0] != 0
+
+
+@pytest.mark.parametrize("workspace", ["worktree", "shared"])
+def test_what_an_agent_leaves_behind_ends_with_its_sandbox(box: Sandbox, workspace: str) -> None:
+    """A process of the author that waits for the judge's order could write the approval: see the boundaries page."""
+    if workspace == "worktree":
+        box.workspace = box.state / "tasks" / "t1-0123abcd" / "trees" / "dev"
+        box.workspace.mkdir(parents=True)
+    trace = box.task / "scratchpad" / "dev" / "trace"
+    loop = f"for i in $(seq 600); do echo x >>{shlex.quote(str(trace))}; sleep 0.05; done"
+    left = f'(env -i PATH="$PATH" setsid sh -c {shlex.quote(loop)} >/dev/null 2>&1 </dev/null &)'
+    status, said = box.run(f"{left}; until [ -s {shlex.quote(str(trace))} ]; do sleep 0.05; done")
+    assert (status, said) == (0, "")
+
+    def gone() -> bool:
+        return not any(_has(words, str(trace)) for words in Path("/proc").glob("[0-9]*/cmdline"))
+
+    wait_until(gone)
+
+
+def _has(cmdline: Path, word: str) -> bool:
+    try:
+        return word.encode() in cmdline.read_bytes()
+    except OSError:
+        return False

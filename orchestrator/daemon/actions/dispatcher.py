@@ -305,10 +305,11 @@ class Dispatcher:
                 failed = LaunchFailed(clock.now(), action.id, run.id, reason)
                 self.context.post(OutcomeHint(self.task, failed))
             return
+        asked = clock.monotonic()
 
         def work(at: float) -> Fact | None:
             try:
-                return launch(adapters, state, run, where, clock)
+                return launch(adapters, state, run, where, clock, asked)
             except (OrchestratorError, OSError) as error:
                 self._launch_errors[run.id] = str(error)
                 if run.on_box and self._may_come(run, error):

@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 from orchestrator import layout
 from orchestrator.daemon.actions.finish import bring_judged
 from orchestrator.daemon.actions.inspect import look_ahead, look_before
+from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
@@ -72,8 +73,10 @@ CLAIM_LOOK: Final = 0.001
 """Seconds: how long to wait for a launcher's report, and how often to look. It comes within 10 ms (measured)."""
 
 
-def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock) -> RunStarted | None:
-    """Launch a run, or continue an interrupted launch.
+def launch(
+    adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock, asked: float | None = None
+) -> RunStarted | None:
+    """Launch a run, or continue an interrupted launch. `asked`: since when it waits for its turn, on `clock`.
 
     Returns that it lives, if its launcher reports soon; otherwise that is seen later, or missed
     (`limits.start_timeout`).
@@ -85,6 +88,8 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
 
     """
     folder, host = layout.run_home(where.home, run.id), adapters.host_of(run)
+    times = LaunchTimes(clock, clock.monotonic() if asked is None else asked)
+    times.ended("queue")
     if host.observe(folder).standing is not Standing.NOT_CLAIMED:
         return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
@@ -95,7 +100,9 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
         raise Refused(f"its order {run.order} is closed already")
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
+    times.ended("folders")
     workspace = _workspace(adapters, state, step, run, where)
+    times.ended("tree")
     spec = _spec(adapters, state, run, step, agent, where, there, workspace)
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
@@ -104,17 +111,21 @@ def launch(adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock
     # box survive a power cut here.
     first = adapters.files.entry(folder / LAUNCHED) is None
     adapters.files.write(folder / LAUNCHED, b"", durable=run.on_box)
+    times.ended("order and files")
     try:
         _open(state, where, host, spec)
     except Unavailable as error:
         if run.on_box and first and _was_not_opened(host, folder, error):
             adapters.files.remove(folder / LAUNCHED)
         raise
+    times.ended("window")
     if remote_task is not None:
         _show(adapters, state, where, remote_task)
     patience = clock.monotonic() + CLAIM_PATIENCE
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
+    times.ended("launcher")
+    times.tell(run.id)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
 
 

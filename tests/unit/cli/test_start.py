@@ -584,6 +584,43 @@ def test_a_command_that_is_not_committed_keeps_a_task_from_starting(start, house
     assert daemon.heard == []
 
 
+@pytest.mark.parametrize(
+    ("words", "severity", "said_of"),
+    [
+        ((), "warn", "not set"),
+        (("--global", "filter.lfs.clean", "cat"), "ok", "cat"),
+        (("--global", "filter.lfs.process", "no-such-program x"), "warn", "no-such-program"),
+        (("filter.lfs.smudge", "evil"), "warn", "this repository alone"),
+    ],
+)
+def test_filters_that_agents_trees_run_or_lack_are_named(task, house, brief, words, severity, said_of):
+    """Agents worked on the pointers of git-lfs, and nothing had said so."""
+    (house.project / "art").mkdir()
+    (house.project / "art" / ".gitattributes").write_text(
+        "# x filter=none\n*.png filter=lfs -text\n*.x -filter\n"
+    )
+    git_of(house.project, "add", "art")
+    git_of(house.project, "commit", "-q", "-m", "Add art")
+    if words:
+        git_of(house.project, "config", *words)
+    there = ("--project", str(house.project), "--json")
+    for said in (task("start", "tidy", "--check", *there), task("doctor", *there)):
+        (found,) = [each for each in said.json["findings"] if each["topic"].startswith("git filter")]
+        assert (found["topic"], found["severity"]) == ("git filter lfs", severity)
+        assert said_of in found["text"]
+        assert "evil" not in found["mend"]
+
+
+def test_filters_are_looked_for_on_the_branch_of_a_known_task(task, house, brief):
+    git_of(house.project, "branch", "task/tidy")
+    house.task("tidy-0a1b2c3d", state="stopped")
+    (house.project / ".gitattributes").write_text("*.png filter=lfs\n")
+    git_of(house.project, "add", ".gitattributes")
+    git_of(house.project, "commit", "-q", "-m", "Add attributes")
+    said = task("start", "tidy", "--check", "--project", str(house.project), "--json")
+    assert [each for each in said.json["findings"] if each["topic"].startswith("git filter")] == []
+
+
 def test_a_command_is_sought_on_the_branch_of_a_known_task(start, house, running, brief):
     """It was sought in HEAD, where it had been committed since: each launch failed."""
     git_of(house.project, "branch", "task/tidy")

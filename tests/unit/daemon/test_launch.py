@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.actions.launch import launch
+from orchestrator.daemon.actions.launch_times import UNUSUAL
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.model.agents import Agent
@@ -21,6 +22,7 @@ from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.files import Entry
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
@@ -53,6 +55,7 @@ def argv_of(
     orders: dict[str, Order] | None = None,
     machine: type[FakeHost] = FakeHost,
     disk: MemoryFiles | None = None,
+    clock: FakeClock | None = None,
 ) -> str:
     """Return the command line of a run that goes on with another one's work, given what is kept of that."""
     launched: list[LaunchSpec] = []
@@ -76,7 +79,7 @@ def argv_of(
         runs=Runs([before, run]),
         orders={ORDER.name: ORDER} if orders is None else orders,
     )
-    clock = FakeClock(0.0)
+    clock = clock or FakeClock(0.0)
     files = disk or MemoryFiles(now=clock.now)
     if kept is not None:
         files.make_folder(CHAT.parent)
@@ -140,3 +143,22 @@ def test_a_run_that_has_reported_is_not_launched_again():
     """A power cut took what told of its life, and the outbox has its launch still."""
     with pytest.raises(Refused, match="is closed already"):
         argv_of("command", None, orders={})
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(UNUSUAL / 4, 0), (UNUSUAL, 1)])
+def test_a_long_launch_says_where_its_time_went(
+    caplog: pytest.LogCaptureFixture, seconds: float, told: int
+) -> None:
+    """At load 15 one in sixteen took 7.7 s, and nothing told on what."""
+    clock = FakeClock(0.0)
+
+    class SlowDisk(MemoryFiles):
+        def entry(self, path: Path) -> Entry | None:
+            if path.name == LAUNCHED:
+                clock.sleep(seconds)
+            return super().entry(path)
+
+    argv_of("claude", None, disk=SlowDisk(now=clock.now), clock=clock)
+    lines = [each.getMessage() for each in caplog.records if each.name.endswith("launch_times")]
+    assert len(lines) == told
+    assert all(f"tree {seconds:.1f} s" in line for line in lines)
