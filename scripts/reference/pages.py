@@ -12,6 +12,7 @@ from scripts.reference.code_map import code_map_pages
 from scripts.reference.completion import completion_scripts
 from scripts.reference.handoffs import handoff_pages
 from scripts.reference.manual import manual_pages
+from scripts.reference.personas import persona_pages
 from scripts.reference.schemas import json_pages, schema_files
 from scripts.reference.settings import settings_pages
 from scripts.reference.states import state_pages
@@ -57,7 +58,7 @@ def write(root: Path = ROOT) -> list[Path]:
 
 def _made() -> Iterator[tuple[Path, str]]:
     pages = (settings_pages, cli_pages, state_pages, task_file_pages, handoff_pages, json_pages, schema_files)
-    for each in (*pages, code_map_pages):
+    for each in (*pages, persona_pages, code_map_pages):
         for name, text in each():
             yield REFERENCE / name, text
     for name, text in manual_pages():

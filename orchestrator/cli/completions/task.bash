@@ -30,7 +30,7 @@ _agent_orchestrator() {
             answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
             notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
             templates) options='--help --json' ;;
-            setup-agents) options='--help --project --form' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
+            setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
             config) options='--help --json' ;;
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;

@@ -116,7 +116,7 @@ function __agent_orchestrator
         case templates
             set options --help --json
         case setup-agents
-            set options --help --project --form
+            set options --help --project --form --workflow --remove
             set valued --project=folders --form==claude,codex,gemini,opencode,kiro,all
         case config
             set options --help --json
