@@ -24,6 +24,39 @@ class AgentStatus(StrEnum):
     COMPLETE = "session_complete"  # its workflow has ended and its session is archived
 
 
+class AgentEvent(StrEnum):
+    """What may change the status of an agent (contract, Values and transitions)."""
+
+    LAUNCH = "launch"  # all its needs are verified, and it is started
+    THINKS_DONE = "thinks_done"  # it reviews its notes
+    ESCALATED = "escalated"  # it has escalated notes
+    CLAIMS_READY = "claims_ready"  # notes are resolved, outputs and evidence exist
+    PASS = "pass"  # noqa: S105 (it is no password); its verifier passed it, and its work was merged
+    FAIL = "fail"  # its verifier misses something
+    CONFLICT = "conflict"  # its work could not be merged
+    INPUT_CHANGED = "input_changed"  # a declared input has another verified version
+    REINSTRUCTED = "reinstructed"  # its instructions, evidence or outputs were edited
+    NEED_ADDED = "need_added"  # an edit gave it a need that is not verified
+    ANSWERED = "answered"  # none of its notes is escalated any more
+    BOUND_ASKS = "bound_asks"  # something was repeated as often as its bound allows
+    CRASHES_EXHAUSTED = "crashes_exhausted"  # it crashed once more than its bound allows
+    WORKFLOW_ENDED = "workflow_ended"  # its session is archived
+    RETRY = "retry"  # the user wants it tried again
+    GUIDE = "guide"  # the user gave guidance
+    MODIFY = "modify"  # the user changed its instructions
+    ABANDON = "abandon"  # the user gave it up
+
+
+class Writer(StrEnum):
+    """Who wrote a file of a workflow (contract, Writers)."""
+
+    OWN_RUN = "own_run"  # a run of the agent itself
+    VERIFIER_RUN = "verifier_run"  # a run of the verifier that is assigned to the agent
+    UNKNOWN = "unknown"  # nobody that the daemon knows
+    DAEMON = "daemon"
+    USER = "user"  # by a request
+
+
 class WorkflowStatus(StrEnum):
     """The status of a whole workflow in `shared_status.json`."""
 
