@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
 from itertools import chain
@@ -74,7 +75,7 @@ PATHS = [
 EXAMPLE_FILES = {"decision.md", "run.log", "tables.md", "locks.json", "database_agent"}
 PATH_LIKE = re.compile(r"[\w$.*/{}-]*(?:/|\.(?:json|jsonl|md|log|toml|ya?ml))[\w$.*/{}-]*")
 
-SHAPES = {
+SHAPES: dict[frozenset[str], Callable[..., object]] = {
     frozenset({"task_id", "session_start", "notes"}): read_session,
     frozenset({"task_id", "timestamp", "result", "missing_evidence"}): read_results,
     frozenset({"task_id", "timestamp", "evidence", "decision", "rationale", "edits"}): read_judgement,
