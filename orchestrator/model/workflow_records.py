@@ -31,7 +31,8 @@ class AgentEvent(StrEnum):
     THINKS_DONE = "thinks_done"  # it reviews its notes
     ESCALATED = "escalated"  # it has escalated notes
     CLAIMS_READY = "claims_ready"  # notes are resolved, outputs and evidence exist
-    PASS = "pass"  # noqa: S105 (it is no password); its verifier passed it, and its work was merged
+    PASS = "pass"  # noqa: S105 (it is no password)
+    """its verifier passed it, and its work was merged"""
     FAIL = "fail"  # its verifier misses something
     CONFLICT = "conflict"  # its work could not be merged
     INPUT_CHANGED = "input_changed"  # a declared input has another verified version
@@ -109,8 +110,9 @@ class PocEvidence(StrEnum):
     """How the evidence of a proof of concept compares with its criteria."""
 
     PASS = "pass"  # noqa: S105 (it is no password)
-    PARTIAL = "partial"
-    FAIL = "fail"
+    """every criterion holds"""
+    PARTIAL = "partial"  # it holds in part, or with a change
+    FAIL = "fail"  # the assumption is wrong
 
 
 class PocDecision(StrEnum):
