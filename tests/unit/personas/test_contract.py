@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import StrEnum
 from itertools import chain
 
@@ -47,6 +47,8 @@ from orchestrator.model.workflow import (
     EditKind,
 )
 from orchestrator.model.workflow_records import AgentStatus, NoteKind, NoteStatus
+from orchestrator.pm.plan.adaptation import Adaptation, Effect, Progress, adapt
+from orchestrator.pm.plan.workflow_check import Rule, Surroundings, check_design
 from tests.unit.personas.texts import PAGES, PERSONAS, TEMPLATES, blocks, filled, spans
 
 AGENT = r"agents/[A-Za-z_]+"
@@ -175,6 +177,64 @@ def test_the_plan_of_the_skill_is_read_whole():
     plan = read_plan(PAGES["skills/agent-workflow/references/plan.md"].encode())
     assert {agent.kind for agent in plan.agents} == set(AgentKind) - {AgentKind.ARCHITECT}
     assert {agent.persona for agent in plan.agents} <= set(PERSONAS)
+
+
+def instructions(agent: workflow.WorkflowAgent, plan: workflow.WorkflowPlan) -> str:
+    """Return instructions as the instruction writer makes them of a template."""
+    name = {AgentKind.VERIFIER: "verifier", AgentKind.ARCHITECT: "solution_architect"}.get(agent.kind, "doer")
+    text = TEMPLATES[f"orchestration_{name}_agent_template.md"]
+    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in agent.inputs]
+    files = [*agent.outputs, *(each.path for each in agent.evidence)]
+    subject = next((each for each in plan.agents if each.verifier == agent.id), agent)
+    blanks = {
+        "`agents/<upstream_agent>/task_output/<file>`": ", ".join(inputs),
+        "<file>": ", ".join(files),
+        "<agent>": agent.id,
+        "<task_id>": agent.task_id,
+        "<workflow>": plan.workflow,
+        "<subject>": subject.id,
+        "<subject_task_id>": subject.task_id,
+    }
+    for blank, value in blanks.items():
+        text = text.replace(blank, value)
+    return text
+
+
+def test_a_design_of_the_templates_has_no_faults():
+    plan = read_plan(PAGES["skills/agent-workflow/references/plan.md"].encode())
+    (summary, _task) = blocks(PERSONAS["plan-developer"].agent.prompt, "markdown")
+    around = Surroundings(
+        task="add_users",
+        criteria=tuple(each.text for each in plan.criteria),
+        instructions={each.instructions: instructions(each, plan) for each in plan.agents},
+        summary=summary,
+        personas=set(PERSONAS),
+        runtimes=set(),
+    )
+    assert check_design(plan, around) == ()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_that_nobody_filled_in_is_found(name):
+    plan = read_plan(PAGES["skills/agent-workflow/references/plan.md"].encode())
+    around = Surroundings(instructions={each.instructions: TEMPLATES[name] for each in plan.agents})
+    found = {each.file for each in check_design(plan, around) if each.rule is Rule.INSTRUCTIONS_UNFINISHED}
+    assert found == {each.instructions for each in plan.agents}
+
+
+def test_the_example_of_an_adaptation_changes_the_plan():
+    """With the agents that it speaks of in the plan: no edit is refused, and none lowers the bar."""
+    (text,) = blocks(PERSONAS["workflow-adaptation"].agent.prompt, "json")
+    plan = read_plan(PAGES["skills/agent-workflow/references/plan.md"].encode())
+    database = next(each for each in plan.agents if each.id == "database_agent")
+    api = replace(database, id="api_agent", task_id="api_1727539209", needs=("database_agent",), inputs=())
+    api = replace(api, instructions="agents/api_agent/agent_instructions.md", files=("api/**",))
+    adapted = adapt(
+        replace(plan, agents=(*plan.agents, api)), read_edits(text.encode()), Progress(), by_user=False
+    )
+    assert isinstance(adapted, Adaptation)
+    assert dict(adapted.effects)["roles_agent"] is Effect.ADDED
+    assert adapted.voids == ()
 
 
 def test_the_skill_explains_every_field_of_a_plan():

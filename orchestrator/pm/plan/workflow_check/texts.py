@@ -35,6 +35,7 @@ _SHORTEST: Final = 40
 
 _PLACEHOLDER: Final = re.compile(
     r"\b(?:TODO|TBD|FIXME):|^[ \t]*(?:[-*] )?(?:TODO|TBD|FIXME)\b"
+    r"|<(?:agent|task_id|workflow|subject|subject_task_id|upstream_agent)>"  # blanks of the templates
     r"|\[(?:TODO|TBD|[Ww]rite|[Ff]ill|[Dd]escribe|[Ii]nsert|[Yy]our|[Nn]ame)\b[^\]\n]{0,200}\](?!\()",
     re.MULTILINE,
 )
