@@ -37,7 +37,7 @@ def findings(design: Design) -> Iterator[DesignFinding]:
             Rule.NO_WORK, "no agent does any work", "add an agent of the kind `doer`", ("agents",)
         )
     yield from _names(design)
-    for at, agent in enumerate(plan.agents):
+    for at, agent in design.numbered:
         yield from _workspace(at, agent)
         yield from _outputs(design, at, agent)
         yield from _evidence(design, at, agent)

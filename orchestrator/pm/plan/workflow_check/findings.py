@@ -10,7 +10,7 @@ from orchestrator.model.workflow import PLAN_FILE, AgentKind
 from orchestrator.pm.plan.workflow_check.needs import Needs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from orchestrator.model.workflow import WorkflowAgent, WorkflowPlan
     from orchestrator.model.workflow_records import SharedStatus
@@ -210,6 +210,28 @@ class Design:
             if agent.verifier:
                 reads.setdefault(agent.verifier, set()).update((agent.id, *agent.needs))
         return cls(plan, around, agents, Needs.of(plan.agents), on_call, reads)
+
+    @property
+    def numbered(self) -> Iterator[tuple[int, WorkflowAgent]]:
+        """The agents with their places in the plan; of two with one id only the first."""
+        return ((at, agent) for at, agent in enumerate(self.plan.agents) if self.agents[agent.id] is agent)
+
+    def has_verifier(self, agent: WorkflowAgent) -> bool:
+        """Return whether an agent of the plan that can verify is this one's verifier."""
+        judge = self.agents.get(agent.verifier)
+        return judge is not None and judge.kind is AgentKind.VERIFIER
+
+    def writes(self, agent: str, path: str) -> bool:
+        """Return whether a file is an output of an agent, or its evidence."""
+        source = self.agents.get(agent)
+        return source is not None and path in {*source.outputs, *(each.path for each in source.evidence)}
+
+    def inputs_hold(self, agent: WorkflowAgent) -> bool:
+        """Return whether each input of an agent is a file that one of its needs writes, or all that it writes."""
+        return all(
+            each.source in agent.needs and (not each.path or self.writes(each.source, each.path))
+            for each in agent.inputs
+        )
 
     def near(self, name: str) -> str:
         """Return a hint at the agent that a wrong name may mean."""

@@ -19,7 +19,7 @@ def findings(design: Design) -> Iterator[DesignFinding]:
     """Yield what is wrong with who judges whom."""
     plan = design.plan
     busy = {agent.verifier for agent in plan.agents} | {each.verifier for each in plan.checkpoints}
-    for at, agent in enumerate(plan.agents):
+    for at, agent in design.numbered:
         yield from _verifier(design, at, agent)
         if agent.kind is AgentKind.VERIFIER and agent.id not in busy:
             yield DesignFinding(
@@ -82,7 +82,8 @@ def _verifier(design: Design, at: int, agent: WorkflowAgent) -> Iterator[DesignF
 def _checkpoint(design: Design, at: int, checkpoint: Checkpoint, taken: set[str]) -> Iterator[DesignFinding]:
     path = ("checkpoints", at)
     judge = design.agents.get(checkpoint.verifier)
-    if judge is None or judge.kind is not AgentKind.VERIFIER:
+    sound = judge is not None and judge.kind is AgentKind.VERIFIER
+    if not sound:
         yield DesignFinding(
             Rule.CHECKPOINT_VERIFIER,
             f"the checkpoint {checkpoint.id} is judged by {checkpoint.verifier}, which is no verifier of this plan",
@@ -120,7 +121,7 @@ def _checkpoint(design: Design, at: int, checkpoint: Checkpoint, taken: set[str]
                 "keep one of them",
                 place,
             )
-        elif judge is not None and subject.verifier != checkpoint.verifier and _may_verify(design, subject):
+        elif sound and subject.verifier != checkpoint.verifier and design.has_verifier(subject):
             yield DesignFinding(
                 Rule.CHECKPOINT_OTHER_VERIFIER,
                 f"{name} is verified by {subject.verifier}, and {checkpoint.id} by {checkpoint.verifier}",
@@ -129,12 +130,6 @@ def _checkpoint(design: Design, at: int, checkpoint: Checkpoint, taken: set[str]
             )
         taken.add(name)
     yield from _dependent_subjects(design, at, checkpoint)
-
-
-def _may_verify(design: Design, subject: WorkflowAgent) -> bool:
-    """Return whether an agent has a verifier at all that could be the other one."""
-    judge = design.agents.get(subject.verifier)
-    return judge is not None and judge.kind is AgentKind.VERIFIER
 
 
 def _dependent_subjects(design: Design, at: int, checkpoint: Checkpoint) -> Iterator[DesignFinding]:
@@ -199,7 +194,7 @@ def _poc_itself(design: Design, at: int, agent: WorkflowAgent, poc: Poc) -> Iter
                 design.near(name),
                 place,
             )
-        elif not design.needs.needs(name, agent.id):
+        elif name in design.needs.closures and not design.needs.needs(name, agent.id):
             yield DesignFinding(
                 Rule.POC_PROTECTS_UNNEEDING,
                 f"{agent.id} protects {name}, which would not wait for it",

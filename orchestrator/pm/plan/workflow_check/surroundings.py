@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def findings(design: Design) -> Iterator[DesignFinding]:
     """Yield what is wrong with what is around the plan."""
     personas, runtimes = design.around.personas, design.around.runtimes
-    for at, agent in enumerate(design.plan.agents):
+    for at, agent in design.numbered:
         if personas is not None and agent.persona not in personas:
             yield DesignFinding(
                 Rule.PERSONA_UNKNOWN,

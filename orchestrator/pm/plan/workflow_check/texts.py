@@ -48,7 +48,7 @@ _HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
 def findings(design: Design) -> Iterator[DesignFinding]:
     """Yield what is wrong with instructions and summary."""
     texts = design.around.instructions
-    for at, agent in enumerate(design.plan.agents):
+    for at, agent in design.numbered:
         folder = f"agents/{agent.id}/"
         if wrong_path(agent.instructions) or not agent.instructions.startswith(folder):
             yield DesignFinding(
@@ -101,14 +101,15 @@ def _instructions(design: Design, at: int, agent: WorkflowAgent, text: str | Non
                 line=1,
             )
     else:
-        yield from _contract(agent, text)
+        yield from _contract(design, agent, text)
     yield from _paths_of_others(design, agent, text)
 
 
-def _contract(agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
+def _contract(design: Design, agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
     """Yield what instructions leave out of what the plan says of an agent."""
     file = agent.instructions
-    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in agent.inputs]
+    told = agent.inputs if design.inputs_hold(agent) else ()
+    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in told]
     if missing := [path for path in inputs if path not in text]:
         yield DesignFinding(
             Rule.INSTRUCTIONS_INPUTS,
@@ -118,7 +119,7 @@ def _contract(agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
             line=1,
         )
     outputs = [*agent.outputs, *(each.path for each in agent.evidence)]
-    if missing := [path for path in dict.fromkeys(outputs) if path not in text]:
+    if missing := [path for path in dict.fromkeys(outputs) if path not in text and not wrong_path(path)]:
         yield DesignFinding(
             Rule.INSTRUCTIONS_OUTPUTS,
             f"the instructions of {agent.id} do not name {missing[0]}{_more(missing)}",
@@ -138,22 +139,23 @@ def _contract(agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
 
 def _paths_of_others(design: Design, agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
     """Yield a path of another agent's output that the plan does not let this one read."""
-    if agent.kind is AgentKind.ARCHITECT:
-        return  # who asks it, and about whose work, is not known before
+    if agent.kind is AgentKind.ARCHITECT or not design.inputs_hold(agent):
+        return  # about whose work an architect is asked, is not known before
     declared = {each.source for each in agent.inputs}
-    if agent.kind is AgentKind.VERIFIER:
+    judges = agent.kind is AgentKind.VERIFIER
+    if judges:
         declared = design.read_by_verifier.get(agent.id, set())
     for found in _OUTPUT.finditer(text):
         source, path = found[1], found[2] or ""
         other = design.agents.get(source)
-        if source == agent.id:
+        if source == agent.id or (judges and other is not None and not design.has_verifier(other)):
             continue
         correction = ""
         if other is None:
             correction = design.near(source)
         elif source not in declared:
             correction = f"add it to the `inputs` of {agent.id}, or remove it from the instructions"
-        elif path and path not in {*other.outputs, *(each.path for each in other.evidence)}:
+        elif path and not design.writes(source, path):
             correction = f"{source} writes {', '.join(other.outputs) or 'no outputs'}"
         if correction:
             yield DesignFinding(

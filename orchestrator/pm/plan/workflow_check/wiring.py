@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def findings(design: Design) -> Iterator[DesignFinding]:
     """Yield what is wrong between agents."""
-    for at, agent in enumerate(design.plan.agents):
+    for at, agent in design.numbered:
         if agent.kind is not AgentKind.VERIFIER:
             yield from _needs(design, at, agent)
             yield from _inputs(design, at, agent)
@@ -80,7 +80,7 @@ def _inputs(design: Design, at: int, agent: WorkflowAgent) -> Iterator[DesignFin
                 f"add {wanted.source} to its `needs`",
                 path,
             )
-        elif wanted.path and wanted.path not in {*source.outputs, *(each.path for each in source.evidence)}:
+        elif wanted.path and not design.writes(wanted.source, wanted.path):
             yield DesignFinding(
                 Rule.INPUT_NOT_WRITTEN,
                 f"{agent.id} reads {wanted.path[:80]!a} of {wanted.source}, which does not write it",
@@ -119,7 +119,7 @@ def _circles(design: Design) -> Iterator[DesignFinding]:
 def _groups(design: Design) -> Iterator[DesignFinding]:
     plan = design.plan
     groups, used = dict(plan.groups), {agent.group for agent in plan.agents}
-    for at, agent in enumerate(plan.agents):
+    for at, agent in design.numbered:
         if agent.group and agent.group not in groups:
             yield DesignFinding(
                 Rule.GROUP_UNKNOWN,
