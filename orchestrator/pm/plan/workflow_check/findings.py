@@ -116,6 +116,7 @@ class Rule(StrEnum):
     # What is around the plan
     PERSONA_UNKNOWN = "persona_unknown"  # a persona is a definition that is found
     RUNTIME_UNKNOWN = "runtime_unknown"  # a runtime is one that is there
+    COMMAND_MISSING = "command_missing"  # who runs as a command has one
     STATUS_TASK = "status_task"  # `shared_status.json` is of this workflow
     STATUS_AGENTS = "status_agents"  # `shared_status.json` has the plan's agents
     STATUS_DEPENDENCIES = "status_dependencies"  # dependencies in `shared_status.json` are the needs
@@ -174,6 +175,9 @@ class Surroundings:
 
     personas: Collection[str] | None = None
     runtimes: Collection[str] | None = None
+    commands: Collection[str] | None = None
+    """The personas that name a program."""
+
     status: SharedStatus | None = None
     approval_hash: str | None = None
     """What an approval would sign now."""
