@@ -37,9 +37,7 @@ class Rule(StrEnum):
     WORKSPACE_KIND = "workspace_kind"  # PoCs work in `scratch`; architects and verifiers are `read_only`
     FILES_PATTERN = "files_pattern"  # `files` are paths or patterns inside the project
     FILES_READ_ONLY = "files_read_only"  # who only reads changes no files
-    VERIFIER_WORKS = (
-        "verifier_works"  # a verifier has no needs, inputs, outputs, evidence, files or PoC of its own
-    )
+    VERIFIER_WORKS = "verifier_works"  # a verifier has no needs, inputs, outputs, evidence, files
     BOUNDS_DEPTH = "bounds_depth"  # a depth of 0 leaves resolver and architect without work
     # Needs and inputs
     NEED_UNKNOWN = "need_unknown"  # a need is an agent of the plan
@@ -103,14 +101,10 @@ class Rule(StrEnum):
     INSTRUCTIONS_EMPTY = "instructions_empty"  # instructions say something
     INSTRUCTIONS_UNFINISHED = "instructions_unfinished"  # instructions hold no placeholders
     INSTRUCTIONS_INPUTS = "instructions_inputs"  # instructions name each input file
-    INSTRUCTIONS_OUTPUTS = (
-        "instructions_outputs"  # instructions name each output and the file of each evidence
-    )
-    INSTRUCTIONS_PATHS = "instructions_paths"  # paths of others' outputs in instructions are declared inputs
+    INSTRUCTIONS_OUTPUTS = "instructions_outputs"  # instructions name each output and evidence
+    INSTRUCTIONS_PATHS = "instructions_paths"  # outputs of others in instructions are inputs
     INSTRUCTIONS_NOTES = "instructions_notes"  # instructions say how notes are kept
-    INSTRUCTIONS_RESULTS = (
-        "instructions_results"  # a verifier's instructions say how it reports what is missing
-    )
+    INSTRUCTIONS_RESULTS = "instructions_results"  # a verifier's instructions name its results file
     SUMMARY_MISSING = "summary_missing"  # the conversation summary exists
     SUMMARY_SECTIONS = "summary_sections"  # the conversation summary has its six sections
     # What is around the plan
