@@ -172,15 +172,15 @@ class WorkflowPlan:
 class EditKind(StrEnum):
     """How a running plan may be changed."""
 
-    ADD_AGENT = "add_agent"
-    REMOVE_AGENT = "remove_agent"
-    SET_NEEDS = "set_needs"
-    SET_INPUTS = "set_inputs"
-    REINSTRUCT = "reinstruct"
-    SET_EVIDENCE = "set_evidence"
-    SET_OUTPUTS = "set_outputs"
-    SET_VERIFIER = "set_verifier"
-    SET_BOUNDS = "set_bounds"
+    ADD_AGENT = "add_agent"  # a new agent; others need it only by `set_needs`
+    REMOVE_AGENT = "remove_agent"  # an agent leaves the plan
+    SET_NEEDS = "set_needs"  # other needs
+    SET_INPUTS = "set_inputs"  # other inputs
+    REINSTRUCT = "reinstruct"  # a new text of its instructions
+    SET_EVIDENCE = "set_evidence"  # other evidence is wanted
+    SET_OUTPUTS = "set_outputs"  # other outputs
+    SET_VERIFIER = "set_verifier"  # another verifier
+    SET_BOUNDS = "set_bounds"  # other bounds of its own
 
 
 @dataclass(frozen=True, slots=True)

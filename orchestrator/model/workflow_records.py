@@ -54,7 +54,7 @@ class Writer(StrEnum):
     OWN_RUN = "own_run"  # a run of the agent itself
     VERIFIER_RUN = "verifier_run"  # a run of the verifier that is assigned to the agent
     UNKNOWN = "unknown"  # nobody that the daemon knows
-    DAEMON = "daemon"
+    DAEMON = "daemon"  # the daemon
     USER = "user"  # by a request
 
 
@@ -81,29 +81,29 @@ class VerificationStatus(StrEnum):
 class NoteStatus(StrEnum):
     """The status of a note (WF, Note Lifecycle)."""
 
-    OPEN = "open"
-    RESOLVED = "resolved"
-    ESCALATED = "escalated"
+    OPEN = "open"  # an assumption that nobody has looked at yet
+    RESOLVED = "resolved"  # settled, with a resolution
+    ESCALATED = "escalated"  # its author may not decide it, or cannot
 
 
 class NoteKind(StrEnum):
     """What a note is about, where its author must not decide it alone (WF, Escalation Rules)."""
 
-    NONE = ""
-    REQUIREMENTS = "requirements"
-    TECHNOLOGY = "technology"
-    ARCHITECTURE = "architecture"
-    SECURITY = "security"
-    CONFLICT = "conflict"
-    WORKFLOW = "workflow"
+    NONE = ""  # its author may decide it
+    REQUIREMENTS = "requirements"  # what the user wants
+    TECHNOLOGY = "technology"  # languages, frameworks, libraries, databases
+    ARCHITECTURE = "architecture"  # structure, interfaces, patterns
+    SECURITY = "security"  # authentication, encryption, access
+    CONFLICT = "conflict"  # guidance that contradicts itself
+    WORKFLOW = "workflow"  # a gap in the plan
 
 
 class Resolver(StrEnum):
     """Who resolved a note."""
 
-    SELF = "agent_self"
-    EXECUTOR = "workflow_executor"
-    USER = "user"
+    SELF = "agent_self"  # the agent that wrote it
+    EXECUTOR = "workflow_executor"  # the daemon, with the answer of an architect or a resolver
+    USER = "user"  # the user
 
 
 class PocEvidence(StrEnum):
@@ -118,18 +118,18 @@ class PocEvidence(StrEnum):
 class PocDecision(StrEnum):
     """What follows from a proof of concept."""
 
-    PROCEED = "proceed"
-    ADAPT = "adapt"
-    ASK = "ask"
+    PROCEED = "proceed"  # the workflow goes on as planned
+    ADAPT = "adapt"  # the plan is edited first
+    ASK = "ask"  # the user decides
 
 
 class Route(StrEnum):
     """How a resolver wants an escalated note answered."""
 
-    USER = "user"
-    ARCHITECT = "architect"
-    ANSWER = "answer"
-    EDIT = "edit"
+    USER = "user"  # the user is asked
+    ARCHITECT = "architect"  # the architect gets a task
+    ANSWER = "answer"  # the resolver answers itself
+    EDIT = "edit"  # the plan is edited
 
 
 class Gate(StrEnum):

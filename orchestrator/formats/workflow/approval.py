@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestrator.formats.workflow.plan_text import plan_values
+from orchestrator.model.agents import Agent
 from orchestrator.model.workflow import WorkflowPlan
 
 _NOT_SIGNED: Final = ("approval", "bounds", "groups", "max_parallel")
@@ -44,6 +45,22 @@ def approval_hash(
         "definitions": {name: _sha256(data) for name, data in definitions.items() if name in personas},
     }
     return _sha256(canonical(signed))
+
+
+def definition_bytes(agent: Agent) -> bytes:
+    """Return what an approval signs of a definition: all that decides how it is run, and not where it was found."""
+    return canonical(
+        {
+            "name": agent.name,
+            "role": agent.role.value if agent.role else None,
+            "prompt": agent.prompt,
+            "tools": list(agent.tools),
+            "model": agent.model,
+            "runtime": agent.runtime,
+            "command": list(agent.command),
+            "check": list(agent.check),
+        }
+    )
 
 
 def plan_hash(plan: WorkflowPlan) -> str:

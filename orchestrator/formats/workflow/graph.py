@@ -59,7 +59,9 @@ def graph_values(plan: WorkflowPlan, statuses: Mapping[str, str]) -> dict[str, A
             }
             for agent in plan.agents
         ],
-        "edges": [{"from": source, "to": target, "kind": kind} for source, target, kind in _edges(plan)],
+        "edges": [
+            {"source": source, "target": target, "kind": kind} for source, target, kind in _edges(plan)
+        ],
     }
 
 
@@ -69,7 +71,7 @@ def text_graph(plan: WorkflowPlan, statuses: Mapping[str, str]) -> str:
     layers = _layers(plan)
     width = max((len(agent.id) for agent in plan.agents), default=0)
     for number, layer in enumerate(layers, 1):
-        lines.append(f"{number}")
+        lines.append(f"step {number}")
         lines += [_line(agent, statuses, width) for agent in layer]
     judges = [agent for agent in plan.agents if agent.kind is AgentKind.VERIFIER]
     if judges:

@@ -10,7 +10,7 @@ from orchestrator.formats.workflow.json_text import overlaid, rewritten
 from orchestrator.formats.workflow.nodes import Fields, read_json
 from orchestrator.model.errors import BadName
 from orchestrator.model.names import checked_name
-from orchestrator.model.workflow import STATUS_FILE
+from orchestrator.model.workflow import STATUS_FILE, AgentKind, WorkflowPlan
 from orchestrator.model.workflow_records import (
     AgentEntry,
     AgentStatus,
@@ -46,6 +46,28 @@ def render_status(status: SharedStatus, base: bytes = b"") -> bytes:
     Agents and verifiers that `status` does not have are taken out.
     """
     return rewritten(status, base, read_status, lambda old: _document(status, old))
+
+
+def first_status(plan: WorkflowPlan) -> SharedStatus:
+    """Return the shared status with which a plan begins: nobody has started."""
+    verifiers = [agent.id for agent in plan.agents if agent.kind is AgentKind.VERIFIER]
+    subjects: dict[str, list[str]] = {name: [] for name in verifiers}
+    for agent in plan.agents:
+        if agent.verifier in subjects:
+            subjects[agent.verifier].append(agent.id)
+    return SharedStatus(
+        task_id=plan.workflow,
+        status=WorkflowStatus.PENDING,
+        session_start=None,
+        agents=tuple(
+            AgentEntry(agent.id, AgentStatus.PENDING, dependencies=agent.needs)
+            for agent in plan.agents
+            if agent.kind is not AgentKind.VERIFIER
+        ),
+        verification=tuple(
+            VerifierEntry(name, VerificationStatus.PENDING, tuple(subjects[name])) for name in verifiers
+        ),
+    )
 
 
 def _status(found: Fields) -> SharedStatus:

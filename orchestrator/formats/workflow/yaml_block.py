@@ -214,7 +214,7 @@ def _is_yaml(opener: str) -> bool:
 def _hint(said: str) -> str:
     if "could not find expected ':'" in said or "mapping values are not allowed" in said:
         return ": put a text that holds `: ` in quotes, and check the indentation"
-    if "cannot start any token" in said:
+    if "cannot start any token" in said or "tab character" in said:
         return ": indent with spaces instead of tabs, and put a text that begins with such a sign in quotes"
     if "expected <block end>" in said or "did not find expected" in said:
         return ": check the indentation and the quotes of this line and the one before"

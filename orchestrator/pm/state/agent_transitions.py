@@ -33,6 +33,12 @@ _DAEMON: Final = (W.DAEMON,)
 _USER: Final = (W.USER,)
 _OWN: Final = (W.OWN_RUN,)
 
+
+def _but(target: S) -> tuple[S, ...]:
+    """Return every status before a pass from which this one can be reached."""
+    return tuple(status for status in UNVERIFIED if status is not target)
+
+
 MOVES: Final = (
     Move((S.PENDING,), S.WORKING, E.LAUNCH, _DAEMON, "all its needs are verified"),
     Move((S.WORKING,), S.REVIEW, E.THINKS_DONE, _OWN, "it thinks that it is done, and reviews its notes"),
@@ -52,13 +58,21 @@ MOVES: Final = (
     Move((S.BLOCKED,), S.WORKING, E.RETRY, _USER, "the user wants it tried again"),
     Move((S.BLOCKED,), S.WORKING, E.GUIDE, _USER, "the user gave guidance after a bound"),
     Move((S.BLOCKED,), S.WORKING, E.MODIFY, _USER, "the user changed its instructions after a bound"),
-    Move(UNVERIFIED, S.BLOCKED, E.BOUND_ASKS, _DAEMON, "something was repeated as often as its bound allows"),
-    Move(UNVERIFIED, S.FAILED, E.CRASHES_EXHAUSTED, _DAEMON, "it crashed once more than its bound allows"),
-    Move(UNVERIFIED, S.FAILED, E.ABANDON, _USER, "the user gave it up"),
+    Move(
+        _but(S.BLOCKED),
+        S.BLOCKED,
+        E.BOUND_ASKS,
+        _DAEMON,
+        "something was repeated as often as its bound allows",
+    ),
+    Move(
+        _but(S.FAILED), S.FAILED, E.CRASHES_EXHAUSTED, _DAEMON, "it crashed once more than its bound allows"
+    ),
+    Move(_but(S.FAILED), S.FAILED, E.ABANDON, _USER, "the user gave it up"),
     Move((S.FAILED,), S.WORKING, E.RETRY, _USER, "the user wants it tried again"),
     Move((S.FAILED,), S.WORKING, E.GUIDE, _USER, "the user gave guidance"),
     Move((S.FAILED,), S.WORKING, E.MODIFY, _USER, "the user changed its instructions"),
-    Move(UNVERIFIED, S.PENDING, E.NEED_ADDED, _DAEMON, "an edit gave it a need that is not verified"),
+    Move(_but(S.PENDING), S.PENDING, E.NEED_ADDED, _DAEMON, "an edit gave it a need that is not verified"),
     Move((S.VERIFIED,), S.COMPLETE, E.WORKFLOW_ENDED, _DAEMON, "the workflow ended, its session is archived"),
 )
 
@@ -68,7 +82,6 @@ class Reason(StrEnum):
 
     NOT_FROM_HERE = "not_from_here"  # the event means nothing in this status
     NOT_BY_THIS_WRITER = "not_by_this_writer"  # somebody else may bring it
-    ALREADY_THERE = "already_there"  # nothing would change
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +101,6 @@ class Refusal:
                 return f"the status {self.status} stays: {self.event} means nothing there"
             case Reason.NOT_BY_THIS_WRITER:
                 return f"the status {self.status} stays: {self.event} comes from {' or '.join(self.writers)}"
-            case Reason.ALREADY_THERE:
-                return f"the status is {self.status} already"
 
 
 _ROWS: Final = {(source, move.event): move for move in MOVES for source in move.sources}
@@ -107,8 +118,6 @@ def transition(status: S, event: E, writer: W) -> S | Refusal:
     move = _ROWS.get((status, event))
     if move is None:
         return Refusal(Reason.NOT_FROM_HERE, status, event, writer)
-    if move.target is status:
-        return Refusal(Reason.ALREADY_THERE, status, event, writer)
     if writer not in move.writers:
         return Refusal(Reason.NOT_BY_THIS_WRITER, status, event, writer, move.writers)
     return move.target

@@ -21,9 +21,7 @@ class Forbidden(StrEnum):
     REMOVED = "removed"  # nobody removes a note
     RESOLVED_CHANGED = "resolved_changed"  # a resolved note is history
     NOT_OWN = "not_own"  # only the session's own agent may do this
-    NEEDS_OTHERS = (
-        "needs_others"  # a note with a kind, or one that was escalated, is not resolved by its author
-    )
+    NEEDS_OTHERS = "needs_others"  # its author may not resolve a note that has a kind or was escalated
     FOREIGN_RESOLVER = "foreign_resolver"  # only the daemon writes that others resolved it
     SESSION_CHANGED = "session_changed"  # the task and its beginning stay
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.formats.workflow.approval import approval_hash
+from orchestrator.formats.workflow.status import first_status
 from orchestrator.model.workflow import PlanApproval, WorkflowPlan
 from orchestrator.pm.plan.workflow_check import Rule, Surroundings, Weight, check_design, has_faults
-from tests.unit.pm.workflow_designs import AROUND, SUMMARY, checked, designs, files, patched, status_of
+from tests.unit.pm.workflow_designs import AROUND, SUMMARY, checked, designs, files, patched
 
 FILES = files()
 BROKEN = designs("broken_designs.toml")
@@ -101,7 +102,7 @@ def test_workflow_that_is_not_simple_wants_its_risks_assessed():
     ],
 )
 def test_shared_status_that_differs_from_the_plan(rule, change):
-    status = status_of(checked(FILES).document.plan)
+    status = first_status(checked(FILES).document.plan)
     assert not checked(FILES, replace(AROUND, status=status)).findings
     (finding,) = checked(FILES, replace(AROUND, status=change(status))).findings
     assert (finding.rule, finding.file) == (rule, "shared_status.json")

@@ -9,15 +9,6 @@ from pathlib import Path
 
 from orchestrator.formats.workflow.plan import PlanDocument, read_plan_document
 from orchestrator.formats.workflow.status import read_status
-from orchestrator.model.workflow import AgentKind, WorkflowPlan
-from orchestrator.model.workflow_records import (
-    AgentEntry,
-    AgentStatus,
-    SharedStatus,
-    VerificationStatus,
-    VerifierEntry,
-    WorkflowStatus,
-)
 from orchestrator.pm.plan.workflow_check import DesignFinding, Surroundings, check_design
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "wf"
@@ -31,6 +22,7 @@ AROUND = Surroundings(
     criteria=CRITERIA,
     personas=("dev", "architect", "review"),
     runtimes=("claude", "command"),
+    commands=("review",),
 )
 
 
@@ -96,24 +88,3 @@ def patched(contents: dict[str, str], file: str, changes: Iterable[tuple[str, st
         assert text.count(old) == 1, (text.count(old), old)
         text = text.replace(old, new)
     return {**contents, file: text}
-
-
-def status_of(plan: WorkflowPlan) -> SharedStatus:
-    """Return the shared status with which a plan begins."""
-    verifiers = [agent.id for agent in plan.agents if agent.kind is AgentKind.VERIFIER]
-    assigned = {
-        name: tuple(agent.id for agent in plan.agents if agent.verifier == name) for name in verifiers
-    }
-    return SharedStatus(
-        plan.workflow,
-        WorkflowStatus.PENDING,
-        None,
-        tuple(
-            AgentEntry(agent.id, AgentStatus.PENDING, dependencies=agent.needs)
-            for agent in plan.agents
-            if agent.kind is not AgentKind.VERIFIER
-        ),
-        tuple(
-            VerifierEntry(name, VerificationStatus.PENDING, subjects) for name, subjects in assigned.items()
-        ),
-    )

@@ -37,9 +37,7 @@ class Rule(StrEnum):
     WORKSPACE_KIND = "workspace_kind"  # PoCs work in `scratch`; architects and verifiers are `read_only`
     FILES_PATTERN = "files_pattern"  # `files` are paths or patterns inside the project
     FILES_READ_ONLY = "files_read_only"  # who only reads changes no files
-    VERIFIER_WORKS = (
-        "verifier_works"  # a verifier has no needs, inputs, outputs, evidence, files or PoC of its own
-    )
+    VERIFIER_WORKS = "verifier_works"  # a verifier has no needs, inputs, outputs, evidence, files
     BOUNDS_DEPTH = "bounds_depth"  # a depth of 0 leaves resolver and architect without work
     # Needs and inputs
     NEED_UNKNOWN = "need_unknown"  # a need is an agent of the plan
@@ -103,19 +101,16 @@ class Rule(StrEnum):
     INSTRUCTIONS_EMPTY = "instructions_empty"  # instructions say something
     INSTRUCTIONS_UNFINISHED = "instructions_unfinished"  # instructions hold no placeholders
     INSTRUCTIONS_INPUTS = "instructions_inputs"  # instructions name each input file
-    INSTRUCTIONS_OUTPUTS = (
-        "instructions_outputs"  # instructions name each output and the file of each evidence
-    )
-    INSTRUCTIONS_PATHS = "instructions_paths"  # paths of others' outputs in instructions are declared inputs
+    INSTRUCTIONS_OUTPUTS = "instructions_outputs"  # instructions name each output and evidence
+    INSTRUCTIONS_PATHS = "instructions_paths"  # outputs of others in instructions are inputs
     INSTRUCTIONS_NOTES = "instructions_notes"  # instructions say how notes are kept
-    INSTRUCTIONS_RESULTS = (
-        "instructions_results"  # a verifier's instructions say how it reports what is missing
-    )
+    INSTRUCTIONS_RESULTS = "instructions_results"  # a verifier's instructions name its results file
     SUMMARY_MISSING = "summary_missing"  # the conversation summary exists
     SUMMARY_SECTIONS = "summary_sections"  # the conversation summary has its six sections
     # What is around the plan
     PERSONA_UNKNOWN = "persona_unknown"  # a persona is a definition that is found
     RUNTIME_UNKNOWN = "runtime_unknown"  # a runtime is one that is there
+    COMMAND_MISSING = "command_missing"  # who runs as a command has one
     STATUS_TASK = "status_task"  # `shared_status.json` is of this workflow
     STATUS_AGENTS = "status_agents"  # `shared_status.json` has the plan's agents
     STATUS_DEPENDENCIES = "status_dependencies"  # dependencies in `shared_status.json` are the needs
@@ -174,6 +169,9 @@ class Surroundings:
 
     personas: Collection[str] | None = None
     runtimes: Collection[str] | None = None
+    commands: Collection[str] | None = None
+    """The personas that name a program."""
+
     status: SharedStatus | None = None
     approval_hash: str | None = None
     """What an approval would sign now."""

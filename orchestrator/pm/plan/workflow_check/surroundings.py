@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.suggestions import nearest
 from orchestrator.model.workflow import STATUS_FILE, AgentKind
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from orchestrator.model.workflow_records import SharedStatus
 
 
+COMMAND: Final = "command"
+"""The runtime of any executable."""
+
+
 def findings(design: Design) -> Iterator[DesignFinding]:
     """Yield what is wrong with what is around the plan."""
     personas, runtimes = design.around.personas, design.around.runtimes
+    commands = design.around.commands
     for at, agent in design.numbered:
         if personas is not None and agent.persona not in personas:
             yield DesignFinding(
@@ -30,6 +35,13 @@ def findings(design: Design) -> Iterator[DesignFinding]:
                 Rule.RUNTIME_UNKNOWN,
                 f"{agent.id}: there is no runtime {agent.runtime}",
                 _near(agent.runtime, {"auto", *runtimes}),
+                ("agents", at, "runtime"),
+            )
+        elif agent.runtime == COMMAND and commands is not None and agent.persona not in commands:
+            yield DesignFinding(
+                Rule.COMMAND_MISSING,
+                f"{agent.id} runs as a command, and the definition {agent.persona} names none",
+                f"write `{agent.persona}.command: …` under Agent Config of task.md",
                 ("agents", at, "runtime"),
             )
     if design.around.status is not None:
