@@ -49,7 +49,7 @@ from orchestrator.model.workflow import (
 from orchestrator.model.workflow_records import AgentStatus, NoteKind, NoteStatus
 from orchestrator.pm.plan.adaptation import Adaptation, Effect, Progress, adapt
 from orchestrator.pm.plan.workflow_check import Rule, Surroundings, check_design
-from tests.unit.personas.texts import PAGES, PERSONAS, TEMPLATES, blocks, filled, spans
+from tests.unit.personas.texts import PAGES, PERSONAS, TEMPLATES, blocks, filled, instructions, spans
 
 AGENT = r"agents/[A-Za-z_]+"
 PATHS = [
@@ -74,7 +74,7 @@ PATHS = [
     r"\.codex/agents/plan-developer\.toml",
     r"orchestration_(?:doer|verifier|solution_architect)_agent_template\.md",
 ]
-EXAMPLE_FILES = {"decision.md", "run.log", "tables.md", "locks.json", "database_agent"}
+EXAMPLE_FILES = {"example_agent.py", "decision.md", "run.log", "tables.md", "locks.json", "database_agent"}
 PATH_LIKE = re.compile(r"[\w$.*/{}-]*(?:/|\.(?:json|jsonl|md|log|toml|ya?ml))[\w$.*/{}-]*")
 
 SHAPES: dict[frozenset[str], Callable[..., object]] = {
@@ -177,27 +177,6 @@ def test_the_plan_of_the_skill_is_read_whole():
     plan = read_plan(PAGES["skills/agent-workflow/references/plan.md"].encode())
     assert {agent.kind for agent in plan.agents} == set(AgentKind) - {AgentKind.ARCHITECT}
     assert {agent.persona for agent in plan.agents} <= set(PERSONAS)
-
-
-def instructions(agent: workflow.WorkflowAgent, plan: workflow.WorkflowPlan) -> str:
-    """Return instructions as the instruction writer makes them of a template."""
-    name = {AgentKind.VERIFIER: "verifier", AgentKind.ARCHITECT: "solution_architect"}.get(agent.kind, "doer")
-    text = TEMPLATES[f"orchestration_{name}_agent_template.md"]
-    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in agent.inputs]
-    files = [*agent.outputs, *(each.path for each in agent.evidence)]
-    subject = next((each for each in plan.agents if each.verifier == agent.id), agent)
-    blanks = {
-        "`agents/<upstream_agent>/task_output/<file>`": ", ".join(inputs),
-        "<file>": ", ".join(files),
-        "<agent>": agent.id,
-        "<task_id>": agent.task_id,
-        "<workflow>": plan.workflow,
-        "<subject>": subject.id,
-        "<subject_task_id>": subject.task_id,
-    }
-    for blank, value in blanks.items():
-        text = text.replace(blank, value)
-    return text
 
 
 def test_a_design_of_the_templates_has_no_faults():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.formats.persona_file import read_persona
+from orchestrator.model.workflow import OUTPUT_FOLDER, AgentKind, WorkflowAgent, WorkflowPlan
 from orchestrator.shipped import shipped
 
 FOLDER = shipped("agents") / "workflow"
@@ -37,3 +38,24 @@ def filled(text: str) -> str:
     """Return a template with a value for each blank, as an instruction writer fills them in."""
     text = re.sub(r"<(?:subject_)?task_id>", "create_user_table_1727539200", text)
     return re.sub(r"<[a-z0-9_]+>", "database_agent", text)
+
+
+def instructions(agent: WorkflowAgent, plan: WorkflowPlan) -> str:
+    """Return instructions as the instruction writer makes them of a template."""
+    name = {AgentKind.VERIFIER: "verifier", AgentKind.ARCHITECT: "solution_architect"}.get(agent.kind, "doer")
+    text = TEMPLATES[f"orchestration_{name}_agent_template.md"]
+    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in agent.inputs]
+    files = [*agent.outputs, *(each.path for each in agent.evidence)]
+    subject = next((each for each in plan.agents if each.verifier == agent.id), agent)
+    blanks = {
+        "`agents/<upstream_agent>/task_output/<file>`": ", ".join(inputs),
+        "<file>": ", ".join(files),
+        "<agent>": agent.id,
+        "<task_id>": agent.task_id,
+        "<workflow>": plan.workflow,
+        "<subject>": subject.id,
+        "<subject_task_id>": subject.task_id,
+    }
+    for blank, value in blanks.items():
+        text = text.replace(blank, value)
+    return text
