@@ -10,6 +10,7 @@ from orchestrator.formats.workflow.approval import approval_hash
 from orchestrator.formats.workflow.status import first_status
 from orchestrator.model.workflow import PlanApproval, WorkflowPlan
 from orchestrator.pm.plan.workflow_check import Rule, Surroundings, Weight, check_design, has_faults
+from orchestrator.pm.plan.workflow_check.findings import MOST_HINTS
 from tests.unit.pm.workflow_designs import AROUND, SUMMARY, checked, designs, files, patched
 
 FILES = files()
@@ -125,3 +126,13 @@ def test_todo_as_a_word_is_no_placeholder():
         FILES, "agents/api_agent/agent_instructions.md", (("## Notes", "Build a TODO list.\n\n## Notes"),)
     )
     assert not checked(contents).findings
+
+
+def test_hints_at_wrong_names_are_bounded():
+    """Each hint compares a name with all others: a plan of many wrong names must not take minutes."""
+    plan = checked(FILES).document.plan
+    needs = tuple(f"databse_agent{at}" for at in range(MOST_HINTS + 20))
+    agents = (replace(plan.agents[0], needs=needs), *plan.agents[1:])
+    found = check_design(replace(plan, agents=agents))
+    hints = ["did you mean" in each.correction for each in found if each.rule is Rule.NEED_UNKNOWN]
+    assert (hints.count(True), hints.count(False)) == (MOST_HINTS, 20)

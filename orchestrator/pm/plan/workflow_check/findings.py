@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -118,6 +118,9 @@ class Rule(StrEnum):
     APPROVAL_VOID = "approval_void"  # what was approved is what stands there
 
 
+MOST_HINTS: Final = 50
+"""For so many wrong names the check looks for the right one."""
+
 ADVICE: Final = frozenset(
     {
         Rule.CHECKPOINT_CRITERIA,
@@ -193,6 +196,9 @@ class Design:
     read_by_verifier: Mapping[str, set[str]]
     """Whose outputs each verifier may read: its subjects', and what those need."""
 
+    _hinted: set[str] = field(default_factory=set)
+    """Names that hints were looked for, which takes long in a plan of many agents."""
+
     @classmethod
     def of(cls, plan: WorkflowPlan, around: Surroundings) -> Design:
         """Return a design to check."""
@@ -235,5 +241,8 @@ class Design:
         """Return a hint at the agent that a wrong name may mean."""
         import difflib  # only once something is wrong
 
+        self._hinted.add(name)
+        if len(self._hinted) > MOST_HINTS:
+            return "name an agent of this plan"
         near = difflib.get_close_matches(name, list(self.agents), n=1)
         return f"did you mean {near[0]}?" if near else "name an agent of this plan"
