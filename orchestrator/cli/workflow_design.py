@@ -49,13 +49,13 @@ def new(options: Namespace) -> int:
     brief = layout.task_brief(folder)
     fresh = not brief.exists()
     if fresh:
-        root.mkdir(parents=True, exist_ok=True)
+        _make_folder(root)
         command = typed("python3", root / EXAMPLE_AGENT)
         disk.create(brief, starter_task(name, str(root), command).encode(), _MODE)
         written.append(brief)
     criteria = read_brief(disk.read(brief), str(brief)).criteria
     for path, text in starter_files(name, int(time.time()), criteria, commands=fresh).items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder((root / path).parent)
         if disk.create(root / path, text.encode(), _MODE):
             written.append(root / path)
     design = read_design(name, project, folder)
@@ -174,10 +174,19 @@ def _make_tree(design: DesignFiles) -> None:
     for agent in design.plan.agents:
         folder = layout.workflow_agent(design.folder, agent.id)
         for each in (folder / "completion_drive", folder / OUTPUT_FOLDER):
-            each.mkdir(parents=True, exist_ok=True)
+            _make_folder(each)
     data = render_status(first_status(design.plan), design.status_bytes)
     if data != design.status_bytes:
         DiskFiles().write(layout.orchestration(design.folder) / STATUS_FILE, data, _MODE)
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder, unless a link would have it created elsewhere."""
+    if folder.resolve() != folder:
+        raise CommandError(
+            Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: replace it by a real folder"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _approval(design: DesignFiles) -> str:

@@ -96,6 +96,18 @@ def test_new_overwrites_nothing(verb, root):
     assert (root / DRAFT).read_text() == "mine"
 
 
+@pytest.mark.parametrize("link", ["orchestration", "orchestration/agents", "orchestration/agents/draft"])
+def test_new_writes_nothing_through_a_link(house, verb, link):
+    """A repository may bring such a link along, to have files created where it points."""
+    place = house.project / "tasks" / "text" / link
+    place.parent.mkdir(parents=True)
+    target = house.root / "target"
+    target.mkdir()
+    place.symlink_to(target)
+    assert verb("new").code == 2
+    assert list(target.iterdir()) == []
+
+
 def test_example_agents_play_the_whole_workflow(house, root):
     """The commands in the task.md that `new` writes do one turn each; every step is one that the table allows."""
     brief = (root.parent / "task.md").read_text()

@@ -62,7 +62,7 @@ def _answering(design: Design, role: str, name: str) -> Iterator[DesignFinding]:
         yield DesignFinding(
             Rule.ESCALATION_UNKNOWN,
             f"the {role} is {name}, which the plan does not have",
-            f"{design.near(name)} Without one, the user answers",
+            f"{design.near(name).rstrip('?')}, or write null: then the user answers",
             path,
         )
     elif agent.kind is not AgentKind.ARCHITECT:
