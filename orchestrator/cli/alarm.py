@@ -53,7 +53,7 @@ def alarm(state: str) -> str:
     if not at_work:
         return ""
     settings: DaemonSettings = _section("daemon")
-    if silent < max(FRESH, least, settings.alarm) and not (died and _is_ours_to_start(state, settings)):
+    if silent < max(FRESH, least, settings.heartbeat_timeout) and not (died and _is_ours_to_start(state, settings)):
         return ""
     what = f"its last heartbeat was at {clock(beat.at, time.time())}; {_listed(at_work)}"
     if not beat.up:
@@ -101,7 +101,7 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     if not settings.restart:
         return _notify_dead(state, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
-    if _age(str(tried)) < settings.alarm:
+    if _age(str(tried)) < settings.heartbeat_timeout:
         return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)

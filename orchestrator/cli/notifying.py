@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run("notify test")
-        return _test(notify.deadline, _meant(notify, options.channel), as_json=options.json)
+        return _test(notify.timeout, _meant(notify, options.channel), as_json=options.json)
     _list(notify, shown=None if options.all else SHOWN, as_json=options.json)
     return Exit.DONE
 

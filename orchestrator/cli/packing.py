@@ -106,7 +106,7 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
 def _keep_what_lies(has: TaskResources, base: str) -> None:
     """Commit uncommitted work of the task's worktrees to refs, and remove the worktrees."""
     git = load_section(Path(layout.config_file(os.environ)), os.environ, "git")
-    workspaces = GitWorkspaces(git.deadline, environ=os.environ)
+    workspaces = GitWorkspaces(git.timeout, environ=os.environ)
     for name in dict.fromkeys(
         name_in(path.name) for path in has.holdings.trees
     ):  # one tree may have had several names on disk

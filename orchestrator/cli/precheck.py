@@ -164,7 +164,7 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
     if case.brief.config.workspace is WorkspaceKind.SHARED:
         return None, []
     try:
-        repository = Repository.of(case.code, case.settings.git.deadline, case.environ)
+        repository = Repository.of(case.code, case.settings.git.timeout, case.environ)
         return (repository, UserTree.of(repository, case.code)), []
     except (Refused, Unavailable) as error:
         return None, [Finding("base", Severity.MISSING, str(error))]

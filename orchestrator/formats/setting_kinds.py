@@ -100,6 +100,10 @@ def all_keys() -> tuple[Key, ...]:
 
 
 FORMER_KEYS: Final = {
+    ("daemon", "alarm"): "heartbeat_timeout",
+    ("daemon", "beat"): "heartbeat_interval",
+    ("daemon", "shelve_after"): "passivate_after",
+    ("git", "deadline"): "timeout",
     ("limits", "check_in"): "check_in_interval",
     ("limits", "silence"): "inactivity_timeout",
     ("limits", "silences"): "max_inactive_runs",
@@ -145,6 +149,9 @@ FORMER_KEYS: Final = {
     ("limits", "task_tokens"): "max_task_tokens",
     ("limits", "task_cost"): "max_task_cost",
     ("limits", "task_time"): "max_task_time",
+    ("notify", "deadline"): "timeout",
+    ("notify", "pause"): "retry_pause",
+    ("notify", "longest_pause"): "max_retry_pause",
 }
 """Keys that were renamed before 1.0, by section and former name. A former name is read like the new one."""
 

@@ -109,7 +109,7 @@ def answered(
     if age >= longest or (was.count >= settings.tries and not envelope.asks):
         why = f"given up after {was.count} tries: {outcome.reason}"
         return envelope.with_receipt(channel, replace(receipt, standing=Standing.GIVEN_UP, reason=why))
-    pause = min(settings.pause * 2.0 ** min(was.count - 1, 40), settings.longest_pause)
+    pause = min(settings.retry_pause * 2.0 ** min(was.count - 1, 40), settings.max_retry_pause)
     return envelope.with_receipt(channel, replace(receipt, again_at=at + pause))
 
 
@@ -194,7 +194,7 @@ def _due(
     wait, receipt = Wait(at, ""), envelope.receipts.get(channel.name)
     if receipt is not None:
         # A time further off than the longest pause means that the clock was set back.
-        again_at = receipt.again_at if receipt.again_at <= at + settings.longest_pause + _MINUTE else at
+        again_at = receipt.again_at if receipt.again_at <= at + settings.max_retry_pause + _MINUTE else at
         wait = Wait(again_at, f"try {receipt.count + 1}, after: {receipt.reason}")
     if envelope.news.rule not in settings.urgent and quiet_until > at:
         wait = _later(wait, Wait(quiet_until, f"quiet hours, {settings.quiet}"))

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     settings = load_settings(Path(layout.config_file(environ)), environ)
     state = Path(layout.state_folder(environ))
     spool = Spool(DiskFiles(state), layout.news(state))
-    sender = SubprocessSender(settings.notify.deadline, settings.tmux.socket, environ)
+    sender = SubprocessSender(settings.notify.timeout, settings.tmux.socket, environ)
     Delivery(spool, at_hand(settings.notify, environ), sender, SystemClock()).go(only=arguments[0])
     return 0
 

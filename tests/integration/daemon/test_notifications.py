@@ -17,10 +17,10 @@ from tests.webhook import Webhook, a_webhook
 
 BLOCKED = {"status": "BLOCKED", "blockers": "There is no key. token=abcdef123456"}
 QUICK = {
-    "notify__pause": "100 ms",
-    "notify__longest_pause": "300 ms",
+    "notify__retry_pause": "100 ms",
+    "notify__max_retry_pause": "300 ms",
     "notify__digest": "50 ms",
-    "notify__deadline": "5 s",
+    "notify__timeout": "5 s",
 }
 
 
@@ -73,7 +73,7 @@ def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: O
 
 
 def test_a_channel_that_hangs_delays_no_handoff_and_not_the_other_channel(office: Office) -> None:
-    world = office.world("hang", 200, notify__deadline="60 s", daemon__workers="1")
+    world = office.world("hang", 200, notify__timeout="60 s", daemon__workers="1")
     hanging, other = office.hooks
     world.begin({"explore": [BLOCKED, BLOCKED]})
     world.until(lambda: hanging.heard and other.heard)
@@ -113,7 +113,7 @@ def test_a_channel_that_comes_back_is_told_what_it_missed_once(office: Office) -
 
 
 def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(office: Office) -> None:
-    world = office.world("hang", notify__deadline="60 s", notify__rules="question,complete")
+    world = office.world("hang", notify__timeout="60 s", notify__rules="question,complete")
     (hook,) = office.hooks
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
     world.until(lambda: hook.heard)

@@ -10,8 +10,8 @@ from tests.integration.daemon.world import World, a_world
 
 QUICK = {
     "daemon__rescan": "1 h",
-    "daemon__beat": "100 ms",
-    "daemon__shelve_after": "100 ms",
+    "daemon__heartbeat_interval": "100 ms",
+    "daemon__passivate_after": "100 ms",
     "logs__pack_after": "100 ms",
     "limits__check_in_interval": "200 ms",
 }

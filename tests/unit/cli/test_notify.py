@@ -58,7 +58,7 @@ def test_a_test_says_of_each_channel_what_became_of_it(task, channels, house):
 
 
 def test_a_channel_that_hangs_is_not_known_and_holds_up_for_its_deadline_at_most(task, channels, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__DEADLINE", "2 s")
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__TIMEOUT", "2 s")
     with a_webhook("hang") as hook:
         channels(hook.url)
         said = task("notify", "test")

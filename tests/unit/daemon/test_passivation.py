@@ -205,7 +205,7 @@ def test_a_task_whose_question_waits_is_not_over():
 
 
 def test_when_it_is_shelved_is_a_setting():
-    settings = Settings(daemon=DaemonSettings(shelve_after=math.inf))
+    settings = Settings(daemon=DaemonSettings(passivate_after=math.inf))
     world = World(Scenario("shelf"), (UserTask("alpha"),), GOOD, settings, deaf=0.0, slow=False)
     with listening(world):
         world.boot()

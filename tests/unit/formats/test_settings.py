@@ -60,16 +60,16 @@ def test_every_section_is_read(write):
             [templates]
             folders = ["/srv/templates", "~/templates"]
             [git]
-            deadline = "2 m"
+            timeout = "2 m"
         """),
         {},
     )
     assert settings.limits == Limits(check_in_interval=600.0, inactivity_timeout=900.0, max_rejections=5)
     assert settings.tmux.socket == "mine"
-    assert (settings.daemon.workers, settings.daemon.beat) == (2, 5.0)
+    assert (settings.daemon.workers, settings.daemon.heartbeat_interval) == (2, 5.0)
     assert settings.environment.passed == ("PATH", "LC_*")
     assert settings.templates.folders == ("/srv/templates", str(Path.home() / "templates"))
-    assert settings.git.deadline == 120.0
+    assert settings.git.timeout == 120.0
 
 
 def test_every_limit_can_be_set(write):
@@ -162,7 +162,7 @@ def test_an_unknown_key_is_told_with_the_nearest_one(write):
     )
     assert (
         faults(write("[git]\nqqq = 1"))
-        == "/config.toml, line 2: [git] has no key 'qqq': there are deadline, kept_refs"
+        == "/config.toml, line 2: [git] has no key 'qqq': there are kept_refs, timeout"
     )
 
 
@@ -174,6 +174,18 @@ def test_former_name_of_a_key_is_read_and_shown(write):
     where = {each.key: each.where for each in explained(path, environ)}
     assert where["limits.inactivity_timeout"] == f"{path}:2 as silence"
     assert where["limits.max_concurrent_runs"].endswith(" as runs_at_once")
+
+
+def test_former_keys_of_every_section_are_read(write):
+    """`daemon.alarm` and the like: a settings file of an earlier version sets what it set then."""
+    text = "".join(
+        f"[{section}]\n" + "".join(f'{key} = "7 m"\n' for of, key in FORMER_KEYS if of == section)
+        for section in ("daemon", "git", "notify")
+    )
+    settings = load_settings(write(text), {})
+    assert (settings.daemon.heartbeat_timeout, settings.daemon.passivate_after) == (420.0, 420.0)
+    assert (settings.git.timeout, settings.notify.timeout) == (420.0, 420.0)
+    assert (settings.notify.retry_pause, settings.notify.max_retry_pause) == (420.0, 420.0)
 
 
 def test_a_key_set_by_both_its_names_is_a_fault(write):
@@ -300,10 +312,10 @@ def test_template_folders_are_absolute(write, folder):
 
 def test_each_setting_tells_where_it_comes_from(write):
     path = write("[limits]\ninactivity_timeout = 1800\n")
-    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__DEADLINE": "90"})}
+    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__TIMEOUT": "90"})}
     assert told["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
     assert told["limits.inactivity_timeout"] == Explained("limits.inactivity_timeout", "30 m", f"{path}:2")
-    assert told["git.deadline"] == Explained("git.deadline", "90 s", "ORCHESTRATOR_GIT__DEADLINE")
+    assert told["git.timeout"] == Explained("git.timeout", "90 s", "ORCHESTRATOR_GIT__TIMEOUT")
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told
     keys = sum(
@@ -354,7 +366,7 @@ def test_yes_and_no_are_read_from_file_and_variable(write, value, restart):
     assert load_settings(write(""), variables).daemon.restart is restart
     assert load_settings(write(f"[daemon]\nrestart = {value.strip().lower()}"), {}).daemon.restart is restart
     shown = {each.key: each.value for each in explained(write(""), variables)}
-    assert (shown["daemon.restart"], shown["daemon.alarm"]) == (str(restart).lower(), "2 m")
+    assert (shown["daemon.restart"], shown["daemon.heartbeat_timeout"]) == (str(restart).lower(), "2 m")
 
 
 @pytest.mark.parametrize("value", ["1", '"true"', '"no"', "[]"])
@@ -381,8 +393,8 @@ def test_sections_are_those_of_the_model():
 
 def test_one_section_is_read_without_the_others(write):
     """A command that needs one asks nothing of the others, and the daemon says what is wrong with them."""
-    path = write("[git]\ndeadline = 5\n[limits]\nmax_crashes = -1\n")
-    assert load_section(path, {}, "git") == replace(Settings().git, deadline=5.0)
+    path = write("[git]\ntimeout = 5\n[limits]\nmax_crashes = -1\n")
+    assert load_section(path, {}, "git") == replace(Settings().git, timeout=5.0)
     assert load_section(path, {"ORCHESTRATOR_TMUX__SOCKET": "mine"}, "tmux").socket == "mine"
     with pytest.raises(BadFile):
         load_section(path, {}, "limits")
