@@ -279,8 +279,13 @@ def terminals(state: P) -> P:
     return _under(state, "terminals")
 
 
-def news(state: P) -> P:
-    """Return the spool of what the user is to be told, or was."""
+def notifications(state: P) -> P:
+    """Return the spool of notifications: those to be sent, and those that were."""
+    return _under(state, "notifications")
+
+
+def former_notifications(state: P) -> P:
+    """Return where versions before 1.0 had the spool."""
     return _under(state, "news")
 
 

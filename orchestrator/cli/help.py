@@ -115,15 +115,15 @@ task doctor HOST --json
   findings[]   topic severity text mend
 
 task notify test --json
-  channels[]   name scheme answer reason         answer: told refused unknown
+  channels[]   name scheme result reason         result: delivered refused unknown
 
 task notify list --json
-  news[]       id at rule state title text task_id question why
+  notifications[]  id at rule state title text task_id question why
                rule: complete question blocked limited daemon
-               state: waits told failed unknown untold (no channel was set for it, or it was answered before)
-               channels[]  name standing tries last_try reason
-                           standing: trying told refused unknown given up
-               waits[]     channel until why
+               state: waiting delivered failed unknown not_sent (no channel was set for it, or it was answered before)
+               channels[]     name state tries last_try reason
+                              state: trying delivered refused unknown given_up
+               waiting_for[]  channel until why
 
 task daemon status --json
   up pid started_at beat_at version tasks

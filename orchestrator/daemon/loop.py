@@ -152,7 +152,7 @@ class Loop:
                 self.stopping = True
             case h.Beat():
                 _patiently(self.beat)
-            case h.NewsHint():
+            case h.NotificationHint():
                 pass  # the turn itself asks the notifier for its next deadline
             case h.CheckIn():
                 self._passivate_idle_tasks()

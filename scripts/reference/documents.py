@@ -756,7 +756,7 @@ class Sent(TypedDict):
     """The channel."""
     scheme: str
     """What kind of channel it is."""
-    answer: SendResult
+    result: SendResult
     """What became of the message."""
     reason: str
     """Why."""
@@ -776,7 +776,7 @@ class Delivery(TypedDict):
 
     name: str
     """The channel."""
-    standing: Standing
+    state: Standing
     """How far it is."""
     tries: int
     """How often it was tried."""
@@ -808,8 +808,8 @@ class Message(TypedDict):
     """When it happened."""
     rule: NotificationRule
     """Why it is sent."""
-    state: Literal["waits", "told", "failed", "unknown", "untold"]
-    """What became of it; `untold`: no channel was set for it, or the question was answered before."""
+    state: Literal["waiting", "delivered", "failed", "unknown", "not_sent"]
+    """What became of it; `not_sent`: no channel was set for it, or the question was answered before."""
     title: str
     """Its title."""
     text: str
@@ -822,7 +822,7 @@ class Message(TypedDict):
     """Why it was not sent."""
     channels: list[Delivery]
     """How far each channel is."""
-    waits: list[Waits]
+    waiting_for: list[Waits]
     """Channels that it waits for."""
 
 
@@ -830,7 +830,7 @@ class Message(TypedDict):
 class NotifyList(TypedDict):
     """Messages to the user."""
 
-    news: list[Message]
+    notifications: list[Message]
     """The messages, the newest first."""
 
 

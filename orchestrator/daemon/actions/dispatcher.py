@@ -422,7 +422,7 @@ class Dispatcher:
                 log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
                 return None
 
-        self._do("news", work)
+        self._do("notifications", work)
 
     def _end(self, state: PMState, run: str, *, kill: bool) -> None:
         self._see_off(state, run, partial(end, kill=kill))

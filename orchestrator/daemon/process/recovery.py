@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import layout
-from orchestrator.daemon.core.notifier import news_id
+from orchestrator.daemon.core.notifier import notification_id
 from orchestrator.formats.timestamps import moment_said
 from orchestrator.model.notification import Notification, NotificationRule
 
@@ -27,7 +27,7 @@ _YEAR_10000: Final = 253_402_300_800
 
 def incident(kind: str, beat: Mapping[str, Any]) -> str:
     """Return the id of the notification that the daemon of a beat is dead or hangs: the same for every sender."""
-    return news_id(NotificationRule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
+    return notification_id(NotificationRule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
 
 
 def ended_well(state: Path, started_at: float) -> None:

@@ -59,4 +59,6 @@ def heard(settings: Settings, watchdog: float | None) -> Settings:
     """Return the settings with beats frequent enough for a service manager's watchdog, if there is one."""
     if watchdog is None or settings.daemon.heartbeat_interval <= watchdog / BEATS_PER_WATCHDOG:
         return settings
-    return replace(settings, daemon=replace(settings.daemon, heartbeat_interval=watchdog / BEATS_PER_WATCHDOG))
+    return replace(
+        settings, daemon=replace(settings.daemon, heartbeat_interval=watchdog / BEATS_PER_WATCHDOG)
+    )

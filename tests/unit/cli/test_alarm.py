@@ -407,7 +407,9 @@ def hook(monkeypatch):
 
 def is_over(house):
     """Wait until the news was laid aside: then the process that told it is about to end."""
-    return wait_until(lambda: list((house.state / "news" / "told").glob("daemon-*.json")), within=20)
+    return wait_until(
+        lambda: list((house.state / "notifications" / "delivered").glob("daemon-*.json")), within=20
+    )
 
 
 @STARTS
@@ -422,7 +424,7 @@ def test_a_dead_daemon_that_is_not_started_again_is_told_once_per_incident(
     assert hook.texts() == ["the daemon is dead"]
     assert "`task daemon start` starts it again" in hook.heard[0]["message"]
     assert "the daemon is dead" in task("list").err
-    assert len(list((house.state / "news").rglob("*.json"))) == 1
+    assert len(list((house.state / "notifications").rglob("*.json"))) == 1
     assert len(hook.heard) == 1
 
 
@@ -446,7 +448,7 @@ def test_one_that_is_started_again_tells_that_itself(house, task, beat, spare, h
     house.task()
     beat(600)
     assert "it was restarted" in task("list").err
-    assert not (house.state / "news").exists()
+    assert not (house.state / "notifications").exists()
 
 
 @pytest.mark.parametrize("who", ["an agent", "nobody"])
@@ -459,4 +461,4 @@ def test_who_has_no_say_tells_nobody(house, task, beat, monkeypatch, hook, who):
     house.task()
     beat(600)
     assert "the daemon is dead" in task("list").err
-    assert not (house.state / "news").exists()
+    assert not (house.state / "notifications").exists()

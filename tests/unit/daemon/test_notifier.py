@@ -1,4 +1,4 @@
-"""The newsdesk: the daemon's own news, once per incident, and told when the disk has room again."""
+"""The notifier: the daemon's own notifications, once per incident, and sent when the disk has room again."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.core.hints import Hint, NewsHint
+from orchestrator.daemon.core.hints import Hint, NotificationHint
 from orchestrator.daemon.core.notifier import INCIDENT, REST, Notifier
 from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.model.notification import Channel, Notification, NotificationRule
@@ -62,7 +62,7 @@ def test_what_the_disk_does_not_take_is_told_when_it_does(made):
     made.desk.report("rests a", "a rests", "no room")
     assert made.heard == []
     assert made.desk.wake_at() == made.clock.now() + REST
-    assert made.hints == [NewsHint()]
+    assert made.hints == [NotificationHint()]
     made.clock.advance(REST)
     made.desk.see_what_is_due()
     assert made.heard == ["a rests"]
@@ -71,7 +71,7 @@ def test_what_the_disk_does_not_take_is_told_when_it_does(made):
 
 def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
     answers = iter([SendOutcome(SendResult.REFUSED, "no")])
-    made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.TOLD))
+    made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.DELIVERED))
     made.desk.put(Notification("complete-1", NotificationRule.COMPLETE, "done", "", made.clock.now()))
     wake_at = made.desk.wake_at()
     assert wake_at == made.clock.now() + 10
@@ -90,7 +90,7 @@ def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
             self.work = []
 
         def do(self, key, work):
-            assert key == "daemon/news"
+            assert key == "daemon/notifications"
             self.work.append(work)
 
     executor = Later()
@@ -102,7 +102,20 @@ def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
     assert len(executor.work) == 1
     assert made.desk.wake_at() is None
     executor.work.pop()()
-    assert made.heard == ["5 news"]
+    assert made.heard == ["5 notifications"]
+
+
+def test_notifier_takes_over_the_spool_of_an_earlier_version(made):
+    """Before 1.0 it was the folder `news`."""
+    made.desk.put(Notification("question-1", NotificationRule.QUESTION, "t", "x", made.clock.now()))
+    old, new = Path("/s/news/told"), Path("/s/notifications/delivered")
+    (entry,) = made.files.entries(new)
+    made.files.make_folder(old)
+    made.files.rename(new / entry.name, old / entry.name)
+    Notifier(
+        made.files, Path("/s"), NotifySettings(), made.clock, made.sender, InlineExecutor(), made.hints.append
+    )
+    assert [each.name for each in made.files.entries(new)] == [entry.name]
 
 
 def test_an_empty_spool_changes_nothing_and_wakes_nobody(made):
@@ -122,8 +135,8 @@ def test_a_spool_holds_no_secret_and_nothing_that_acts_on_a_terminal(made):
             "complete-1", NotificationRule.COMPLETE, "done\x1b[2J", "token=abcdef123456", made.clock.now()
         )
     )
-    (entry,) = made.files.entries(Path("/s/news/told"))
-    data = made.files.read(Path("/s/news/told") / entry.name)
+    (entry,) = made.files.entries(Path("/s/notifications/delivered"))
+    data = made.files.read(Path("/s/notifications/delivered") / entry.name)
     assert b"abcdef123456" not in data
     assert b"u001b" not in data
     assert b"\x1b" not in data

@@ -27,7 +27,7 @@ def test_one_news_is_told_as_it_is():
 
 def test_a_digest_holds_each_with_its_time_and_each_question_with_its_answer():
     said = message(CHANNEL, [ASKED, DONE], AT)
-    assert said.title == "2 news, 1 of them wait for your answer"
+    assert said.title == "2 notifications, 1 of them wait for your answer"
     assert "demo asks: q1\nKeep it?\nanswer: task answer demo-1 q1 TEXT\n(question-1)" in said.body
     assert said.body.endswith("demo is complete\nevery step is settled")
     assert said.tone is Tone.WARNING
