@@ -41,7 +41,7 @@ task status NAME --json
   boxes[]      address lost failing[] missing[]           from which files of the task are missing
                lost: why it does not answer; failing[]: what since why; missing[]: instance run ended
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval permission account budget pm box unended damage
+               kind: stuck loop criteria dialog approval permission account budget pm box termination damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence[] details[] reason
                details: what was found for each piece of evidence

@@ -302,7 +302,7 @@ class Task:
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""
         asked = self.engine.state.questions.get(question)
-        if asked is not None and asked.open and asked.kind is QuestionKind.UNENDED:
+        if asked is not None and asked.open and asked.kind is QuestionKind.TERMINATION:
             self.see_reports(done={self.engine.state.runs[asked.run].instance: Stopped.RUN})
 
     def see_events(self) -> None:

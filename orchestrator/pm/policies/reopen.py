@@ -115,4 +115,4 @@ def _overtake(draft: Draft, step: str) -> None:
     for run in draft.runs_of(step):
         let_go(draft, run)
         if run.reported_at is None:
-            end_run(draft, run, Ending.OVERTAKEN)
+            end_run(draft, run, Ending.SUPERSEDED)

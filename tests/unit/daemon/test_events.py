@@ -12,7 +12,7 @@ from orchestrator import layout
 from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.model.event import EventKind, Failure
-from orchestrator.model.permission import Policy, Ruling
+from orchestrator.model.permission import PermissionDecision, Policy
 from orchestrator.model.run import Run
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
@@ -132,7 +132,7 @@ def test_a_wish_is_judged_with_its_paths_as_they_really_are(bench):
     assert fact.waits
     assert fact.event.tool_request.paths == ("/state/worktrees/demo-1/a/x.py",)
     assert fact.event.tool_request.inside
-    assert fact.judgement.ruling is Ruling.ALLOW
+    assert fact.judgement.decision is PermissionDecision.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_way_out_of_its_folders_is_not_inside(bench, path):
     bench.tell(asks("Write", file_path=path), waits=True)
     (fact,) = bench.facts()
     assert not fact.event.tool_request.inside
-    assert fact.judgement.ruling is not Ruling.ALLOW
+    assert fact.judgement.decision is not PermissionDecision.ALLOW
 
 
 def test_it_may_write_its_handoff_and_its_artifacts_and_not_those_of_others(bench):

@@ -105,7 +105,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
         own = layout.task_home(box.root, task.id)
         box.files.make_folder(own)
         box.files.write(own / MARK, task.id.encode())
-        (question,) = wait_for(world, lambda: asked(QuestionKind.UNENDED))
+        (question,) = wait_for(world, lambda: asked(QuestionKind.TERMINATION))
         assert not asked(QuestionKind.BOX)
         heard = []
         see_reports = Task.see_reports

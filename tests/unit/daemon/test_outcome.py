@@ -11,7 +11,7 @@ from orchestrator.model.agents import Role
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
@@ -187,7 +187,9 @@ def test_next_is_the_answer_to_a_permission_request() -> None:
     story = Story().planned("a")
     story.comes_alive("dev:a")
     asks = Event(EventKind.ASKED, tool_request=ToolRequest("Bash", Act.RUN, command="make all"))
-    story.tells("dev:a", asks, waits=True, judgement=Judgement(Ruling.ASK, "no rule covers it", 600.0))
+    story.tells(
+        "dev:a", asks, waits=True, judgement=Judgement(PermissionDecision.ASK, "no rule covers it", 600.0)
+    )
     assert story.task() is TaskState.RUNNING
     assert "`task answer" in outcome_of(story.state, None).next
 

@@ -10,7 +10,7 @@ from orchestrator.formats.settings import load_section, load_settings
 from orchestrator.formats.settings_explained import Explained, explained
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Policy
 from orchestrator.model.prices import Price
 from orchestrator.model.settings import Settings
 from tests.another_user import by_root, give_away
@@ -115,10 +115,10 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         wait = "5 m"
     """)
     rules = (
-        PermissionRule(Ruling.ALLOW, Act.RUN, "uv *", "settings"),
-        PermissionRule(Ruling.DENY, Act.FETCH, "", "settings"),
+        PermissionRule(PermissionDecision.ALLOW, Act.RUN, "uv *", "settings"),
+        PermissionRule(PermissionDecision.DENY, Act.FETCH, "", "settings"),
     )
-    assert load_settings(path, {}).permissions == Policy(rules, Ruling.DENY, 300.0)
+    assert load_settings(path, {}).permissions == Policy(rules, PermissionDecision.DENY, 300.0)
     told = {each.key: each.value for each in explained(path, {})}
     assert told["permissions.rules"] == '["allow run uv *", "deny fetch"]'
     assert (told["permissions.otherwise"], told["permissions.wait"]) == ("deny", "5 m")

@@ -10,7 +10,7 @@ from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
@@ -23,7 +23,7 @@ TAKEN = Event(EventKind.TAKEN, session="s-1")
 ENDED = Event(EventKind.ENDED, session="s-1", text="I did it.")
 MAKE = ToolRequest("Bash", Act.RUN, command="make all")
 ASKS = Event(EventKind.ASKED, tool_request=MAKE)
-IN_DOUBT = Judgement(Ruling.ASK, "no rule says anything of it", 600.0)
+IN_DOUBT = Judgement(PermissionDecision.ASK, "no rule says anything of it", 600.0)
 
 
 @pytest.fixture
@@ -71,9 +71,11 @@ def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
     assert not story.state.open_questions
 
 
-@pytest.mark.parametrize(("ruling", "say"), [(Ruling.ALLOW, Say.ALLOW), (Ruling.DENY, Say.DENY)])
-def test_what_the_rules_say_is_said_at_once(story, ruling, say):
-    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(ruling, "a rule"))
+@pytest.mark.parametrize(
+    ("decision", "say"), [(PermissionDecision.ALLOW, Say.ALLOW), (PermissionDecision.DENY, Say.DENY)]
+)
+def test_what_the_rules_say_is_said_at_once(story, decision, say):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(decision, "a rule"))
     assert story.replies[name].say is say
     assert "make all" in story.run_of("dev:a").evidence
     assert not story.state.open_questions
@@ -96,7 +98,7 @@ def test_always_is_a_rule_from_now_on(story):
     story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.answers(story.question().id, "always")
     (rule,) = story.state.rules
-    assert (rule.ruling, rule.act, rule.pattern) == (Ruling.ALLOW, Act.RUN, "make all")
+    assert (rule.decision, rule.act, rule.pattern) == (PermissionDecision.ALLOW, Act.RUN, "make all")
 
 
 def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
@@ -120,7 +122,7 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
 
 
 def test_a_run_that_waits_for_leave_is_not_silent(story):
-    patient = Judgement(Ruling.ASK, "no rule", 3 * story.limits.inactivity_timeout)
+    patient = Judgement(PermissionDecision.ASK, "no rule", 3 * story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(2 * story.limits.inactivity_timeout)
     assert story.question().kind is QuestionKind.PERMISSION
@@ -208,7 +210,7 @@ def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
     story.comes_alive("dev:a")
     story.tells("dev:a", TAKEN, whole=True)
     assert story.step("dev:a").tally.limits == 1
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").tally.limits == 0
     assert "runs again" in story.state.notices[-1]
 
@@ -271,7 +273,7 @@ def test_what_is_known_of_a_limit_ends_with_it(story):
     limited_again(story, story.at + 600)
     here = story.step("dev:a")
     assert (here.limit.refusals, here.limit.words) == (1, "it says so")
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").limit is None
 
 
@@ -383,7 +385,7 @@ def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothi
 
 def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
     story.tells("dev:a", TAKEN, whole=True)
-    patient = Judgement(Ruling.ASK, "no rule", story.limits.inactivity_timeout)
+    patient = Judgement(PermissionDecision.ASK, "no rule", story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(story.limits.inactivity_timeout + 1)
     assert not story.state.open_questions
@@ -442,7 +444,7 @@ def test_run_that_has_reported_waits_for_no_leave():
 
 def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):
     """What it took is unknown, but it works: it has the whole time of silence, as others have."""
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
     story.sees = Sight(dialog="a choice")
     story.passes(story.limits.inactivity_timeout - 1)

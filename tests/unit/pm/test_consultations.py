@@ -463,7 +463,7 @@ def test_silent_beyond_its_patience_it_is_set_aside_and_the_rules_go_on() -> Non
     run = story.comes_alive("pm:1")
     story.passes(601)
     assert story.step("pm:1").state is StepState.SET_ASIDE
-    assert story.state.runs[run.id].ending is Ending.OVERTAKEN
+    assert story.state.runs[run.id].ending is Ending.SUPERSEDED
     assert story.works_on() == {"pm:1", "explore"}
     assert not story.state.open_questions
     assert "the rules" in story.state.notices[-1]

@@ -207,7 +207,7 @@ def test_a_dialog_nobody_answers_takes_the_default_of_task_md() -> None:
     assert story.question().deadline == story.at + 3600
     story.passes(3600)
     assert not story.state.open_questions
-    assert story.state.runs[run.id].ending is Ending.OVERTAKEN
+    assert story.state.runs[run.id].ending is Ending.SUPERSEDED
     assert story.state.questions["q1"].by == "task.md"
 
 

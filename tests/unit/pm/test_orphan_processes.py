@@ -78,7 +78,7 @@ def test_what_cannot_be_ended_is_asked_about_and_named(story: Story) -> None:
     leaves(story, run, Exit(code=3))
     story.passes(story.limits.termination_timeout)
     question = story.question()
-    assert question.kind is QuestionKind.UNENDED
+    assert question.kind is QuestionKind.TERMINATION
     assert "4712 node" in question.text
     story.answers(question.id, GONE)
     assert story.state.runs[run.id].exit == Exit(code=3)

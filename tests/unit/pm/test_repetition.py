@@ -9,14 +9,14 @@ import pytest
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, Event, EventKind, Reply, Say
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from tests.unit.pm.story import Story
 
 LIMITS = Limits()
-ALLOWED = Judgement(Ruling.ALLOW, "a rule")
+ALLOWED = Judgement(PermissionDecision.ALLOW, "a rule")
 LISTS = ToolRequest("Bash", Act.RUN, command="ls")
 TAKEN = Event(EventKind.TAKEN, session="s-1", transcript="/t.jsonl")
 

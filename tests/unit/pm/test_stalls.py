@@ -11,7 +11,7 @@ from orchestrator.model.actions import Answer, Look
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
@@ -221,7 +221,7 @@ def test_look_right_after_an_answer_finds_no_stall() -> None:
         since=AT,
         said="a/1",
         said_at=AT + 1740,
-        news_at=AT + 1740,
+        screen_changed_at=AT + 1740,
     )
     again = Sight(cpu=1.0, printed=5, said="a/1")
     assert stalled(LIMITS, run, again, LIMITS.stall_timeout, AT + 1800) is Quiet.WAITING
@@ -249,7 +249,10 @@ def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
 
 def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
     story = Told()
-    wish, ask = ToolRequest("Bash", Act.RUN, command="docker ps"), Judgement(Ruling.ASK, "no rule", 7200.0)
+    wish, ask = (
+        ToolRequest("Bash", Act.RUN, command="docker ps"),
+        Judgement(PermissionDecision.ASK, "no rule", 7200.0),
+    )
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ask)
     story.passes(3600)
     assert story.run.ending is Ending.NOT
@@ -428,7 +431,7 @@ def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
     story = Told()
     story.sees = UNASKED
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.sees = STILL
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.passes(LIMITS.receipt_timeout + 1)
@@ -439,7 +442,7 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
     story = Told()
     story.works = False
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.at += 1
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.works = True

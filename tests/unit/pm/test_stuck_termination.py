@@ -37,7 +37,7 @@ def test_who_does_not_end_is_one_question() -> None:
     assert not story.state.open_questions
     story.passes(1)
     question = story.question()
-    assert (question.kind, question.step, question.run) == (QuestionKind.UNENDED, "dev:a", run.id)
+    assert (question.kind, question.step, question.run) == (QuestionKind.TERMINATION, "dev:a", run.id)
     assert question.options == (CONTINUE, GONE, SET_ASIDE, ABANDON)
     assert "Make sure here that none" in question.text
     story.passes(3 * story.limits.termination_timeout)
@@ -150,7 +150,10 @@ def test_a_step_is_asked_about_beside_its_run() -> None:
     story.passes(story.limits.termination_timeout)
     story.reports("dev:a", ReportStatus.BLOCKED, blockers="No key for the server")
     assert story.step("dev:a").state is StepState.BLOCKED
-    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.STUCK]
+    assert [each.kind for each in story.state.open_questions] == [
+        QuestionKind.TERMINATION,
+        QuestionKind.STUCK,
+    ]
     story.ends(run=run)
     assert story.question().kind is QuestionKind.STUCK
     assert "No key for the server" in story.question().text
@@ -168,7 +171,10 @@ def test_a_plan_is_approved_beside_its_run() -> None:
         story.passes(story.limits.inactivity_timeout)
     story.passes(story.limits.termination_timeout)
     story.reports("plan", subtasks=plan_of("a"))
-    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.APPROVAL]
+    assert [each.kind for each in story.state.open_questions] == [
+        QuestionKind.TERMINATION,
+        QuestionKind.APPROVAL,
+    ]
     story.ends(run=run)
     story.answers(story.question().id, APPROVE)
     assert story.step("plan").state is StepState.PASSED
