@@ -385,7 +385,12 @@ def task_boxes_left(home: P) -> P:
 
 
 def task_passivated(home: P) -> P:
-    """Return the mark of a task that is over and was shelved."""
+    """Return the mark of a task that is over and was passivated."""
+    return _under(home, "passivated.json")
+
+
+def former_task_passivated(home: P) -> P:
+    """Return the mark that versions before 1.0 wrote."""
     return _under(home, "shelved.json")
 
 

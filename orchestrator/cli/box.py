@@ -131,7 +131,7 @@ def shape(seen: BoxReport) -> dict[str, Any]:
     about = {
         "address": str(seen.wanted.address),
         "cwd": seen.wanted.cwd or None,
-        "way": state.way.value,
+        "state": state.way.value,
         "since": stamp(state.since or None),
         "why": state.why,
         "advice": state.advice,

@@ -93,7 +93,7 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
         id=task.id,
         name=task.name,
         project=task.project,
-        state=str(task.view.get("state", "asked_for")),
+        state=str(task.view.get("state", "requested")),
         archived_at=time.time(),
         code=str(code_of(task.view)) if task.view else "",
         base=base,

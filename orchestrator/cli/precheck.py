@@ -129,7 +129,7 @@ def together(found: Iterable[Finding]) -> list[Finding]:
     """Merge findings that say the same about several agents."""
     topics: dict[tuple[Severity, str, str], list[str]] = {}
     for each in found:
-        topics.setdefault((each.severity, each.text, each.mend), []).append(each.topic)
+        topics.setdefault((each.severity, each.text, each.fix), []).append(each.topic)
     return [
         Finding(", ".join(dict.fromkeys(names)), severity, text, mend)
         for (severity, text, mend), names in topics.items()

@@ -173,7 +173,7 @@ def only_task(project: str | None = None) -> TaskRecord:
         Exit.USAGE,
         "several tasks exist; name one:\n"
         + "\n".join(
-            f"  {task.id}  {harmless(task.view.get('state', 'asked_for'))}  {harmless(task.project)}"
+            f"  {task.id}  {harmless(task.view.get('state', 'requested'))}  {harmless(task.project)}"
             for task in found
         ),
     )

@@ -96,7 +96,7 @@ class Finding(TypedDict):
     """How grave it is; only `missing` keeps a task from running."""
     text: str
     """What was found."""
-    mend: str
+    fix: str
     """What to type to mend it, or empty."""
 
 
@@ -434,8 +434,8 @@ class ListedTask(TypedDict):
     """Folder of its project."""
     phase: Phase | None
     """Its phase."""
-    state: TaskState | Literal["asked_for", "damaged", "leaving"]
-    """Its state; `asked_for`: not begun yet; `damaged`: it does not read; `leaving`: it is being taken away."""
+    state: TaskState | Literal["requested", "damaged", "removing"]
+    """Its state; `requested`: not begun; `damaged`: unreadable; `removing`: it is being deleted or archived."""
     limited: Limit | None
     """The usage limit that all its work waits for."""
     steps_passed: int
@@ -549,7 +549,7 @@ class Box(TypedDict):
 
     address: str
     """The box."""
-    way: Way | Literal[""]
+    state: Way | Literal[""]
     """Whether it can be reached."""
     since: Moment | None
     """Since when that is so."""
@@ -575,7 +575,7 @@ class Box(TypedDict):
     """What cannot be brought though it answers."""
     missing: int
     """Runs that ended there and not all of whose files are here."""
-    floods: bool
+    overflowing: bool
     """Whether it reports more changes than are looked at."""
 
 
@@ -647,7 +647,7 @@ class BoxSeen(TypedDict):
     """The box."""
     cwd: str | None
     """The folder that was asked for."""
-    way: Way
+    state: Way
     """Whether it can be reached."""
     since: Moment | None
     """Since when that is so."""

@@ -114,7 +114,7 @@ def _work(
             busiest = max(busiest, alive)
             say(f"{now - began:6.0f} s: {alive} agents at work, {len(world.lives)} lives so far")
         time.sleep(TURN)
-    rounds, shelved = sum(crowd.rounds.values()), sum(1 for _ in world.state.glob("tasks/*/shelved.json"))
+    rounds, shelved = sum(crowd.rounds.values()), sum(1 for _ in world.state.glob("tasks/*/passivated.json"))
     result.said.append(
         f"at most {busiest} agents at once; {len(crowd.rounds)} tasks, {rounds} rounds, {shelved} shelved at some time"
     )

@@ -177,7 +177,7 @@ def test_cut_off_at_any_step_the_same_command_goes_on(kept, task, monkeypatch, v
     if kept.home.exists():
         said = task("status", "tidy")
         assert (said.code, "is being deleted or archived" in said.err) == (1, True)
-        assert json.loads(task("list", "--json").out)["tasks"][0]["state"] == "leaving"
+        assert json.loads(task("list", "--json").out)["tasks"][0]["state"] == "removing"
         assert task(verb, "tidy").code == 0
     pinned = [f"refs/tasks/archived/{ID}"] if verb == "archive" else []
     assert everything(kept) == (["refs/heads/main", *pinned], 1, [])

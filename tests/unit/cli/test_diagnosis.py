@@ -31,7 +31,7 @@ def test_a_sound_machine_has_nothing_to_mend():
     told = found(programs={"tmux": TMUX, "git": GIT}, daemon_up=True, daemon_version="1", synchronised=True)
     assert can_run(told)
     assert {each.severity for each in told} == {Severity.OK}
-    assert not any(each.mend for each in told)
+    assert not any(each.fix for each in told)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
 def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said, severity):
     (told,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
     assert told.severity is severity
-    assert told.mend.startswith(f"install {name} ") is (severity is not Severity.OK)
+    assert told.fix.startswith(f"install {name} ") is (severity is not Severity.OK)
     assert can_run([told]) is (severity is not Severity.MISSING)
 
 
@@ -93,7 +93,7 @@ def test_what_only_boxes_need_keeps_nothing_from_running(name):
 def test_a_version_older_than_any_that_was_tried_is_told():
     old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
     (told,) = of("claude", clis=(old,))
-    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.install)
+    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.install)
     assert "2.0.9 is older than any tested version (2.1.197)" in told.text
 
 
@@ -104,7 +104,7 @@ def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
 
 def test_a_login_that_is_not_seen_is_told_with_what_to_type():
     (told,) = of("claude", clis=(claude(),))
-    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.login)
+    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.login)
     assert login_of(claude()) == "not seen"
     assert login_of(claude(logins=("a", "B"))) == "a, B"
     assert login_of(CliReport(CLAUDE, VersionReply("claude"))) == ""
@@ -116,7 +116,7 @@ def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
     (told,) = of("agents", **seen)
     assert told.severity is Severity.WARN
     assert told.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
-    where, line = told.mend.split("\n")
+    where, line = told.fix.split("\n")
     assert "[environment] of ~/config.toml" in where
     assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
 
@@ -138,7 +138,7 @@ def test_a_key_that_nobody_needs_is_a_note():
 def test_a_key_that_the_daemon_was_started_without_is_told():
     (told,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
     assert told.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
-    assert told.mend == "task daemon stop && task daemon start"
+    assert told.fix == "task daemon stop && task daemon start"
 
 
 def test_of_a_cli_that_is_not_installed_nothing_is_said():
@@ -180,7 +180,7 @@ def test_a_folder_that_cannot_be_used_and_settings_that_do_not_read_stop_everyth
 def test_a_project_without_a_commit():
     (told,) = of("project", repository=False)
     assert told.severity is Severity.WARN
-    assert told.mend.startswith("git init")
+    assert told.fix.startswith("git init")
 
 
 def test_the_clock():
@@ -195,9 +195,9 @@ def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
         "256 open files; at least 1024 are needed",
         "10 inotify watches; at least 8192 are needed",
     ]
-    assert all(each.mend for each in told)
+    assert all(each.fix for each in told)
     (told,) = of("limits", limits={"processes in its control group": 30})
-    assert (told.severity, "pids.max" in told.mend) == (Severity.WARN, True)
+    assert (told.severity, "pids.max" in told.fix) == (Severity.WARN, True)
     assert of("limits", limits={"processes": 1 << 62})[0].text == "any number of processes"
 
 
@@ -206,7 +206,7 @@ def test_the_daemon():
     assert "no heartbeat for 90 s" in of("daemon", daemon_up=True, daemon_silent=90.0)[0].text
     assert "version 0; 1 is installed" in of("daemon", daemon_up=True, daemon_version="0")[0].text
     left = of("daemon", manager="systemd", survives_logout=False)
-    assert left[-1].mend == "loginctl enable-linger"
+    assert left[-1].fix == "loginctl enable-linger"
 
 
 def test_a_cli_that_this_version_has_no_runtime_for_is_a_note():

@@ -72,7 +72,7 @@ def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs,
     before = task("doctor", "--json", "--project", str(house.project))
     assert _cli(before, "claude")["logins"] == []
     assert _cli(before, "claude")["held_back"] == ["ANTHROPIC_API_KEY"]
-    line = _of(before, "agents")[0]["mend"].split("\n")[1]
+    line = _of(before, "agents")[0]["fix"].split("\n")[1]
     settings = house.root / "config" / "agent-orchestrator" / "config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(f"[environment]\n{line}\n")
@@ -224,7 +224,7 @@ def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs
     said = task("doctor", "--json", "--project", str(house.project))
     (told,) = _of(said, "agents")
     assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
-    assert told["mend"] == "task daemon stop && task daemon start"
+    assert told["fix"] == "task daemon stop && task daemon start"
 
 
 def test_what_nobody_has_tried_says_so(house, task, programs):
@@ -265,7 +265,7 @@ def test_runtimes_of_the_settings_are_listed_with_where_an_agent_would_find_them
     assert [_of(told, name) for name in ("qwen", "near", "laid")] == [[], [], []]
     (gone,) = _of(told, "gone")
     assert "no program not-there" in gone["text"]
-    assert "[runtimes.gone] of " in gone["mend"]
+    assert "[runtimes.gone] of " in gone["fix"]
     assert _of(told, "agents") == []  # there is something that agents could run with
     said = task("doctor", "--project", str(house.project))
     assert "qwen" in said.out.split("agent CLIs that are not installed")[0]

@@ -70,7 +70,7 @@ def test_a_damaged_task_does_not_hide_the_others(house, task):
 
 def test_one_that_the_daemon_has_not_begun_is_shown(house, task):
     house.asked_for("new-00000001")
-    assert "asked_for" in task("list").out
+    assert "requested" in task("list").out
 
 
 def test_what_is_left_of_a_start_that_was_refused_is_not_shown(house, task):

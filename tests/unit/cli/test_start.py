@@ -608,7 +608,7 @@ def test_filters_that_agents_trees_run_or_lack_are_named(task, house, brief, wor
         (found,) = [each for each in said.json["findings"] if each["topic"].startswith("git filter")]
         assert (found["topic"], found["severity"]) == ("git filter lfs", severity)
         assert said_of in found["text"]
-        assert "evil" not in found["mend"]
+        assert "evil" not in found["fix"]
 
 
 def test_filters_are_looked_for_on_the_branch_of_a_known_task(task, house, brief):

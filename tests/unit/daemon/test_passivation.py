@@ -152,6 +152,21 @@ def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mar
     assert watching.world.files.read(path) == right
 
 
+def test_mark_of_an_earlier_version_is_read_and_replaced(watching, monkeypatch):
+    """Before 1.0 it was `shelved.json`."""
+    watching.put_away()
+    files, home = watching.world.files, watching.user_task.home
+    files.rename(layout.task_passivated(home), layout.former_task_passivated(home))
+    read = reads_of(watching, monkeypatch)
+    watching.reboot()
+    assert watching.shelved
+    assert not [path for path in read if "journal" in path.parts]
+    watching.run(lambda: watching.loop.tasks)
+    watching.put_away()
+    assert files.entry(layout.former_task_passivated(home)) is None
+    assert files.entry(layout.task_passivated(home)) is not None
+
+
 def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
     watching.put_away()
     watching.world.save(watching.user_task.handoffs / "pm-20260101-000000.md", b"# Report\n")
