@@ -1,4 +1,4 @@
-"""Where everything lies: the PM's own folder, the settings, and the name of each file (design, section 5).
+"""Where everything lies: the PM's own folder, the settings, and the name of each file.
 
 One place for all these names. A path goes out as it came in, `str` or `Path`: `task status` stays with `str`
 and so needs no `pathlib`, which costs more than half an interpreter's start. For the same reason this module
@@ -471,7 +471,7 @@ def run_order(folder: P) -> P:
 
 
 def task_folder(project: P, name: str) -> P:
-    """Return the folder of a task in its project (HUB 5.1)."""
+    """Return the folder of a task in its project (H1)."""
     return _under(project, "tasks", _name(name))
 
 
@@ -502,7 +502,7 @@ def task_progress(folder: P) -> P:
 
 
 def pm_state(folder: P) -> P:
-    """Return the PM's state as the document names it."""
+    """Return the PM's state as agents read it (H1)."""
     return _under(folder, "pm_state.json")
 
 

@@ -414,7 +414,7 @@ class Task:
             self.feed(fact)
 
     def check_in(self, *, asked: bool = False) -> None:
-        """The heartbeat: look at everything, record signs of work, handle what is due (HUB 4.1).
+        """The heartbeat: look at everything, record signs of work, handle what is due (H7).
 
         `asked`: the user requested it.
         """

@@ -1,4 +1,4 @@
-"""A run: one life of one agent process, for one order; and what is believed of it (design, sections 2 and 6)."""
+"""A run: one life of one agent process, for one order; and what is believed of it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Turn(StrEnum):
 
 
 class Quiet(StrEnum):
-    """What a look at a run found that gave no sign of progress for too long (HUB 7.1: exploring or spinning)."""
+    """What a look at a run found that gave no sign of progress for too long (H9: exploring or spinning)."""
 
     MOVING = "moving"  # it changed something that nobody had told of
     PRINTING = "printing"  # what it prints is new

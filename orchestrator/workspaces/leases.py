@@ -1,6 +1,6 @@
 """Leases: one writer per folder, and so many on a box of a pool, across all tasks.
 
-Recomputed from the live runs, never kept (design, section 7).
+Recomputed from the live runs, never kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ingest of handoffs: files in `handoffs/` become facts, once each, when they are complete.
 
 Hints only say where to look; a scan makes facts. The state records what was seen as (name, sha256); stat data is a
-cache that saves reading (design, section 5).
+cache that saves reading.
 """
 
 from __future__ import annotations
@@ -340,8 +340,7 @@ class HandoffIngest:
     ) -> DecisionLanded | Intruded | None:
         """Return the fact for a `pm-….md` that the daemon did not write.
 
-        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored
-        (design, section 5).
+        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored.
         """
         name, digest, asked = _written(entry.name), sha256(data).hexdigest(), _asked(state)
         stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")

@@ -1,4 +1,4 @@
-"""Consultations: the PM agent is asked what to do next when there is news and a step may start (design 7, H9).
+"""Consultations: the PM agent is asked what to do next when there is news and a step may start (H9).
 
 ::
 

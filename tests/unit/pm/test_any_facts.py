@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: the laws hold (design, section 3)."""
+"""Whatever happens, in whatever order: the laws hold."""
 
 from __future__ import annotations
 

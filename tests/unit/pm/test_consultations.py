@@ -1,4 +1,4 @@
-"""The PM as an agent: when it is asked, what it may decide, and that the rules go on where it does not (design 7)."""
+"""The PM as an agent: when it is asked, what it may decide, and that the rules go on where it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course of a task: explore, plan, then develop, test and review each subtask (HUB 7.1 row 1, appendix A)."""
+"""The course of a task: explore, plan, then develop, test and review each subtask (H4, H9)."""
 
 from __future__ import annotations
 

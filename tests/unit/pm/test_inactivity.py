@@ -1,4 +1,4 @@
-"""No progress for 30 minutes: exploring or spinning? (HUB 7.1 row 4, laws 4, 5, 8, 9, 12)."""
+"""No progress for 30 minutes: exploring or spinning? (H9, laws 4, 5, 8, 9, 12)."""
 
 from __future__ import annotations
 

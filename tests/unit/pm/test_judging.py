@@ -1,4 +1,4 @@
-"""Reviews and rejections (HUB 7.1 rows 2, 5 and 6), checks by exit status (law 6), commits and merges."""
+"""Reviews and rejections (H9), checks by exit status (law 6), commits and merges."""
 
 from __future__ import annotations
 

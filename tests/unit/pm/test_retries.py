@@ -1,4 +1,4 @@
-"""What goes wrong with a run: blockers, crashes, losses, silence (HUB 7.1 rows 3 and 4, law 8)."""
+"""What goes wrong with a run: blockers, crashes, losses, silence (H9, law 8)."""
 
 from __future__ import annotations
 
