@@ -78,7 +78,8 @@ def test_nobody_is_asked_any_more_when_it_is_gone() -> None:
     assert story.state.questions["q1"].answer == WITHDRAWN
 
 
-def test_its_step_can_be_set_aside_and_the_task_is_not_over_until_somebody_says_that_it_is_gone() -> None:
+def test_task_stays_open_until_a_stuck_run_is_confirmed_gone() -> None:
+    """Its step can be set aside meanwhile."""
     story, run = told_to_end()
     story.passes(story.limits.termination_timeout)
     story.answers("q1", SET_ASIDE)
@@ -99,7 +100,7 @@ def test_nobody_who_sleeps_loses_the_night_to_it() -> None:
     assert "dev:b" in story.works_on()
 
 
-def test_of_a_task_that_was_stopped_nothing_is_asked_until_it_is_started_again() -> None:
+def test_stopped_task_asks_nothing_until_started() -> None:
     story, run = told_to_end()
     story.stops()
     story.passes(3 * story.limits.termination_timeout)

@@ -141,9 +141,8 @@ def test_judging_never_raises_and_always_says_why(text, policy, cwd):
     st.sampled_from(["/usr/bin/", ""]),
     st.sampled_from(PermissionDecision),
 )
-def test_what_a_rule_denies_is_never_allowed_however_it_is_wrapped_and_spelled(
-    wrapped, spelled, folder, otherwise
-):
+def test_denial_by_a_rule_holds_for_every_spelling(wrapped, spelled, folder, otherwise):
+    """What a rule denies is never allowed, however it is wrapped and spelled."""
     words = [spell(word) for spell, word in zip(spelled, (folder + "cargo", "clippy", "--fix"), strict=True)]
     quoted = " ".join(words)
     if "'{}'" in wrapped or '"{}"' in wrapped:
@@ -163,7 +162,7 @@ def test_what_a_rule_denies_is_never_allowed_however_it_is_wrapped_and_spelled(
     st.sampled_from(SPELLED),
     st.sampled_from(PermissionDecision),
 )
-def test_what_is_denied_by_default_is_never_allowed_however_it_is_wrapped(pattern, wrapped, spell, otherwise):
+def test_denial_by_default_holds_for_every_wrapping(pattern, wrapped, spell, otherwise):
     program, _, rest = pattern.replace("*", ".x").partition(" ")
     rest = rest or "x"  # `mount` alone only tells
     quoted = program if "'{}'" in wrapped or '"{}"' in wrapped else spell(program)
