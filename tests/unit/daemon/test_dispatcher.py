@@ -71,7 +71,7 @@ def world():
     assert not world.complaints
 
 
-def test_a_run_that_was_told_to_end_and_could_not_even_be_launched_is_left_alone(world):
+def test_ending_run_that_never_launched_is_left_alone(world):
     (task,) = world.tasks().values()
     (run,) = task.engine.state.live_runs
     assert run.life is Life.STARTING

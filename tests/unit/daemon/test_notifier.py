@@ -46,7 +46,7 @@ def made():
     return Desk()
 
 
-def test_a_trouble_that_goes_on_is_told_once_and_again_when_it_comes_anew(made):
+def test_incident_is_notified_once_and_when_it_recurs(made):
     for _ in range(100):
         made.desk.report("rests a", "a rests", "no room")
         made.clock.advance(60)
@@ -57,7 +57,7 @@ def test_a_trouble_that_goes_on_is_told_once_and_again_when_it_comes_anew(made):
     assert made.heard == ["a rests", "b rests", "a rests"]
 
 
-def test_what_the_disk_does_not_take_is_told_when_it_does(made):
+def test_unwritten_notification_is_sent_when_there_is_room(made):
     made.files.fail_next("mkdir", FULL)
     made.desk.report("rests a", "a rests", "no room")
     assert made.heard == []
@@ -69,7 +69,7 @@ def test_what_the_disk_does_not_take_is_told_when_it_does(made):
     assert made.desk.wake_at() is None
 
 
-def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
+def test_notifier_wakes_when_a_channel_is_due(made):
     answers = iter([SendOutcome(SendResult.REFUSED, "no")])
     made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.DELIVERED))
     made.desk.put(Notification("complete-1", NotificationRule.COMPLETE, "done", "", made.clock.now()))
@@ -84,7 +84,7 @@ def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
     assert len(made.hints) == 2
 
 
-def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
+def test_one_spool_job_is_queued_at_a_time():
     class Later(InlineExecutor):
         def __init__(self):
             self.work = []
@@ -129,7 +129,7 @@ def test_an_empty_spool_changes_nothing_and_wakes_nobody(made):
     assert made.desk.wake_at() is None
 
 
-def test_a_spool_holds_no_secret_and_nothing_that_acts_on_a_terminal(made):
+def test_spool_holds_no_secrets_and_no_control_codes(made):
     made.desk.put(
         Notification(
             "complete-1", NotificationRule.COMPLETE, "done\x1b[2J", "token=abcdef123456", made.clock.now()

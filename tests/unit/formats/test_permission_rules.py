@@ -76,7 +76,7 @@ def test_a_semicolon_in_quotes_parts_nothing():
         ("; ".join(["deny fetch"] * (MOST + 1)), f"give at most {MOST}"),
     ],
 )
-def test_what_is_wrong_is_told_with_what_may_be_written(text, told):
+def test_fault_in_permissions_names_what_is_allowed(text, told):
     with pytest.raises(Refused) as refused:
         read_permissions(text)
     assert told in str(refused.value)

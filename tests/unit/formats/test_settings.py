@@ -103,7 +103,7 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
         ('max_task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
     ],
 )
-def test_what_is_no_amount_is_told(write, line, told):
+def test_invalid_amount_is_reported(write, line, told):
     assert told in faults(write(f"[limits]\n{line}"))
 
 
@@ -135,7 +135,7 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         ('wait = "soon"', "permissions.wait is 'soon': give a time above 0"),
     ],
 )
-def test_what_is_wrong_with_permissions_is_told(write, line, told):
+def test_invalid_permission_rule_is_reported(write, line, told):
     assert told in faults(write(f"[permissions]\n{line}"))
 
 
@@ -156,7 +156,7 @@ def test_a_bad_count_names_its_bounds(write, value):
     assert told.endswith("give a whole number from 1 to 1000")
 
 
-def test_an_unknown_key_is_told_with_the_nearest_one(write):
+def test_unknown_key_is_reported_with_the_nearest_one(write):
     assert faults(write("[limits]\n\n  check-in-interval = 600")) == (
         "/config.toml, line 3: [limits] has no key 'check-in-interval': did you mean check_in_interval?"
     )
@@ -210,14 +210,14 @@ def test_every_former_key_stands_for_one_of_today():
     assert not today & set(FORMER_KEYS)
 
 
-def test_an_unknown_section_is_told_with_the_nearest_one(write):
+def test_unknown_section_is_reported_with_the_nearest_one(write):
     assert faults(write("[limit]\nx = 1")) == "/config.toml, line 1: no section [limit]: did you mean limits?"
     assert faults(write("[host]")) == "/config.toml, line 1: no section [host]: did you mean hosts?"
     assert faults(write("limits = 3")) == "/config.toml, line 1: limits must be a section: [limits]"
     assert faults(write("[[limits]]")) == "/config.toml: limits must be a section: [limits]"
 
 
-def test_all_faults_are_told_at_once(write):
+def test_all_faults_of_settings_are_reported_at_once(write):
     told = faults(write('[limits]\nmax_rejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
     assert [part.split(":")[0] for part in told.split("; ")] == [f"/config.toml, line {n}" for n in (2, 3, 5)]
 
@@ -226,7 +226,7 @@ def test_all_faults_are_told_at_once(write):
     ("text", "line"),
     [("[limits]\nx = ", 2), ("[limits]\na = 1\na = 2", 3), (b"[limits]\n\n# \xff", 3), ("\0", 1)],
 )
-def test_what_is_not_toml_is_told_with_its_line(write, text, line):
+def test_invalid_toml_is_reported_with_its_line(write, text, line):
     assert f", line {line}: is not " in faults(write(text))
 
 
@@ -308,7 +308,7 @@ def test_variables_override_the_file(write):
         ("ORCHESTRATOR_ENVIRONMENT__PASS", "A B", "environment.pass holds 'A B': give names of variables"),
     ],
 )
-def test_a_bad_variable_is_told_by_its_name(tmp_path, variable, value, told):
+def test_invalid_variable_is_reported_by_name(tmp_path, variable, value, told):
     assert faults(tmp_path / "none.toml", {variable: value}).startswith(f"environment: {variable}: {told}")
 
 
@@ -322,7 +322,7 @@ def test_template_folders_are_absolute(write, folder):
     assert "give absolute paths" in faults(write(f'[templates]\nfolders = ["{folder}"]'))
 
 
-def test_each_setting_tells_where_it_comes_from(write):
+def test_each_setting_shows_its_source(write):
     path = write("[limits]\ninactivity_timeout = 1800\n")
     told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__TIMEOUT": "90"})}
     assert told["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
@@ -336,7 +336,7 @@ def test_each_setting_tells_where_it_comes_from(write):
     assert len(told) == keys + len(shipped_prices())
 
 
-def test_prices_are_shown_with_their_day_and_where_they_come_from(write):
+def test_prices_are_shown_with_day_and_source(write):
     path = write(
         '[prices."gpt-5.5"]\ninput = 7\noutput = 8.5\ndate = 2026-11-20\n'
         '[prices.own]\nmodels = ["Own-*", "ours"]\ninput = 1\noutput = 2\ncache_read = 0.5\ndate = "2026-11-21"\n'
@@ -387,7 +387,8 @@ def test_what_is_neither_yes_nor_no_is_refused(write, value):
 
 
 @by_root
-def test_a_link_of_another_user_is_refused_though_it_leads_to_a_file_of_ours(write, tmp_path):
+def test_link_of_another_user_is_refused(write, tmp_path):
+    """Even if it leads to a file of ours."""
     write("[limits]\n")
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "config.toml")

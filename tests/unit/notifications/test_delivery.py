@@ -27,7 +27,7 @@ def room():
     return Newsroom()
 
 
-def test_news_is_told_at_once_and_once(room):
+def test_notification_is_sent_at_once_and_once(room):
     news = room.news()
     assert room.goes() is None
     assert room.bodies() == ["title 1\ntext 1"]
@@ -44,7 +44,7 @@ def test_a_question_bears_its_id_and_the_command_that_answers_it(room):
     assert room.bodies()[0].endswith(f"answer: task answer demo-1 q1 TEXT\n({news.id})")
 
 
-def test_what_comes_soon_after_is_told_together(room):
+def test_notifications_close_together_share_a_message(room):
     room.news()
     room.goes()
     for _ in range(3):
@@ -58,7 +58,7 @@ def test_what_comes_soon_after_is_told_together(room):
     assert room.times() == {"title 1": 1} | dict.fromkeys(("title 2", "title 3", "title 4"), 1)
 
 
-def test_an_urgent_one_waits_for_no_digest_and_takes_along_what_does(room):
+def test_urgent_notification_takes_waiting_ones_along(room):
     room.sets(urgent=(NotificationRule.DAEMON,))
     room.news()
     room.goes()
@@ -69,7 +69,7 @@ def test_an_urgent_one_waits_for_no_digest_and_takes_along_what_does(room):
     assert room.bodies()[1].startswith("2 notifications\n")
 
 
-def test_a_rule_that_is_off_is_not_told_and_is_not_left_lying(room):
+def test_disabled_rule_sends_nothing_and_leaves_nothing(room):
     room.sets(rules=(NotificationRule.QUESTION,))
     news = room.news()
     assert room.goes() is None
@@ -89,7 +89,8 @@ def test_each_channel_has_its_own_rules(room):
     assert (len(room.bodies("phone")), len(room.bodies("desk"))) == (1, 2)
 
 
-def test_a_channel_that_refuses_is_asked_again_with_growing_pauses_while_the_other_has_it(room):
+def test_refusing_channel_is_retried_with_growing_pauses(room):
+    """The other channel has the message already."""
     room.sets(channels=(PHONE, DESK))
     refusals = iter([REFUSED] * 3)
     room.sender.answer = lambda said: next(refusals, TOLD_IT) if said.channel is PHONE else TOLD_IT
@@ -109,7 +110,7 @@ def test_pauses_grow_up_to_the_longest(room):
     assert pauses == [10, 20, 40, 80, 160, 320, 640, 1280]
 
 
-def test_other_news_is_given_up_after_its_tries_and_said_in_the_log(room, caplog):
+def test_notification_is_given_up_after_its_tries(room, caplog):
     room.sets(tries=3)
     room.sender.answer = lambda _: REFUSED
     news = room.news()
@@ -120,7 +121,8 @@ def test_other_news_is_given_up_after_its_tries_and_said_in_the_log(room, caplog
     assert "was not delivered by phone: given up after 3 tries: no" in caplog.text
 
 
-def test_a_question_is_given_up_by_its_age_alone_and_never_silently(room, caplog):
+def test_question_is_given_up_by_its_age_alone(room, caplog):
+    """The log says so."""
     room.sets(tries=3, give_up_question=2 * 86400.0)
     room.sender.answer = lambda _: REFUSED
     news = room.news(NotificationRule.QUESTION)
@@ -132,7 +134,7 @@ def test_a_question_is_given_up_by_its_age_alone_and_never_silently(room, caplog
     assert caplog.records[-1].levelname == "ERROR"
 
 
-def test_what_may_have_been_told_is_not_told_again_but_a_question_is(room):
+def test_only_questions_are_sent_again_when_unsure(room):
     room.sets(digest=0.01)
     answers = iter([UNKNOWN, UNKNOWN])
     room.sender.answer = lambda _: next(answers, TOLD_IT)
@@ -148,7 +150,7 @@ def test_what_may_have_been_told_is_not_told_again_but_a_question_is(room):
     assert second.receipts["phone"].standing is Standing.DELIVERED
 
 
-def test_a_question_that_was_answered_meanwhile_is_not_told(room):
+def test_answered_question_is_not_sent(room):
     room.sender.answer = lambda _: REFUSED
     news = room.news(NotificationRule.QUESTION)
     room.goes()
@@ -217,7 +219,7 @@ def test_only_the_newest_stay_to_be_looked_at(room):
     ]
 
 
-def test_what_is_no_letter_is_set_aside_and_holds_nothing_up(room, caplog):
+def test_invalid_envelope_is_set_aside(room, caplog):
     room.files.put(FOLDER / NEW / "x.json", b"{not json")
     room.files.put(FOLDER / NEW / "y.json", b"{}")
     room.news()
@@ -295,7 +297,8 @@ def check(room):
         assert times["title 3"] <= 1
 
 
-def test_killed_ahead_of_any_change_nothing_is_told_twice_and_no_question_is_lost():
+def test_kill_before_any_write_duplicates_and_loses_nothing():
+    """No question is lost, and nothing else is sent twice."""
     room, _, changes = life()
     check(room)
     assert room.times("phone") == room.times("desk") == {"title 1": 1, "title 2": 1, "title 3": 1}
@@ -309,7 +312,7 @@ def test_killed_ahead_of_any_change_nothing_is_told_twice_and_no_question_is_los
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("number", range(1, 7))
-def test_killed_in_the_middle_of_a_message_a_question_is_told_again_under_the_same_id(moment, number):
+def test_kill_while_sending_repeats_a_question_by_its_id(moment, number):
     room, kills, _ = life(at_channel=(moment, number))
     assert kills == 1
     check(room)
@@ -336,9 +339,7 @@ moments = st.tuples(
     urgent=st.sampled_from([(), (NotificationRule.QUESTION,)]),
     digest=st.sampled_from([0.01, 60.0, 900.0]),
 )
-def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
-    moments, answers, per_hour, quiet, urgent, digest
-):
+def test_rate_is_kept_and_nothing_lost_or_doubled(moments, answers, per_hour, quiet, urgent, digest):
     room = Newsroom(sender=FakeSender())
     room.sets(per_hour=per_hour, quiet=quiet, urgent=urgent, digest=digest)
     given_answers = iter(answers)
@@ -381,7 +382,7 @@ def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
     ],
     ids=["one took it", "one may have", "none did"],
 )
-def test_news_was_told_only_if_a_channel_took_it(room, answers, said):
+def test_notification_is_delivered_if_a_channel_took_it(room, answers, said):
     room.sets(channels=(PHONE, DESK), tries=1)
     by_channel = dict(zip(("phone", "desk"), answers, strict=True))
     room.sender.answer = lambda message: by_channel[message.channel.name]
@@ -393,7 +394,7 @@ def test_news_was_told_only_if_a_channel_took_it(room, answers, said):
 
 
 @pytest.mark.parametrize("why", ["no channel", "its rule is off", "answered"])
-def test_what_nobody_was_to_be_told_is_untold(room, why):
+def test_notification_without_channel_is_not_sent(room, why):
     if why == "no channel":
         room.sets(channels=())
     elif why == "its rule is off":
