@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, typed, wrapped
@@ -71,13 +71,13 @@ def _written_boxes(path: str) -> list[dict[str, Any]]:
 
     """
     try:
-        document = layout.own_json(path)
+        document = own_files.own_json(path)
         boxes = document["boxes"]
         if all(isinstance(each, dict) for each in boxes):
             return list(boxes)
     except FileNotFoundError:
         return []
-    except layout.Untrusted as error:
+    except own_files.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.task_branch import code_of, repository_of
@@ -168,7 +168,7 @@ def _check(part: Path, manifest: Manifest) -> None:
     """Read an archive back from the disk: its sources are about to be deleted."""
     if read_manifest(part) != manifest:
         raise CommandError(Exit.FAILED, f"{part} does not hold what was packed; nothing was deleted")
-    with layout.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
+    with own_files.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
         for _ in packed:
             pass
 

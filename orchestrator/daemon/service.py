@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import __version__, layout
+from orchestrator import __version__, layout, own_files
 from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.daemon.core import hints as h
@@ -82,7 +82,7 @@ class Service:
 
         """
         folder = layout.state_folder(environ)
-        layout.make_state_folder(folder)
+        own_files.make_state_folder(folder)
         self._state = Path(folder)
         self._lock = DaemonLock(self._state, inherited)
         self._notify = notify

@@ -156,7 +156,7 @@ def test_each_limit_of_the_how_to_has_its_default(tmp_path):
     assert {key: str(getattr(limits, key)) for key in counts} == counts
     spans = {key: value for key, value in shown.items() if key not in counts}
     assert {key: getattr(limits, key) for key in spans} == {
-        key: read_duration(value) for key, value in spans.items()
+        key: None if value == "none" else read_duration(value) for key, value in spans.items()
     }
 
 

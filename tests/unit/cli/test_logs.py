@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import layout
+from orchestrator import own_files
 from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
 from tests.odd_files import make
 
@@ -189,7 +189,7 @@ def test_a_log_that_is_no_plain_file_is_named(house, task, alarmed, name, what):
 
 
 def test_of_a_packed_log_without_end_only_a_part_is_read(tmp_path, alarmed, monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST", 1000)
+    monkeypatch.setattr(own_files, "LARGEST", 1000)
     path = tmp_path / "pane.log.gz"
     path.write_bytes(gzip.compress(b"line\n" * 1_000_000))
     assert last_packed_lines(path, 3) == ["line"] * 3
@@ -201,5 +201,5 @@ def test_growing_log_that_is_replaced_is_not_waited_for(tmp_path, alarmed, what)
     tail = Tail(path, from_end=False)
     assert list(tail.lines()) == ["one"]
     make(path, what)
-    with pytest.raises(layout.Untrusted):
+    with pytest.raises(own_files.Untrusted):
         list(tail.lines())
