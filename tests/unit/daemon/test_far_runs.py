@@ -189,7 +189,7 @@ def test_power_cut_here_keeps_the_answer_to_a_far_run():
 def test_fenced_run_that_began_anyway_is_left_alone():
     desk = Desk(OneBox())
     desk.boxes.there.lost = True
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     desk.boxes.there.lost = False
     desk.story.feed(RunStarted(desk.story.at, desk.run.id, 4711, "%1"))
     for _ in range(3):
@@ -200,10 +200,10 @@ def test_fenced_run_that_began_anyway_is_left_alone():
 
 def test_one_that_still_has_not_come_is_forestalled_again():
     desk = Desk(OneBox())
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     desk.clock.advance(Settings().limits.termination_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     assert desk.boxes.there.told == ["forestall"] * 2
 
 
