@@ -77,7 +77,7 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
         ("rsync", "rsync  version 3.1.0  protocol version 31", Severity.OK),
     ],
 )
-def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said, severity):
+def test_too_old_program_is_reported_with_the_version_needed(name, said, severity):
     (told,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
     assert told.severity is severity
     assert told.fix.startswith(f"install {name} ") is (severity is not Severity.OK)
@@ -90,7 +90,7 @@ def test_what_only_boxes_need_keeps_nothing_from_running(name):
     assert told.severity is Severity.NOTE
 
 
-def test_a_version_older_than_any_that_was_tried_is_told():
+def test_untested_older_version_is_reported():
     old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
     (told,) = of("claude", clis=(old,))
     assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.install)
@@ -102,7 +102,7 @@ def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
     assert of("claude", clis=(odd,)) == []
 
 
-def test_a_login_that_is_not_seen_is_told_with_what_to_type():
+def test_missing_login_is_reported_with_its_command():
     (told,) = of("claude", clis=(claude(),))
     assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.login)
     assert login_of(claude()) == "not seen"
@@ -110,7 +110,7 @@ def test_a_login_that_is_not_seen_is_told_with_what_to_type():
     assert login_of(CliReport(CLAUDE, VersionReply("claude"))) == ""
 
 
-def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
+def test_withheld_key_is_reported_with_its_setting():
     seen = {"clis": (claude(held_back=("ANTHROPIC_API_KEY",)),), "settings_file": "~/config.toml"}
     assert of("claude", **seen) == []
     (told,) = of("agents", **seen)
@@ -121,7 +121,7 @@ def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
     assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
 
 
-def test_a_key_that_reaches_one_is_told_only_for_the_others_that_have_a_runtime():
+def test_key_that_reaches_one_runtime_is_reported_for_others():
     others = [
         CliReport(cli, VersionReply(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
         for cli in AGENT_CLIS[1:]
@@ -135,7 +135,7 @@ def test_a_key_that_nobody_needs_is_a_note():
     assert told.severity is Severity.NOTE
 
 
-def test_a_key_that_the_daemon_was_started_without_is_told():
+def test_key_missing_from_the_daemons_start_is_reported():
     (told,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
     assert told.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
     assert told.fix == "task daemon stop && task daemon start"
@@ -169,7 +169,7 @@ def test_room_on_the_disk(room, inodes, severity):
     assert told.severity is severity
 
 
-def test_a_folder_that_cannot_be_used_and_settings_that_do_not_read_stop_everything():
+def test_unusable_folder_or_settings_stop_everything():
     told = found(folders=(Folder("state", "/s", "is a link"),), settings_fault="line 2: is not TOML")
     assert [each.text for each in told if each.severity is Severity.MISSING] == [
         "line 2: is not TOML",
@@ -189,7 +189,7 @@ def test_the_clock():
     assert of("clock", synchronised=None)[0].severity is Severity.OK
 
 
-def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
+def test_low_system_limits_are_reported_with_their_remedy():
     told = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
     assert [each.text for each in told] == [
         "256 open files; at least 1024 are needed",

@@ -78,7 +78,7 @@ def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daem
     ]
 
 
-def test_what_is_to_be_done_about_one_that_refuses_is_said_with_both_fingerprints(task, told, daemon):
+def test_refusing_box_is_shown_with_both_fingerprints(task, told, daemon):
     told(
         box(
             way="refused",

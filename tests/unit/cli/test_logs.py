@@ -167,7 +167,7 @@ def test_of_a_log_that_is_not_kept_any_more_it_is_said(house, task):
     assert "its log was removed" in said.err
 
 
-def test_a_log_that_began_anew_is_shown_with_the_end_of_the_old_one(house, task):
+def test_rotated_log_is_shown_with_the_end_of_the_old_one(house, task):
     home = house.task()
     _write(home / "pm.log.1", b"one\ntwo\n")
     _write(home / "pm.log", b"three\n")

@@ -57,7 +57,7 @@ def test_a_test_says_of_each_channel_what_became_of_it(task, channels, house):
     assert not (house.state / "notifications").exists()
 
 
-def test_a_channel_that_hangs_is_not_known_and_holds_up_for_its_deadline_at_most(task, channels, monkeypatch):
+def test_hanging_channel_is_unknown_after_its_timeout(task, channels, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_NOTIFY__TIMEOUT", "2 s")
     with a_webhook("hang") as hook:
         channels(hook.url)
@@ -80,12 +80,12 @@ def test_a_channel_that_there_is_not(task, channels):
     assert (said.code, said.err) == (2, "task: there is no channel 'three'; known channels: one, two\n")
 
 
-def test_nothing_was_told_yet(task):
+def test_empty_list_of_notifications(task):
     assert task("notify", "list").out == "there were no notifications yet\n"
     assert task("notify", "list", "--json").json == {"notifications": []}
 
 
-def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, monkeypatch):
+def test_list_shows_waiting_failed_and_delivered(task, spool, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     rows = task("notify", "list").out.splitlines()
@@ -121,7 +121,7 @@ def test_looking_changes_nothing(task, spool, house):
     assert {path: path.read_bytes() for path in Path(house.state).rglob("*.json")} == before
 
 
-def test_a_letter_that_others_could_have_written_is_not_believed(task, spool, house):
+def test_envelope_writable_by_others_is_not_believed(task, spool, house):
     (envelope,) = (house.state / "notifications" / "new").iterdir()
     envelope.chmod(0o666)
     assert "question-1" not in task("notify", "list", "--json").out
@@ -137,7 +137,7 @@ def test_the_configuration_shows_no_address(task, channels):
     assert settings["notify.channels"] == '["tgram://… name=phone"]'
 
 
-def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch):
+def test_notification_without_channel_is_shown_as_not_sent(task, house, monkeypatch):
     monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     news = Notification("complete-1", NotificationRule.COMPLETE, "tidy is complete", "", 1.0)
     Spool(DiskFiles(), house.state / "notifications").lay_aside(
@@ -149,7 +149,7 @@ def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch)
     assert task("notify", "list", "--json").json["notifications"][0]["state"] == "not_sent"
 
 
-def test_tasks_of_one_name_are_told_apart(task, spool, house, monkeypatch):
+def test_tasks_of_one_name_are_listed_by_id(task, spool, house, monkeypatch):
     """Two rows said `shop asks: q1`, of two projects."""
     monkeypatch.setenv("COLUMNS", "200")
     house.task("shop-0000000a")

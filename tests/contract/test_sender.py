@@ -88,7 +88,7 @@ def said(channel: Channel, title: str = "Title", body: str = "Body") -> Message:
     return Message(channel, title, body, Tone.WARNING)
 
 
-def test_what_a_channel_takes_was_told_as_it_stands(world: World) -> None:
+def test_accepted_message_is_delivered_unchanged(world: World) -> None:
     body = "First line\n  <b>not bold</b> & {{x}} #(touch y) ünï\n- last"
     (outcome,) = world.sender.send([said(world.channel("a", "takes"), "A title", body)])
     assert outcome == SendOutcome(SendResult.DELIVERED)
@@ -128,18 +128,18 @@ def test_each_message_has_its_outcome_whatever_the_others_do(world: World) -> No
     assert world.heard("takes") == ["takes|Body"]
 
 
-def test_one_channel_may_be_told_two_things_at_once(world: World) -> None:
+def test_channel_takes_two_messages_at_once(world: World) -> None:
     channel = world.channel("a", "takes")
     outcomes = world.sender.send([said(channel, "one"), said(channel, "two")])
     assert [outcome.result for outcome in outcomes] == [SendResult.DELIVERED] * 2
     assert sorted(world.heard("a")) == ["one|Body", "two|Body"]
 
 
-def test_nothing_to_tell_is_nothing(world: World) -> None:
+def test_no_messages_no_outcomes(world: World) -> None:
     assert world.sender.send([]) == []
 
 
-def test_a_closed_teller_tells_nothing(world: World) -> None:
+def test_closed_sender_sends_nothing(world: World) -> None:
     channel = world.channel("a", "takes")
     world.sender.close()
     (outcome,) = world.sender.send([said(channel)])
