@@ -2,8 +2,8 @@
 
 A plain `open` of a pipe waits for a writer, perhaps for ever, and a file of holes is read until no memory is left. So
 nothing here opens a path of others in that way (`tests/unit/test_plain_reads.py`). What lies in the PM's own folder
-is read by `layout.own_file`, what the daemon looks at by the port `Files`; both follow no link. This is for the rest,
-where a link of the user's counts: their settings, their repository, their programs.
+is read by `own_files`, what the daemon looks at by the port `Files`; both follow no link. This is for the rest, where a
+link of the user's counts: their settings, their repository, their programs.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ FORMS: Final = {
     ),
     "kiro": Form(".kiro/agents", ".json", render_kiro_agent, ".kiro/skills"),
 }
-"""By CLI (HUB 3.4). aider knows neither agents nor skills. Codex, Gemini CLI and opencode share a folder of skills."""
+"""By CLI (H5). aider knows neither agents nor skills. Codex, Gemini CLI and opencode share a folder of skills."""
 
 
 OWN: Final = "claude"

@@ -53,7 +53,9 @@ def alarm(state: str) -> str:
     if not at_work:
         return ""
     settings: DaemonSettings = _section("daemon")
-    if silent < max(FRESH, least, settings.alarm) and not (died and _is_ours_to_start(state, settings)):
+    if silent < max(FRESH, least, settings.heartbeat_timeout) and not (
+        died and _is_ours_to_start(state, settings)
+    ):
         return ""
     what = f"its last heartbeat was at {clock(beat.at, time.time())}; {_listed(at_work)}"
     if not beat.up:
@@ -101,7 +103,7 @@ def _dead(state: str, settings: DaemonSettings, what: str) -> str:
     if not settings.restart:
         return _notify_dead(state, f"{dead}; `task daemon start` starts it again")
     tried = Path(layout.daemon_restarted(state))
-    if _age(str(tried)) < settings.alarm:
+    if _age(str(tried)) < settings.heartbeat_timeout:
         return f"{dead}; restarting it failed: see {layout.daemon_log(state)}"
     try:
         tried.touch(0o600)
@@ -133,7 +135,7 @@ def _notify(state: str, kind: str, title: str, line: str) -> None:
         return
     from pathlib import Path
 
-    from orchestrator.daemon.core.notifier import letter_of
+    from orchestrator.daemon.core.notifier import envelope_of
     from orchestrator.daemon.process.recovery import incident
     from orchestrator.hosts.disk import DiskFiles
     from orchestrator.model.errors import OrchestratorError
@@ -141,7 +143,7 @@ def _notify(state: str, kind: str, title: str, line: str) -> None:
     from orchestrator.notifications.senders import fallback
     from orchestrator.notifications.spool import Spool
 
-    news = Notification(
+    notification = Notification(
         incident(kind, last_word(layout.daemon_beat(state))),
         NotificationRule.DAEMON,
         title,
@@ -149,8 +151,8 @@ def _notify(state: str, kind: str, title: str, line: str) -> None:
         time.time(),
     )
     try:
-        if Spool(DiskFiles(Path(state)), layout.news(Path(state))).put(letter_of(news)):
-            fallback.start(news.id, state, os.environ)
+        if Spool(DiskFiles(Path(state)), layout.notifications(Path(state))).put(envelope_of(notification)):
+            fallback.start(notification.id, state, os.environ)
     except (OrchestratorError, OSError) as error:
         print(f"{called_as()}:", harmless(f"no notification could be sent: {error}"), file=sys.stderr)
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
@@ -158,7 +158,7 @@ def read_manifest(path: Path) -> Manifest:
     import tarfile  # only where there is an archive
 
     try:
-        with layout.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+        with own_files.own_file(str(path)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
             first = packed.next()
             if first is None or first.name != MANIFEST or not first.isreg() or first.size > _LARGEST:
                 raise ValueError("it does not begin with a manifest")

@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
@@ -19,7 +19,7 @@ from orchestrator.formats.amounts import size_said
 def run(options: Namespace) -> int:
     """Archive a task, or restore one."""
     state = Path(layout.state_folder(os.environ))
-    if layout.check_state_folder(str(state)):
+    if own_files.check_state_folder(str(state)):
         sweep(state)
     if options.restore:
         return _restore(options, state)

@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, stamp
 
@@ -116,7 +116,7 @@ def _holder(lock: str) -> int | None:
     except OSError:
         return None
     try:
-        if reason := layout.distrust_file(lock, os.fstat(descriptor)):
+        if reason := own_files.distrust_file(lock, os.fstat(descriptor)):
             raise CommandError(Exit.FAILED, reason)
         # A shared lock, released at once: a daemon that starts at this moment has to try again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -136,8 +136,8 @@ def last_word(path: str) -> dict[str, Any]:
 
     """
     try:
-        said = layout.own_json(path, _BEAT_BYTES)
-    except layout.Untrusted as error:
+        said = own_files.own_json(path, _BEAT_BYTES)
+    except own_files.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (OSError, ValueError):
         return {}

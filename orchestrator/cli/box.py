@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import harmless, stamp
 from orchestrator.formats.location import Address, address_of, read_location, render_location
@@ -131,7 +131,7 @@ def shape(seen: BoxReport) -> dict[str, Any]:
     about = {
         "address": str(seen.wanted.address),
         "cwd": seen.wanted.cwd or None,
-        "way": state.way.value,
+        "state": state.way.value,
         "since": stamp(state.since or None),
         "why": state.why,
         "advice": state.advice,
@@ -165,11 +165,11 @@ def _own_link(address: Address, environ: Mapping[str, str]) -> Iterator[Link]:
     If a command was killed, the next one that checks the same box ends what it left behind.
     """
     state = layout.state_folder(environ)
-    layout.make_state_folder(state)
+    own_files.make_state_folder(state)
     folder = Path(layout.box_checks(state))
     for each in (folder.parent, folder):
         each.mkdir(mode=0o700, exist_ok=True)
-        layout.check_own_folder(str(each))
+        own_files.check_own_folder(str(each))
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from orchestrator import layout, plain_files
+from orchestrator import layout, own_files, plain_files
 from orchestrator.cli.tasks import TaskRecord, homes
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -90,7 +90,7 @@ def _boxes(_given: Sequence[str]) -> Iterable[str]:
 
 def _recorded_boxes(path: str) -> list[str]:
     try:
-        return [str(box["address"]) for box in layout.own_json(path)["boxes"]]
+        return [str(box["address"]) for box in own_files.own_json(path)["boxes"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 

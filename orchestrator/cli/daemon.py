@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from orchestrator import __version__, layout
+from orchestrator import __version__, layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.exits import Exit
@@ -112,7 +112,7 @@ def _stop(state: str) -> None:
     """Stop the daemon, and leave a mark that keeps it from being restarted."""
     from orchestrator.cli.daemon_startup import stop
 
-    if layout.check_state_folder(state):
+    if own_files.check_state_folder(state):
         Path(layout.daemon_stopped(state)).touch(0o600)
     beat = Beat(state)
     if not beat.up:

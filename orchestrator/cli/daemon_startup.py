@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat, last_word
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless
@@ -39,7 +39,7 @@ def ensure_running(state: str) -> bool:
         CommandError: it was not up in time; the message names its log.
 
     """
-    layout.make_state_folder(state)
+    own_files.make_state_folder(state)
     with suppress(OSError):  # a folder in its place does no harm: it only silences the alarm
         Path(layout.daemon_stopped(state)).unlink()
     if Beat(state).up:
@@ -156,7 +156,7 @@ def _opened_log(path: str) -> int:
         raise CommandError(
             Exit.DOWN, f"{path} cannot be written ({error.strerror}): check that file"
         ) from error
-    if reason := layout.distrust_file(path, os.fstat(log)):
+    if reason := own_files.distrust_file(path, os.fstat(log)):
         os.close(log)
         raise CommandError(Exit.DOWN, reason)
     os.set_blocking(log, True)
@@ -166,7 +166,7 @@ def _opened_log(path: str) -> int:
 def _last_words(state: str) -> str:
     log = layout.daemon_log(state)
     try:
-        with layout.own_file(log) as file:
+        with own_files.own_file(log) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _LAST_BYTES, 0))
             lines = file.read(_LAST_BYTES).decode(errors="replace").split("\n")[-20:]
     except OSError:

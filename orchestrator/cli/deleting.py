@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
 from orchestrator.cli.screen import harmless, typed
@@ -19,7 +19,7 @@ def run(options: Namespace) -> int:
     if options.archived:
         return _delete_archived(options)
     state = Path(layout.state_folder(os.environ))
-    if layout.check_state_folder(str(state)):
+    if own_files.check_state_folder(str(state)):
         sweep(state)
     task = find(options.name, options.project)
     name, half = called(task), begun(task)

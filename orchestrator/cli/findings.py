@@ -35,7 +35,7 @@ class Finding:
     topic: str
     severity: Severity
     text: str
-    mend: str = ""
+    fix: str = ""
 
     def lines(self, width: int, *, colour: bool) -> list[str]:
         """Return the lines to show; a command to type is on a line of its own, unwrapped."""
@@ -45,7 +45,7 @@ class Finding:
         lines = [(paint(mark, _COLOURS[self.severity]) if colour else mark) + first[_WIDTH:], *rest]
         return lines + [
             f"{' ' * (_WIDTH + 2)}{'> ' if not n else '  '}{harmless(line)}"
-            for n, line in enumerate(self.mend.splitlines())
+            for n, line in enumerate(self.fix.splitlines())
         ]
 
     def shape(self) -> dict[str, str]:
@@ -54,7 +54,7 @@ class Finding:
             "topic": self.topic,
             "severity": self.severity.value,
             "text": self.text,
-            "mend": self.mend,
+            "fix": self.fix,
         }
 
 

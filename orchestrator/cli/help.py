@@ -41,7 +41,7 @@ task status NAME --json
   boxes[]      address lost failing[] missing[]           from which files of the task are missing
                lost: why it does not answer; failing[]: what since why; missing[]: instance run ended
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
-               kind: stuck loop criteria dialog approval permission account budget pm box unended damage
+               kind: stuck loop criteria dialog approval permission account budget pm box termination damage
                holds: the steps that wait for the answer
   criteria[]   text met evidence[] details[] reason
                details: what was found for each piece of evidence
@@ -65,22 +65,22 @@ task status NAME --json
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated
-               state: those above; asked_for (not begun yet); damaged (cannot be read);
-               leaving (`task delete` or `task archive` was interrupted)
+               state: those above; requested (not begun yet); damaged (cannot be read);
+               removing (`task delete` or `task archive` was interrupted)
   daemon       up as_of room
 
 task list --archived --json
   archived[]   id task project state archived_at size file
 
 task hosts --json
-  boxes[]      address pool cap way since why advice offered known runs tasks[] pulled_at failing[] missing
-               floods
-               way: untried reachable unreachable refused
+  boxes[]      address pool cap state since why advice offered known runs tasks[] pulled_at failing[] missing
+               overflowing
+               state: untried reachable unreachable refused
                offered, known: fingerprints of the key that it shows and of the one on file, or null
                pulled_at: when everything was last fetched from there
                failing[]: task task_id what since why     what cannot be fetched though it answers
                missing: how many runs ended there whose files are not all here
-               floods: it reports more file changes than the daemon reads
+               overflowing: it reports more file changes than the daemon reads
                pool, cap: the pool of the settings, and most runs at once, or null; runs beyond it wait
   daemon       up as_of room
 
@@ -103,27 +103,27 @@ task doctor --json
                logins: files and variables that an agent gets; held_back: variables that no agent gets
                signals: null if this version has no runtime for it
   runtimes[]   name program path signals         those that the settings define
-  findings[]   topic severity text mend          severity: ok note warn missing
+  findings[]   topic severity text fix           severity: ok note warn missing
 
 task doctor HOST --json
   can_run                                        whether agents could work there: exit code 0, else 1
-  box          address cwd way since why advice offered known system home disk clock_offset lingering
+  box          address cwd state since why advice offered known system home disk clock_offset lingering
                tmux rsync git programs commands
                disk: bytes free; clock_offset: seconds that it is ahead; lingering: yes no unneeded
                programs: the version of each agent CLI, null: not installed; commands: whether each is there
                null: it did not answer
-  findings[]   topic severity text mend
+  findings[]   topic severity text fix
 
 task notify test --json
-  channels[]   name scheme answer reason         answer: told refused unknown
+  channels[]   name scheme result reason         result: delivered refused unknown
 
 task notify list --json
-  news[]       id at rule state title text task_id question why
+  notifications[]  id at rule state title text task_id question why
                rule: complete question blocked limited daemon
-               state: waits told failed unknown untold (no channel was set for it, or it was answered before)
-               channels[]  name standing tries last_try reason
-                           standing: trying told refused unknown given up
-               waits[]     channel until why
+               state: waiting delivered failed unknown not_sent (no channel was set for it, or it was answered before)
+               channels[]     name state tries last_try reason
+                              state: trying delivered refused unknown given_up
+               waiting_for[]  channel until why
 
 task daemon status --json
   up pid started_at beat_at version tasks

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, typed, wrapped
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXAMPLE = "task hosts"
-_HEADINGS = ("BOX", "POOL", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY")
-_WORDS = ("address", "way", "why", "advice", "offered", "known", "pool")
+_HEADINGS = ("BOX", "POOL", "STATE", "SINCE", "RUNS", "TASKS", "FETCHED", "WHY")
+_WORDS = {name: name for name in ("address", "why", "advice", "offered", "known", "pool")} | {"state": "way"}
+"""Fields, with what the daemon's file calls each."""
+
 _MOMENTS = ("since", "pulled_at")
 _OR_NONE = ("offered", "known", "pool", "cap")
 
@@ -69,13 +71,13 @@ def _written_boxes(path: str) -> list[dict[str, Any]]:
 
     """
     try:
-        document = layout.own_json(path)
+        document = own_files.own_json(path)
         boxes = document["boxes"]
         if all(isinstance(each, dict) for each in boxes):
             return list(boxes)
     except FileNotFoundError:
         return []
-    except layout.Untrusted as error:
+    except own_files.Untrusted as error:
         raise CommandError(Exit.FAILED, error.reason) from error
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
@@ -87,11 +89,11 @@ def _shape(entry: dict[str, Any]) -> dict[str, Any]:
     tasks = entry.get("tasks")
     runs, cap, missing = entry.get("runs"), entry.get("cap"), entry.get("missing")
     return {
-        **{name: str(entry.get(name) or "") for name in _WORDS},
+        **{name: str(entry.get(written) or "") for name, written in _WORDS.items()},
         **{name: _moment(entry.get(name)) for name in _MOMENTS},
         "failing": [_failing(each) for each in _listed(entry.get("failing"))],
         "missing": missing if isinstance(missing, int) else 0,
-        "floods": entry.get("floods") is True,
+        "overflowing": entry.get("floods") is True,
         "runs": runs if isinstance(runs, int) else 0,
         "cap": cap if isinstance(cap, int) else 0,
         "tasks": [str(task) for task in tasks] if isinstance(tasks, list) else [],
@@ -117,20 +119,20 @@ def _row(box: dict[str, Any], now: float, *, pooled: bool) -> tuple[object, ...]
     return (
         box["address"],
         *([box["pool"]] if pooled else []),
-        box["way"],
+        box["state"],
         ago(box["since"], now),
         _runs(box["runs"], box["cap"]),
         ", ".join(box["tasks"]),
         ago(box["pulled_at"], now),
         "files cannot be fetched: see below"
-        if box["failing"] and box["way"] == "reachable"
+        if box["failing"] and box["state"] == "reachable"
         else box["why"] or _idle(box),
     )
 
 
 def _idle(box: dict[str, Any]) -> str:
     """Return why the connection to a box is unknown."""
-    return "no agents there" if box["way"] == "untried" and not box["runs"] else ""
+    return "no agents there" if box["state"] == "untried" and not box["runs"] else ""
 
 
 def _runs(runs: int, cap: int) -> str:
@@ -142,11 +144,11 @@ def _runs(runs: int, cap: int) -> str:
 
 def _advice(box: dict[str, Any], width: int) -> list[str]:
     """Return how to repair the connection to a box; empty if it works."""
-    if box["floods"]:
+    if box["overflowing"]:
         said = f"{harmless(box['address'])} reports more file changes than the daemon reads"
         why = "find out there which program writes so many files into the tasks' folders; reports may be seconds late"
         return [said, *wrapped(why, width, "  ")]
-    if box["way"] not in {"refused", "unreachable"}:
+    if box["state"] not in {"refused", "unreachable"}:
         return []
     lines = [f"{harmless(box['address'])}: {harmless(box['why'])}"]
     if box["offered"]:

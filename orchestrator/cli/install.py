@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.daemon_startup import started_by, stop
 from orchestrator.cli.exits import CommandError, Exit
@@ -33,7 +33,7 @@ def install(state: str) -> None:
     service = _service()
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     before, text = service.text, service.rendered(state, os.environ)
-    layout.make_state_folder(state)
+    own_files.make_state_folder(state)
     Path(layout.daemon_log(state)).touch(0o600)
     if before == text:
         print(f"{service.unit} is up to date")

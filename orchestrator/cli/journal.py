@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator import layout
+from orchestrator import own_files
 from orchestrator.daemon.journal.old_names import renewed
 from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 
@@ -65,5 +65,5 @@ def runs(journal: Path) -> Iterator[RunSeen]:
 def _lines(journal: Path, name: str) -> list[bytes]:
     for each in (name, f"{name}.gz"):  # the daemon may be compressing it
         with suppress(FileNotFoundError, ValueError):
-            return unpacked(each, layout.own_bytes(str(journal / each))).split(b"\n")
+            return unpacked(each, own_files.own_bytes(str(journal / each))).split(b"\n")
     return []

@@ -73,9 +73,9 @@ def _changed(task: TaskRecord) -> float:
 
 def _shape(task: TaskRecord) -> dict[str, Any]:
     view, counted = task.view, task.view.get("counts") or {}
-    state = "damaged" if task.fault and task.begun else view.get("state", "asked_for")
+    state = "damaged" if task.fault and task.begun else view.get("state", "requested")
     if os.path.lexists(layout.task_leaving(task.home)):
-        state = "leaving"
+        state = "removing"
     return {
         "id": task.id,
         "task": task.name,

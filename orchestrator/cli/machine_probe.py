@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import orchestrator
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.agent_environment import AgentEnvironment, environment_of
 from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
@@ -207,7 +207,7 @@ def _own(program: Program, house: AgentEnvironment, project: Path) -> RuntimeRep
 def _state(state: str, fault: str) -> Folder:
     """Examine the PM's own folder, or the place where it will be created."""
     try:
-        there = layout.check_state_folder(state)
+        there = own_files.check_state_folder(state)
     except Refused as error:
         return Folder("state", state, str(error))
     if fault:

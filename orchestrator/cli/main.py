@@ -166,7 +166,7 @@ def _say(message: str, code: int) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    from orchestrator import layout
+    from orchestrator import own_files
     from orchestrator.model.errors import OrchestratorError, Refused
 
     if os.environ.get("ORCHESTRATOR_DEBUG"):
@@ -175,7 +175,7 @@ def _unexpected(error: Exception) -> int:
         traceback.print_exc()
     if isinstance(error, OrchestratorError):
         return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
-    if isinstance(error, layout.Untrusted):
+    if isinstance(error, own_files.Untrusted):
         return _say(error.reason, Exit.FAILED)
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)

@@ -23,7 +23,7 @@ from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications import policy
 from orchestrator.notifications.default_channels import at_hand
 from orchestrator.notifications.envelope import Envelope, Receipt
-from orchestrator.notifications.spool import FAILED, TOLD, Spool
+from orchestrator.notifications.spool import DELIVERED, FAILED, Spool
 from orchestrator.ports.sender import SendResult
 
 
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.caller import forbid_inside_run
 
         forbid_inside_run("notify test")
-        return _test(notify.deadline, _meant(notify, options.channel), as_json=options.json)
+        return _test(notify.timeout, _meant(notify, options.channel), as_json=options.json)
     _list(notify, shown=None if options.all else SHOWN, as_json=options.json)
     return Exit.DONE
 
@@ -63,7 +63,7 @@ def _test(deadline: float, channels: list[Channel], *, as_json: bool) -> int:
     from orchestrator.notifications.wording import message
 
     at = time.time()
-    news = Notification(
+    notification = Notification(
         "test",
         NotificationRule.DAEMON,
         "agent-orchestrator: a test",
@@ -71,50 +71,54 @@ def _test(deadline: float, channels: list[Channel], *, as_json: bool) -> int:
         at,
     )
     sender = SubprocessSender(deadline, _section("tmux").socket, os.environ)
-    outcomes = sender.send([message(channel, [news], at) for channel in channels])
+    outcomes = sender.send([message(channel, [notification], at) for channel in channels])
     pairs = list(zip(channels, outcomes, strict=True))
     if as_json:
         shape = [
-            {"name": channel.name, "scheme": channel.scheme, "answer": said.answer, "reason": said.reason}
+            {"name": channel.name, "scheme": channel.scheme, "result": said.result, "reason": said.reason}
             for channel, said in pairs
         ]
         print(json.dumps({"channels": shape}))
     else:
-        words = {SendResult.TOLD: "sent", SendResult.REFUSED: "not sent", SendResult.UNKNOWN: "not known"}
+        words = {
+            SendResult.DELIVERED: "sent",
+            SendResult.REFUSED: "not sent",
+            SendResult.UNKNOWN: "not known",
+        }
         for channel, said in pairs:
             why = f": {harmless(said.reason)}" if said.reason else ""
-            print(f"{channel.name} ({channel.scheme}://…): {words[said.answer]}{why}")
-    return Exit.DONE if all(said.answer is SendResult.TOLD for said in outcomes) else Exit.FAILED
+            print(f"{channel.name} ({channel.scheme}://…): {words[said.result]}{why}")
+    return Exit.DONE if all(said.result is SendResult.DELIVERED for said in outcomes) else Exit.FAILED
 
 
 def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None:
     state = Path(layout.state_folder(os.environ))
-    spool = Spool(DiskFiles(state), layout.news(state))
+    spool = Spool(DiskFiles(state), layout.notifications(state))
     at = time.time()
     waiting = spool.look()
-    sent, failed = spool.over(TOLD), spool.over(FAILED)
+    sent, failed = spool.over(DELIVERED), spool.over(FAILED)
     tried: dict[str, tuple[float, ...]] = {}
     for envelope in (*waiting, *sent, *failed):
         for channel, receipt in envelope.receipts.items():
             tried[channel] = tuple({*tried.get(channel, ()), *receipt.tries})
     waits = policy.plan(settings, waiting, policy.lately(tried, at), at).waits
     found = [
-        *((envelope, "waits") for envelope in waiting),
-        *((envelope, policy.stands(envelope)) for envelope in (*failed, *sent)),
+        *((envelope, "waiting") for envelope in waiting),
+        *((envelope, policy.result_of(envelope)) for envelope in (*failed, *sent)),
     ]
-    found.sort(key=lambda each: each[0].news.at, reverse=True)
+    found.sort(key=lambda each: each[0].notification.at, reverse=True)
     if as_json:
-        print(json.dumps({"news": [_shape(envelope, state, waits) for envelope, state in found]}))
+        print(json.dumps({"notifications": [_shape(envelope, state, waits) for envelope, state in found]}))
         return
     if not found:
         print("there were no notifications yet")
         return
     rows = [
         (
-            clock(envelope.news.at, at),
-            envelope.news.rule,
+            clock(envelope.notification.at, at),
+            envelope.notification.rule,
             state,
-            _title(envelope.news),
+            _title(envelope.notification),
             "; ".join(_hows(envelope, waits, at)),
         )
         for envelope, state in found[:shown]
@@ -125,12 +129,15 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
         print(f"and {len(found) - shown} older: `task notify list --all`")
 
 
-def _title(news: Notification) -> str:
+def _title(notification: Notification) -> str:
     """Return a title that tells tasks of one name apart: it begins with the name, which another project may have."""
-    name = news.task[: -len("-00000000")]
-    if not (name and news.title.startswith(name)) or len(tasks(layout.state_folder(os.environ), name)) <= 1:
-        return news.title
-    return news.task + news.title.removeprefix(name)
+    name = notification.task[: -len("-00000000")]
+    if (
+        not (name and notification.title.startswith(name))
+        or len(tasks(layout.state_folder(os.environ), name)) <= 1
+    ):
+        return notification.title
+    return notification.task + notification.title.removeprefix(name)
 
 
 def _hows(envelope: Envelope, waits: dict[tuple[str, str], policy.Wait], at: float) -> list[str]:
@@ -138,42 +145,42 @@ def _hows(envelope: Envelope, waits: dict[tuple[str, str], policy.Wait], at: flo
     said = [f"{channel}: {_how(receipt, at)}" for channel, receipt in envelope.receipts.items()]
     said += [
         f"{channel}: until {clock(wait.until, at)}" + (f" ({wait.why})" if wait.why else "")
-        for (news, channel), wait in waits.items()
-        if news == envelope.news.id and wait.until > at
+        for (notification, channel), wait in waits.items()
+        if notification == envelope.notification.id and wait.until > at
     ]
     return said or [envelope.why or "waits for the daemon"]
 
 
 def _how(receipt: Receipt, at: float) -> str:
     when = f" {clock(receipt.tries[-1], at)}" if receipt.tries else ""
-    return f"{receipt.standing}{when}" + (f" ({receipt.reason})" if receipt.reason else "")
+    return f"{receipt.standing.replace('_', ' ')}{when}" + (f" ({receipt.reason})" if receipt.reason else "")
 
 
 def _shape(envelope: Envelope, state: str, waits: dict[tuple[str, str], policy.Wait]) -> dict[str, object]:
-    news = envelope.news
+    notification = envelope.notification
     return {
-        "id": news.id,
-        "at": stamp(news.at),
-        "rule": news.rule,
+        "id": notification.id,
+        "at": stamp(notification.at),
+        "rule": notification.rule,
         "state": state,
-        "title": news.title,
-        "text": news.text,
-        "task_id": news.task or None,
-        "question": news.question or None,
+        "title": notification.title,
+        "text": notification.text,
+        "task_id": notification.task or None,
+        "question": notification.question or None,
         "why": envelope.why,
         "channels": [
             {
                 "name": channel,
-                "standing": receipt.standing,
+                "state": receipt.standing,
                 "tries": receipt.count,
                 "last_try": stamp(receipt.tries[-1]) if receipt.tries else None,
                 "reason": receipt.reason,
             }
             for channel, receipt in envelope.receipts.items()
         ],
-        "waits": [
+        "waiting_for": [
             {"channel": channel, "until": stamp(wait.until), "why": wait.why}
             for (waiting, channel), wait in waits.items()
-            if waiting == news.id
+            if waiting == notification.id
         ],
     }

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.task_branch import code_of, repository_of
@@ -93,7 +93,7 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
         id=task.id,
         name=task.name,
         project=task.project,
-        state=str(task.view.get("state", "asked_for")),
+        state=str(task.view.get("state", "requested")),
         archived_at=time.time(),
         code=str(code_of(task.view)) if task.view else "",
         base=base,
@@ -106,7 +106,7 @@ def _manifest(has: TaskResources, bundle: Path) -> Manifest:
 def _keep_what_lies(has: TaskResources, base: str) -> None:
     """Commit uncommitted work of the task's worktrees to refs, and remove the worktrees."""
     git = load_section(Path(layout.config_file(os.environ)), os.environ, "git")
-    workspaces = GitWorkspaces(git.deadline, environ=os.environ)
+    workspaces = GitWorkspaces(git.timeout, environ=os.environ)
     for name in dict.fromkeys(
         name_in(path.name) for path in has.holdings.trees
     ):  # one tree may have had several names on disk
@@ -168,7 +168,7 @@ def _check(part: Path, manifest: Manifest) -> None:
     """Read an archive back from the disk: its sources are about to be deleted."""
     if read_manifest(part) != manifest:
         raise CommandError(Exit.FAILED, f"{part} does not hold what was packed; nothing was deleted")
-    with layout.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
+    with own_files.own_file(str(part)) as data, tarfile.open(fileobj=data, mode="r|gz") as packed:
         for _ in packed:
             pass
 

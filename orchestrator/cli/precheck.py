@@ -129,7 +129,7 @@ def together(found: Iterable[Finding]) -> list[Finding]:
     """Merge findings that say the same about several agents."""
     topics: dict[tuple[Severity, str, str], list[str]] = {}
     for each in found:
-        topics.setdefault((each.severity, each.text, each.mend), []).append(each.topic)
+        topics.setdefault((each.severity, each.text, each.fix), []).append(each.topic)
     return [
         Finding(", ".join(dict.fromkeys(names)), severity, text, mend)
         for (severity, text, mend), names in topics.items()
@@ -164,7 +164,7 @@ def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Findi
     if case.brief.config.workspace is WorkspaceKind.SHARED:
         return None, []
     try:
-        repository = Repository.of(case.code, case.settings.git.deadline, case.environ)
+        repository = Repository.of(case.code, case.settings.git.timeout, case.environ)
         return (repository, UserTree.of(repository, case.code)), []
     except (Refused, Unavailable) as error:
         return None, [Finding("base", Severity.MISSING, str(error))]

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exclude import include
 from orchestrator.cli.exits import CommandError, Exit
@@ -52,7 +52,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 def begun(task: TaskRecord) -> str:
     """Return which removal was begun and interrupted: `delete`, `archive`, or an empty string."""
     try:
-        mark: Any = layout.own_json(layout.task_leaving(task.home))
+        mark: Any = own_files.own_json(layout.task_leaving(task.home))
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, RecursionError):
@@ -128,7 +128,7 @@ def _refuse_at_work(task: TaskRecord) -> None:
 @contextmanager
 def _no_daemon(state: str) -> Iterator[bool]:
     """Hold the lock that keeps a daemon from starting; yield False if a daemon holds it already."""
-    layout.make_state_folder(state)
+    own_files.make_state_folder(state)
     descriptor = os.open(
         layout.daemon_lock(state),
         os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK,

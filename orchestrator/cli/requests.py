@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.daemon.ingest.requests import REPLY, REQUEST_BYTES
@@ -66,7 +66,7 @@ def waiting(home: str, verb: str) -> str | None:
     folder = Path(layout.task_requests(home))
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            said = layout.own_json(str(path))
+            said = own_files.own_json(str(path))
         except (OSError, ValueError):
             continue
         if not path.name.endswith(REPLY) and isinstance(said, dict) and said.get("verb") == verb:
@@ -96,7 +96,7 @@ def answer_to(home: str, request: str) -> str:
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
-    reply = layout.own_json(str(path))
+    reply = own_files.own_json(str(path))
     path.unlink(missing_ok=True)
     if reply.get("confirm"):
         raise NeedsYes(str(reply["message"]), str(reply["confirm"]))

@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
@@ -109,7 +109,7 @@ def _place(staged: Path, folder: Path) -> None:
 def _unpack(file: Path, stage: Path) -> None:
     """Unpack an archive into our own folder. Links come last, so that nothing is written through one."""
     links, folders = list[tuple[Path, str]](), list[tuple[Path, int]]()
-    with layout.own_file(str(file)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+    with own_files.own_file(str(file)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
         for member in packed:
             path = _inside(stage, member.name)
             if member.isdir():

@@ -1,4 +1,4 @@
-"""`task spawn`: starts an agent with a handoff of the user's own (HUB 10.2)."""
+"""`task spawn`: starts an agent with a handoff of the user's own (H2)."""
 
 from __future__ import annotations
 

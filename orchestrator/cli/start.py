@@ -1,4 +1,4 @@
-"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (HUB 10.1, H1)."""
+"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (H1)."""
 
 from __future__ import annotations
 

@@ -115,4 +115,4 @@ def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
         for box in seen:
             for each in box.findings:
                 grave = Severity.WARN if enough and each.severity is Severity.MISSING else each.severity
-                yield Finding(str(box.wanted), grave, each.text, each.mend)
+                yield Finding(str(box.wanted), grave, each.text, each.fix)

@@ -1,4 +1,4 @@
-"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (HUB 10.1, H1)."""
+"""`task start`: creates a task's folder and asks the daemon to begin it or go on with it (H1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.brief import filled_brief, is_remote, lay_down
 from orchestrator.cli.channels import channels_found
 from orchestrator.cli.daemon_startup import ensure_running
@@ -201,7 +201,7 @@ def _agree(needed: NeedsYes, task: TaskRecord) -> None:
 @contextmanager
 def _alone(state: str) -> Iterator[None]:
     """Hold the lock under which `task start` assigns ids, so that a task never gets two."""
-    layout.make_state_folder(state)
+    own_files.make_state_folder(state)
     folder = Path(layout.task_homes(state))
     folder.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

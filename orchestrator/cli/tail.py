@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import own_files
 from orchestrator.cli.screen import harmless
 from orchestrator.formats.terminal import without_sequences
 
@@ -22,7 +22,7 @@ def readable(line: str) -> str:
 
 def last_lines(path: Path, count: int) -> list[str]:
     """Return the last lines of a file, read from its end."""
-    with layout.own_file(str(path)) as file:
+    with own_files.own_file(str(path)) as file:
         position, data = file.seek(0, 2), b""
         while position and data.count(b"\n") <= count and len(data) < _MOST:
             step = min(_CHUNK, position)
@@ -35,8 +35,8 @@ def last_packed_lines(path: Path, count: int) -> list[str]:
     """Return the last lines of a compressed file, or of its beginning if that is larger than any that we compress."""
     import gzip
 
-    with layout.own_file(str(path)) as packed, gzip.open(packed) as file:
-        data = file.read(layout.LARGEST)
+    with own_files.own_file(str(path)) as packed, gzip.open(packed) as file:
+        data = file.read(own_files.LARGEST)
     lines = data.decode(errors="replace").removesuffix("\n").split("\n")
     return lines[-count:] if count and data else []
 
@@ -52,7 +52,7 @@ class Tail:
     def lines(self) -> Iterator[str]:
         """Yield each line completed since the last call."""
         try:
-            with layout.own_file(str(self._path)) as file:
+            with own_files.own_file(str(self._path)) as file:
                 if file.seek(0, 2) < self._position:
                     self._position, self._rest = 0, b""
                 file.seek(self._position)

@@ -99,7 +99,7 @@ def _what_was_on_it(view: dict[str, Any], repository: Repository, branch: str) -
 def repository_of(view: dict[str, Any]) -> Repository:
     """Return the repository that holds a task's branch. Raises Refused, Unavailable."""
     git = load_section(Path(layout.config_file(os.environ)), os.environ, "git")
-    return Repository.of(code_of(view), git.deadline, os.environ)
+    return Repository.of(code_of(view), git.timeout, os.environ)
 
 
 def code_of(view: dict[str, Any]) -> Path:

@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import zip_longest
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 
@@ -93,10 +93,10 @@ def tasks(state: str, name: str | None = None) -> list[TaskRecord]:
 
 def homes(state: str, name: str | None = None) -> list[TaskRecord]:
     """Return the same, including tasks whose start was refused: their folders can be reused."""
-    if not layout.check_state_folder(state):
+    if not own_files.check_state_folder(state):
         return []
     try:
-        layout.check_own_folder(layout.task_homes(state))
+        own_files.check_own_folder(layout.task_homes(state))
         with os.scandir(layout.task_homes(state)) as entries:
             ids = sorted(entry.name for entry in entries if _is_id(entry.name))
     except FileNotFoundError:
@@ -173,7 +173,7 @@ def only_task(project: str | None = None) -> TaskRecord:
         Exit.USAGE,
         "several tasks exist; name one:\n"
         + "\n".join(
-            f"  {task.id}  {harmless(task.view.get('state', 'asked_for'))}  {harmless(task.project)}"
+            f"  {task.id}  {harmless(task.view.get('state', 'requested'))}  {harmless(task.project)}"
             for task in found
         ),
     )
@@ -231,8 +231,8 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
     """Return the content of `state.json` and its pages. If a page is replaced meanwhile, read both again."""
     fault = ""
     try:
-        layout.check_own_folder(home)
-    except layout.Untrusted as error:
+        own_files.check_own_folder(home)
+    except own_files.Untrusted as error:
         return {}, error.reason
     except OSError as error:
         return {}, f"{home} cannot be read ({error.strerror})"
@@ -246,7 +246,7 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
             view["version"] = _WHOLE  # callers do not see how the file was stored
         except FileNotFoundError as error:
             fault = f"{error.filename} is missing"
-        except layout.Untrusted as error:
+        except own_files.Untrusted as error:
             return {}, error.reason
         except (OSError, ValueError, TypeError, KeyError) as error:
             return {}, f"{layout.task_pages(home)} is damaged ({error})"
@@ -256,7 +256,7 @@ def _read(home: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:
-    steps = layout.own_json(f"{layout.task_pages(home)}/{page}")
+    steps = own_files.own_json(f"{layout.task_pages(home)}/{page}")
     if not isinstance(steps, list):
         raise TypeError(f"{page} holds no list")
     return steps
@@ -264,8 +264,8 @@ def _read_page(home: str, page: str) -> list[dict[str, Any]]:
 
 def _read_head(path: str) -> tuple[dict[str, Any], str]:
     try:
-        view = layout.own_json(path)
-    except layout.Untrusted as error:
+        view = own_files.own_json(path)
+    except own_files.Untrusted as error:
         return {}, error.reason
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror})"
@@ -292,7 +292,7 @@ def _start_request(home: str) -> dict[str, Any]:
         with os.scandir(requests) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".json")]
         for name in sorted(names):
-            request = layout.own_json(f"{requests}/{name}")
+            request = own_files.own_json(f"{requests}/{name}")
             if request.get("verb") == "start":
                 return dict(request["arguments"])
     except (OSError, ValueError, AttributeError, KeyError, TypeError):

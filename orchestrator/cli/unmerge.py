@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
@@ -22,7 +22,7 @@ from orchestrator.workspaces.user_tree import UserTree
 def merge_note(task: TaskRecord) -> dict[str, Any]:
     """Return the note that the last merge of a task wrote before it began; empty if there is none."""
     try:
-        note = layout.own_json(layout.task_merged(task.home))
+        note = own_files.own_json(layout.task_merged(task.home))
         if all(isinstance(note[key], str) for key in ("branch", "before", "tip")):
             checked_commit(note["before"]), checked_commit(note["tip"])
             return dict(note)

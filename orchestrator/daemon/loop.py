@@ -152,7 +152,7 @@ class Loop:
                 self.stopping = True
             case h.Beat():
                 _patiently(self.beat)
-            case h.NewsHint():
+            case h.NotificationHint():
                 pass  # the turn itself asks the notifier for its next deadline
             case h.CheckIn():
                 self._passivate_idle_tasks()
@@ -272,7 +272,7 @@ class Loop:
 
     def _passivate_if_over(self, task: Task) -> None:
         settings, clock = self.context.adapters.settings, self.context.clock
-        patience = max(settings.daemon.shelve_after, settings.logs.pack_after)
+        patience = max(settings.daemon.passivate_after, settings.logs.pack_after)
         if not task.is_over or clock.now() - task.engine.journaled_at < patience:
             return
         if requests.waiting(self.context.adapters.files, task.home):

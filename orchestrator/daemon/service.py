@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import __version__, layout
+from orchestrator import __version__, layout, own_files
 from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.daemon.core import hints as h
@@ -82,7 +82,7 @@ class Service:
 
         """
         folder = layout.state_folder(environ)
-        layout.make_state_folder(folder)
+        own_files.make_state_folder(folder)
         self._state = Path(folder)
         self._lock = DaemonLock(self._state, inherited)
         self._notify = notify
@@ -101,7 +101,7 @@ class Service:
         self._scribe_executor = WorkerPool(1, finish=True)
         self._notification_executor = WorkerPool(1)
         notify_settings = self._settings.notify
-        self._sender = SubprocessSender(notify_settings.deadline, self._settings.tmux.socket, environ)
+        self._sender = SubprocessSender(notify_settings.timeout, self._settings.tmux.socket, environ)
         tmux_config = kept_config(self._files, layout.tmux_config(self._state))
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
@@ -257,7 +257,7 @@ class Service:
         self._hints.put(h.Stop())
 
     def _opened_context(self, settings: Settings, environ: Mapping[str, str]) -> Context:
-        self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.deadline, environ=environ)
+        self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.timeout, environ=environ)
         return Context(
             adapters=Adapters(
                 self._files, self._host, workspaces, settings, environ, self._boxes, LocalMarkedRuns()
@@ -289,7 +289,7 @@ class Service:
             "read_at": self._read_at,
             "fault": self._upgrade.fault[:2000],
         }
-        every = self._settings.daemon.beat
+        every = self._settings.daemon.heartbeat_interval
         beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
         self._notify.beat(self._status)
         with suppress(OSError):  # the output stays where it is; retried at the next beat

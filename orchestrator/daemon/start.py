@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
-from orchestrator.daemon.ingest.handoffs import history
+from orchestrator.daemon.ingest.handoff_files import history
 from orchestrator.daemon.ingest.task_folder import links_of
 from orchestrator.extensions import missing_for
 from orchestrator.formats.location import read_location

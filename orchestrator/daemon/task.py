@@ -303,7 +303,7 @@ class Task:
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""
         asked = self.engine.state.questions.get(question)
-        if asked is not None and asked.open and asked.kind is QuestionKind.UNENDED:
+        if asked is not None and asked.open and asked.kind is QuestionKind.TERMINATION:
             self.see_reports(done={self.engine.state.runs[asked.run].instance: Stopped.RUN})
 
     def see_events(self) -> None:
@@ -323,7 +323,7 @@ class Task:
         if known.on_box:
             facts = far_facts_of(adapters.boxes, self.home, known, at)
             if overdue(adapters.files, adapters.boxes, self.home, known, at, limits):
-                self.doing.fence(self.engine.state, run)
+                self.doing.endings.fence(self.engine.state, run)
         else:
             facts = facts_of(adapters.files, adapters.host, self.home, known, at, limits)
         for fact in facts:
@@ -415,7 +415,7 @@ class Task:
             self.feed(fact)
 
     def check_in(self, *, asked: bool = False) -> None:
-        """The heartbeat: look at everything, record signs of work, handle what is due (HUB 4.1).
+        """The heartbeat: look at everything, record signs of work, handle what is due (H7).
 
         `asked`: the user requested it.
         """
@@ -464,7 +464,7 @@ class Task:
         limits, now = self.context.adapters.settings.limits, self.context.clock.now()
         if self.troubled:
             return now + REST
-        moments = self.doing.moments(self.engine.state)
+        moments = self.doing.endings.moments(self.engine.state)
         moments += [moment + now - self.context.clock.monotonic() for moment in self._grace.moments]
         moments += self._outstanding.moments
         # Looked at once when it should be alive; after that, or while it waits for a lease, scans suffice.
@@ -522,7 +522,7 @@ class Task:
         else:
             showing.soon()
         if changed:
-            self.doing.keep_house(self.engine.state, self.where)
+            self.doing.housekeeping.keep_house(self.engine.state, self.where)
 
     def _showing_of_it(self) -> ProjectionWriter:
         if self._showing is None:

@@ -1,4 +1,4 @@
-"""Reads the section `## Agent Config` of task.md strictly: `key: value` lines and comments (HUB 5.2, H3)."""
+"""Reads the section `## Agent Config` of task.md strictly: `key: value` lines and comments (H3)."""
 
 from __future__ import annotations
 

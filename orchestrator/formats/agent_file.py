@@ -1,4 +1,4 @@
-"""Agent definitions as static files: `.claude/agents/NAME.md` and `.kiro/agents/NAME.json` (HUB 3.4).
+"""Agent definitions as static files: `.claude/agents/NAME.md` and `.kiro/agents/NAME.json` (H5).
 
 In the model, tools and models have Claude's names; Kiro's names are translated when reading and writing, and unknown
 names stay as they are.

@@ -1,4 +1,4 @@
-"""Handoffs, whole: their names, reports and orders (HUB 4.2, 4.3). The door to the modules that read them."""
+"""Handoffs, whole: their names, reports and orders (H6). The door to the modules that read them."""
 
 from __future__ import annotations
 

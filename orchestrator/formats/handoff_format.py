@@ -1,6 +1,6 @@
 """Handoff formats: how a report is written and read. A file's suffix determines its format.
 
-Markdown is built in (HUB 4.3). Installed packages add others under the entry point group `agent_orchestrator.formats`;
+Markdown is built in (H6). Installed packages add others under the entry point group `agent_orchestrator.formats`;
 `handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
 """
 

@@ -1,4 +1,4 @@
-"""The names of handoffs: `{instance}-{YYYYMMDD}-{HHMMSS}.md`, in local time (HUB 4.2).
+"""The names of handoffs: `{instance}-{YYYYMMDD}-{HHMMSS}.md`, in local time (H6).
 
 The suffix is that of the handoff's format.
 """

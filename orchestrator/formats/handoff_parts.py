@@ -31,7 +31,7 @@ SHAPE: Final = Shape(
     },
     deepest=3,
 )
-"""Agents write the document's headings a level deeper than asked, too; deeper ones are part of the prose."""
+"""Agents write headings a level deeper than asked, too; deeper ones are part of the prose."""
 
 _KEYS: Final = "status|verdict|run|in reply to|timestamp|target|action"
 _HEADER: Final = re.compile(
@@ -106,7 +106,7 @@ def written(text: str) -> str:
 
 
 def rendered(title: str, headers: Iterable[tuple[str, str]], bodies: Sequence[tuple[str, str]]) -> str:
-    """Return a handoff in the form of HUB 4.3, from its header lines and its sections' titles and bodies."""
+    """Return a handoff (H6), from its header lines and its sections' titles and bodies."""
     top = "".join(f"**{key}:** {value}\n" for key, value in headers)
     return f"# Handoff: {title}\n{top}" + "".join(
         f"\n## {heading}\n{body}\n" if body else f"\n## {heading}\n" for heading, body in bodies

@@ -1,4 +1,4 @@
-"""Where an agent works, as `cwd:` says it: a folder here, or one on a box over SSH (HUB 5.2)."""
+"""Where an agent works, as `cwd:` says it: a folder here, or one on a box over SSH (H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handoff format `markdown`, which ships (HUB 4.3, H6)."""
+"""The handoff format `markdown`, which ships (H6)."""
 
 from __future__ import annotations
 

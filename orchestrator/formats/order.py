@@ -1,4 +1,4 @@
-"""Orders: what the PM tells one run to do (HUB 4.3)."""
+"""Orders: what the PM tells one run to do (H6)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WrittenOrder:
 
 
 def render_order(order: Order) -> str:
-    """Return an order in the form of HUB 4.3, with the run that it is for.
+    """Return an order as a handoff (H6), with the run that it is for.
 
     Text in it can neither end its section nor be read as a header line; `read_order` gives it back as it was.
     Control characters become visible signs.

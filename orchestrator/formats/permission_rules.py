@@ -10,12 +10,12 @@ from typing import Final
 
 from orchestrator.formats.text import neutral
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Act, PermissionRule, Permissions, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Permissions
 
 MOST: Final = 200
 LONGEST: Final = 500
 
-_RULINGS: Final = ", ".join(Ruling)
+_DECISIONS: Final = ", ".join(PermissionDecision)
 _ACTS: Final = {"read": Act.READ, "write": Act.WRITE, "run": Act.RUN, "fetch": Act.FETCH, "ask": Act.ASK}
 _EXAMPLES: Final = "`allow run npm test`, `allow write /data/**`, `deny fetch`, `allow tool mcp__github__*`"
 _TOOL: Final = re.compile(r"[A-Za-z0-9_.:*-]{1,200}")
@@ -38,7 +38,7 @@ def read_permissions(text: str, source: str = "task.md") -> Permissions:
         if word != "otherwise":
             rules.append(read_rule(part, source))
         elif otherwise is None:
-            otherwise = read_ruling(rest.strip())
+            otherwise = read_decision(rest.strip())
         else:
             raise Refused("says `otherwise` twice: keep one of them")
     if len(rules) > MOST:
@@ -54,27 +54,29 @@ def read_rule(text: str, source: str) -> PermissionRule:
 
     """
     written = text.strip()
-    ruling, _, rest = written.partition(" ")
+    decision, _, rest = written.partition(" ")
     act, _, pattern = rest.strip().partition(" ")
-    if ruling not in set(Ruling) or act not in {*_ACTS, "tool"}:
+    if decision not in set(PermissionDecision) or act not in {*_ACTS, "tool"}:
         raise Refused(
-            f"has the rule {written[:60]!a}: write {_RULINGS}, then {', '.join(_ACTS)} or tool: {_EXAMPLES}"
+            f"has the rule {written[:60]!a}: write {_DECISIONS}, then {', '.join(_ACTS)} or tool: {_EXAMPLES}"
         )
     if len(pattern) > LONGEST or neutral(pattern) != pattern:
         raise Refused(
             f"has the rule {written[:60]!a}: it is longer than {LONGEST} signs, or holds hidden ones"
         )
     try:
-        return PermissionRule(Ruling(ruling), _ACTS.get(act), _pattern(act, pattern.strip()), source)
+        return PermissionRule(
+            PermissionDecision(decision), _ACTS.get(act), _pattern(act, pattern.strip()), source
+        )
     except Refused as problem:
         raise Refused(f"has the rule {written[:60]!a}: {problem}") from None
 
 
-def read_ruling(text: str) -> Ruling:
+def read_decision(text: str) -> PermissionDecision:
     """Return what holds where no rule speaks. Raises Refused."""
-    if text not in set(Ruling):
-        raise Refused(f"has otherwise {text[:40]!a}: write one of {_RULINGS}")
-    return Ruling(text)
+    if text not in set(PermissionDecision):
+        raise Refused(f"has otherwise {text[:40]!a}: write one of {_DECISIONS}")
+    return PermissionDecision(text)
 
 
 def written_permissions(said: Permissions) -> str:

@@ -86,7 +86,7 @@ def run_named(data: bytes, name: str, limit: int = FILE_BYTES) -> str:
 
 
 def render_decision(at: float, decision: PMDecision) -> str:
-    """Return a decision in the format of HUB 4.3; `read_decision` reads it back.
+    """Return a decision as a handoff (H6); `read_decision` reads it back.
 
     Args:
         at: When it was made, in seconds since the epoch.

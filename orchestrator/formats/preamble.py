@@ -1,4 +1,4 @@
-"""What an agent is told when it is spawned, ahead of its order (HUB 6.1, 6.2)."""
+"""What an agent is told when it is spawned, ahead of its order (H8)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.task import MARKDOWN
 
 SIGN_OF_PROGRESS: Final = 20
-"""Minutes between two signs of work: well within the half hour after which silence is a signal (HUB 7.1)."""
+"""Minutes between two signs of work: well within the half hour after which silence is a signal (H9)."""
 
 _PREAMBLE: Final = """\
 # Agent: {agent}

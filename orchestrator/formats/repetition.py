@@ -1,4 +1,4 @@
-"""Whether a program's output says anything new, or repeats itself: exploring or spinning (HUB 7.1)."""
+"""Whether a program's output says anything new, or repeats itself: exploring or spinning (H9)."""
 
 from __future__ import annotations
 

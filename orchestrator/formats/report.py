@@ -1,4 +1,4 @@
-"""Reports that agents hand in to the PM (HUB 4.3, H6). Strict on the fields that steer, tolerant of the rest."""
+"""Reports that agents hand in to the PM (H6). Strict on the fields that steer, tolerant of the rest."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collect
 
 
 def render_report(agent: str, at: float, report: Report) -> str:
-    """Return a report in the format of HUB 4.3; `read_report` reads it back.
+    """Return a report as a handoff (H6); `read_report` reads it back.
 
     Args:
         agent: The agent that reports.

@@ -1,4 +1,4 @@
-"""The lists of a report: artifacts, subtasks, and the marks of success criteria (HUB 4.3, H4, H10)."""
+"""The lists of a report: artifacts, subtasks, and the marks of success criteria (H6, H4, H10)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from orchestrator.model.environment import NEVER_PASSED
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
-    from orchestrator.model.permission import PermissionRule, Ruling
+    from orchestrator.model.permission import PermissionDecision, PermissionRule
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
 _COUNTS: Final = {
@@ -102,6 +102,10 @@ def all_keys() -> tuple[Key, ...]:
 
 
 FORMER_KEYS: Final = {
+    ("daemon", "alarm"): "heartbeat_timeout",
+    ("daemon", "beat"): "heartbeat_interval",
+    ("daemon", "shelve_after"): "passivate_after",
+    ("git", "deadline"): "timeout",
     ("limits", "check_in"): "check_in_interval",
     ("limits", "silence"): "inactivity_timeout",
     ("limits", "silences"): "max_inactive_runs",
@@ -147,6 +151,9 @@ FORMER_KEYS: Final = {
     ("limits", "task_tokens"): "max_task_tokens",
     ("limits", "task_cost"): "max_task_cost",
     ("limits", "task_time"): "max_task_time",
+    ("notify", "deadline"): "timeout",
+    ("notify", "pause"): "retry_pause",
+    ("notify", "longest_pause"): "max_retry_pause",
 }
 """Keys that were renamed before 1.0, by section and former name. A former name is read like the new one."""
 
@@ -167,7 +174,7 @@ def check_of(each: Key) -> Callable[[object], object]:
     if each.kind == "int | None":
         return functools.partial(_count_or_none, *bounds_of(each.key))
     if each.section == "permissions":
-        return {"rules": _permissions, "otherwise": _ruling}[each.key]
+        return {"rules": _permissions, "otherwise": _decision}[each.key]
     if each.section == "notify":
         return _notify_check(each.key)
     return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
@@ -256,14 +263,14 @@ def _permissions(value: object) -> tuple[PermissionRule, ...]:
         raise ValueError(str(problem)) from None
 
 
-def _ruling(value: object) -> Ruling:
-    from orchestrator.formats.permission_rules import read_ruling
-    from orchestrator.model.permission import Ruling
+def _decision(value: object) -> PermissionDecision:
+    from orchestrator.formats.permission_rules import read_decision
+    from orchestrator.model.permission import PermissionDecision
 
     try:
-        return read_ruling(value if isinstance(value, str) else "")
+        return read_decision(value if isinstance(value, str) else "")
     except Refused:
-        raise ValueError(f"is {_shown(value)}: give one of {', '.join(Ruling)}") from None
+        raise ValueError(f"is {_shown(value)}: give one of {', '.join(PermissionDecision)}") from None
 
 
 def _texts(value: object, allowed: str) -> list[str]:

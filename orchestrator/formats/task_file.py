@@ -1,4 +1,4 @@
-"""task.md: what a user wants done (HUB 5.2, H3)."""
+"""task.md: what a user wants done (H3)."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _criteria(found: Sequence[Section]) -> tuple[str, ...]:
 
 
 def _placeholder(text: str) -> bool:
-    """Return whether a text is all in brackets, like the placeholders in the document's templates."""
+    """Return whether a text is all in brackets, like the placeholders of templates."""
     return len(text) > 1 and text[0] == "[" and text.find("]") == len(text) - 1
 
 

@@ -133,7 +133,7 @@ def short_time(at: float, beside: float) -> str:
 
 
 def local_time(at: float) -> str:
-    """Return a time (seconds since the epoch) as HUB 4.3 writes it, in local time with its zone."""
+    """Return a time (seconds since the epoch) as handoffs have it, in local time with its zone."""
     return _local(at, "%Y-%m-%d %H:%M:%S %Z")
 
 

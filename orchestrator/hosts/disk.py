@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import own_files
 from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 
 OTHERS: Final = 0o077
@@ -184,7 +184,7 @@ class DiskFiles:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{path} is not a plain file: move it away")
-        if self._is_own(path) and (reason := layout.distrust(str(path), status)):
+        if self._is_own(path) and (reason := own_files.distrust(str(path), status)):
             raise Unreadable(reason)
         return status
 
@@ -192,7 +192,7 @@ class DiskFiles:
         """Check a folder of the PM's own and its parents below `own`; a missing one is fine."""
         while self._is_own(folder):
             try:
-                reason = layout.distrust(str(folder), folder.lstat())
+                reason = own_files.distrust(str(folder), folder.lstat())
             except OSError:
                 reason = ""
             if reason:

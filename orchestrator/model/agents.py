@@ -1,4 +1,4 @@
-"""Agents as static definitions, and the roles that they play (HUB 3.3, 3.4)."""
+"""Agents as static definitions, and the roles that they play (H4, H5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 
 class Role(StrEnum):
-    """The eight roles of HUB 3.3. An agent of another name plays the role that its definition names."""
+    """The eight roles (H4). An agent of another name plays the role that its definition names."""
 
     PM = "pm"
     EXPLORE = "explore"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 REMOTE_ROLES: Final = frozenset({Role.DEV, Role.ARCHITECT})
-"""Only these may work on another machine: devices are here (HUB 3.3)."""
+"""Only these may work on another machine: devices are here (H4)."""
 
 ARTIFACT_FOLDERS: Final = {
     Role.EXPLORE: "analysis",

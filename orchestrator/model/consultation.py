@@ -1,4 +1,4 @@
-"""The PM as an agent: what it is asked, what it decides, and how it stands between it and the rules (H6, design 7)."""
+"""The PM as an agent: what it is asked, what it decides, and how it stands between it and the rules (H6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent program tells of itself, in words that are the same for all of them (U2; facts, section 1)."""
+"""What an agent program tells of itself, in words that are the same for all of them (U2)."""
 
 from __future__ import annotations
 

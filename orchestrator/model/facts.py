@@ -1,4 +1,4 @@
-"""Facts: what happened. Everything that reaches the PM is one of these (design, section 1).
+"""Facts: what happened. Everything that reaches the PM is one of these.
 
 A fact carries the time (`at`, seconds since the epoch) and, where something new may be named, a `nonce`
 that ids are derived from: `decide` reads no clock and draws no random number (law 2).

@@ -1,4 +1,4 @@
-"""The two kinds of handoff: an order goes from the PM to an agent, a report comes back (HUB 4)."""
+"""The two kinds of handoff: an order goes from the PM to an agent, a report comes back (H6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ReportStatus(StrEnum):
-    """The `**Status:**` line of a report (HUB 4.3)."""
+    """The `**Status:**` line of a report (H6)."""
 
     IN_PROGRESS = "IN_PROGRESS"  # a sign of progress; the run goes on
     COMPLETE = "COMPLETE"  # the order is carried out

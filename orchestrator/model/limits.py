@@ -13,10 +13,10 @@ class Limits:
     """
 
     check_in_interval: float = 600.0
-    """Interval between two check-ins of a task. A new handoff is acted on at once, whatever this says (HUB 4.1)."""
+    """Interval between two check-ins of a task. A new handoff is acted on at once, whatever this says (H7)."""
 
     inactivity_timeout: float = 1800.0
-    """How long a run may show no sign of progress before the PM looks at it (HUB 7.1)."""
+    """How long a run may show no sign of progress before the PM looks at it (H9)."""
 
     max_inactive_runs: int = 2
     """How many silent runs in a row one step may have before a person is asked."""
@@ -31,7 +31,7 @@ class Limits:
     """How many lines the PM types to a silent agent that listens, before it ends the run."""
 
     max_rejections: int = 3
-    """How many rejections of one step it takes until `rejections:` of task.md decides (HUB 7.1)."""
+    """How many rejections of one step it takes until `rejections:` of task.md decides (H9)."""
 
     max_conflicts: int = 3
     """How often the work of one step may conflict with what others merged meanwhile, before a person is asked."""

@@ -18,7 +18,7 @@ def checked_name(text: str, what: str = "name") -> str:
     """Return `text` if it is a name; `what` is the word for it in the message.
 
     Raises:
-        BadName: the text is not `[a-z0-9][a-z0-9_-]{0,63}` (requirements, "Where the documents disagree").
+        BadName: the text is not `[a-z0-9][a-z0-9_-]{0,63}`.
 
     """
     if not _NAME.fullmatch(text):

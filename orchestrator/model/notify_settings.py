@@ -32,13 +32,13 @@ class NotifySettings:
     digest: float = 60.0
     """Messages that come within this time of a channel's last one are sent together."""
 
-    deadline: float = 20.0
+    timeout: float = 20.0
     """How long sending one message may take."""
 
-    pause: float = 10.0
-    """First pause before a message that a channel refused is sent again. It doubles up to `longest_pause`."""
+    retry_pause: float = 10.0
+    """First pause before a message that a channel refused is sent again. It doubles up to `max_retry_pause`."""
 
-    longest_pause: float = 1800.0
+    max_retry_pause: float = 1800.0
     """Longest pause before a message is sent again."""
 
     tries: int = 12

@@ -17,8 +17,8 @@ class Act(StrEnum):
     OTHER = "other"  # tools of MCP servers, and unknown ones
 
 
-class Ruling(StrEnum):
-    """What is answered to an agent that asks leave."""
+class PermissionDecision(StrEnum):
+    """The answer to an agent that asks for a permission."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -32,14 +32,14 @@ class PermissionRule:
     `source` says where it stands, in words.
     """
 
-    ruling: Ruling
+    decision: PermissionDecision
     act: Act | None
     pattern: str
     source: str = ""
 
     def __str__(self) -> str:
         """The rule as it is written."""
-        return " ".join(filter(None, (self.ruling, self.act or "tool", self.pattern)))
+        return " ".join(filter(None, (self.decision, self.act or "tool", self.pattern)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Permissions:
     """What task.md says in one `permissions:` line; `otherwise` None leaves that to what is more general."""
 
     rules: tuple[PermissionRule, ...] = ()
-    otherwise: Ruling | None = None
+    otherwise: PermissionDecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Policy:
     rules: tuple[PermissionRule, ...] = ()
     """Rules for the agents of all tasks, such as `allow run uv *` or `deny fetch`."""
 
-    otherwise: Ruling = Ruling.ASK
+    otherwise: PermissionDecision = PermissionDecision.ASK
     """What happens to a tool call that no rule covers: `allow`, `deny`, or `ask` a person."""
 
     wait: float = 1800.0

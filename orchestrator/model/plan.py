@@ -12,7 +12,7 @@ from orchestrator.model.usage_limit import UsageLimit
 
 
 class StepState(StrEnum):
-    """The state of one step (design, section 2)."""
+    """The state of one step."""
 
     PENDING = "pending"  # waits for its turn, for what it needs, or for the end of a pause
     WORKING = "working"  # an agent has the order

@@ -22,7 +22,7 @@ class QuestionKind(StrEnum):
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may
     BOX = "box"  # a box refuses, or has not answered for long
-    UNENDED = "unended"  # a run was told to end, and nothing tells that it is gone
+    TERMINATION = "termination"  # a run was asked to end, and nothing shows that it is gone
     FOLDER = "folder"  # the task's folder in its project is gone, or cannot be used
     DAMAGE = "damage"  # the journal was damaged
 

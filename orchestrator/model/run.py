@@ -1,4 +1,4 @@
-"""A run: one life of one agent process, for one order; and what is believed of it (design, sections 2 and 6)."""
+"""A run: one life of one agent process, for one order; and what is believed of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ending(StrEnum):
     SILENT = "silent"  # no sign of progress for too long
     OVERDUE = "overdue"  # longer than a run may last
     UNREPORTED = "unreported"  # its work lies there, and it wrote no handoff
-    OVERTAKEN = "overtaken"  # its step was reopened, set aside or abandoned
+    SUPERSEDED = "superseded"  # its step was reopened, set aside or abandoned
     BY_PM = "by_pm"  # the PM agent wanted it ended
     FAILED = "failed"  # its turn failed, and its step goes on with another run
     BUDGET = "budget"  # its task has used what it may
@@ -60,7 +60,7 @@ class Turn(StrEnum):
 
 
 class Quiet(StrEnum):
-    """What a look at a run found that gave no sign of progress for too long (HUB 7.1: exploring or spinning)."""
+    """What a look at a run found that gave no sign of progress for too long (H9: exploring or spinning)."""
 
     MOVING = "moving"  # it changed something that nobody had told of
     PRINTING = "printing"  # what it prints is new
@@ -168,9 +168,9 @@ class Run:
     `looked_at` is of its last look, `watched_at` of the last one for its silence; `looks` counts those for its
     silence since its last progress or its model's last answer, `quiet` is what the last one found, `cpu` and
     `printed` what it had used and printed by then. What its screen said at `said_at` is known again by `said`; it
-    last said something else at `news_at`. `nudges` counts what was typed to it. `ending_at` is when it was told to
-    end, 0 if an older version told it. `usage` is what its program told of tokens and money; `lasted` how many
-    seconds it lived, once it is gone.
+    last changed at `screen_changed_at`. `nudges` counts what was typed to it. `ending_at` is when it was asked to end,
+    0 if an older version asked it. `usage` is what its program reported of tokens and money; `lasted` how many seconds
+    it lived, once it is gone.
 
     By the records that its program keeps: the `stage` of its turn, how many `records` there were, when the newest one
     came (`recorded_at`), when a call last came back (`returned_at`) and the newest that was no repetition (`novel_at`).
@@ -218,7 +218,7 @@ class Run:
     event_at: float = 0.0
     said: str = ""
     said_at: float = 0.0
-    news_at: float = 0.0
+    screen_changed_at: float = 0.0
     stage: Stage = Stage.UNKNOWN
     records: int = 0
     recorded_at: float = 0.0

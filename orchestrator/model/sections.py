@@ -25,23 +25,23 @@ class DaemonSettings:
     rescan: float = 30.0
     """Interval at which all folders are read in full, in case the system lost a notice of a change."""
 
-    beat: float = 5.0
+    heartbeat_interval: float = 5.0
     """Interval at which the daemon writes that it is alive."""
 
     workers: int = 8
     """How many slow actions (git, tmux, ssh) go on at the same time."""
 
-    alarm: float = 120.0
+    heartbeat_timeout: float = 120.0
     """How old the last sign of life may be, with tasks at work, before `task` commands and channels report it."""
 
     restart: bool = True
     """Whether the next `task` command restarts a daemon that died.
 
-    Without a service manager it does so at once, with one after `alarm`.
+    Without a service manager it does so at once, with one after `heartbeat_timeout`.
     """
 
-    shelve_after: float = 3600.0
-    """How long after its last news a task that is over stays in memory. It is read again when something comes."""
+    passivate_after: float = 3600.0
+    """How long after its last event a task that is over stays in memory. It is read again when it is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class TemplateSettings:
 class GitSettings:
     """`[git]`: how git is used."""
 
-    deadline: float = 60.0
+    timeout: float = 60.0
     """How long one git command may take, in seconds."""
 
     kept_refs: int = 20

@@ -1,4 +1,4 @@
-"""Skills: what agents can be told to load for a task, and only then (HUB 9)."""
+"""Skills: what agents can be told to load for a task, and only then (H12)."""
 
 from __future__ import annotations
 

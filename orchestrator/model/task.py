@@ -1,4 +1,4 @@
-"""A task: what task.md asks for, and the labels that a user sees (HUB 5.2, 7.2)."""
+"""A task: what task.md asks for, and the labels that a user sees (H3, H10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKDOWN: Final = "markdown"
 
 
 class Phase(StrEnum):
-    """Where a task stands, by the document's names (HUB 7.2)."""
+    """How far a task is, as its user sees it (H10)."""
 
     PLANNING = "PLANNING"  # the PM or the plan agent lays out the work
     EXPLORING = "EXPLORING"  # explore reads the project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Judgement:
     so that it holds the wish by its own means [ToolRequest.held].
     """
 
-    ruling: Ruling
+    decision: PermissionDecision
     why: str
     wait: float = 1800.0
     passes: bool = False

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.notification import Notification
 from orchestrator.notifications import policy
 from orchestrator.notifications.envelope import Envelope, Standing
-from orchestrator.notifications.spool import FAILED, FOLDERS, NEW, TOLD, Spool
+from orchestrator.notifications.spool import DELIVERED, FAILED, FOLDERS, NEW, Spool
 from orchestrator.notifications.wording import message
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class Delivery:
         """
         while True:
             at = self.clock.now()
-            waiting = [envelope for envelope in self.spool.waiting() if only in {"", envelope.news.id}]
+            waiting = [
+                envelope for envelope in self.spool.waiting() if only in {"", envelope.notification.id}
+            ]
             envelopes = [now for envelope in waiting if (now := self._current(envelope, at)) is not None]
             self._tried = policy.lately(self._remembered(), at)
             plan = policy.plan(self.settings, envelopes, self._tried, at)
@@ -78,21 +80,24 @@ class Delivery:
             lately = self._remembered().get(batch.channel.name, ())
             moment = max([at, *(last + APART for last in lately if abs(last - at) < 1.0)])
             for envelope in batch.envelopes:
-                claimed = policy.claimed(current.get(envelope.news.id, envelope), batch.channel.name, moment)
-                current[envelope.news.id] = claimed
+                claimed = policy.claimed(
+                    current.get(envelope.notification.id, envelope), batch.channel.name, moment
+                )
+                current[envelope.notification.id] = claimed
             self._note(batch.channel.name, moment)
         for envelope in current.values():
             self.spool.keep(envelope)
         messages = [
-            message(batch.channel, [envelope.news for envelope in batch.envelopes], at) for batch in batches
+            message(batch.channel, [envelope.notification for envelope in batch.envelopes], at)
+            for batch in batches
         ]
         outcomes = self.sender.send(messages)
         at = self.clock.now()
         for batch, outcome in zip(batches, outcomes, strict=True):
             for envelope in batch.envelopes:
-                was = current[envelope.news.id]
+                was = current[envelope.notification.id]
                 now = policy.answered(self.settings, was, batch.channel.name, outcome, at)
-                current[envelope.news.id] = now
+                current[envelope.notification.id] = now
                 _say(now, batch.channel.name, outcome)
         for envelope in current.values():
             self.spool.keep(envelope)
@@ -106,13 +111,16 @@ class Delivery:
             if receipt.standing is Standing.TRYING:
                 again = "it is sent again" if envelope.asks else "it is not sent again"
                 log.warning(
-                    "%s: it is not known whether %s delivered it; %s", envelope.news.id, channel, again
+                    "%s: it is not known whether %s delivered it; %s",
+                    envelope.notification.id,
+                    channel,
+                    again,
                 )
         now = policy.left_behind(self.settings, envelope, at)
         if now != envelope:
             self.spool.keep(now)
             envelope = now
-        if envelope.asks and not self.asks(envelope.news):
+        if envelope.asks and not self.asks(envelope.notification):
             self._lay_aside(replace(envelope, why="it was answered"))
             return None
         return envelope
@@ -120,7 +128,7 @@ class Delivery:
     def _lay_aside(self, envelope: Envelope) -> None:
         if not envelope.receipts and not envelope.why:
             envelope = replace(envelope, why="no channel is set for it")
-        self.spool.lay_aside(envelope, FAILED if policy.failed(envelope) and not envelope.why else TOLD)
+        self.spool.lay_aside(envelope, FAILED if policy.failed(envelope) and not envelope.why else DELIVERED)
 
     def _note(self, channel: str, at: float) -> None:
         tried = self._remembered()
@@ -146,16 +154,21 @@ def _say(envelope: Envelope, channel: str, outcome: SendOutcome) -> None:
         case Standing.GIVEN_UP:
             log.error(
                 "%s (%s) was not delivered by %s: %s",
-                envelope.news.id,
-                envelope.news.title,
+                envelope.notification.id,
+                envelope.notification.title,
                 channel,
                 receipt.reason,
             )
         case Standing.REFUSED if receipt.count == 1:
-            log.warning("%s is not delivered by %s yet: %s", envelope.news.id, channel, outcome.reason)
+            log.warning(
+                "%s is not delivered by %s yet: %s", envelope.notification.id, channel, outcome.reason
+            )
         case Standing.UNKNOWN:
             log.warning(
-                "%s: it is not known whether %s delivered it: %s", envelope.news.id, channel, outcome.reason
+                "%s: it is not known whether %s delivered it: %s",
+                envelope.notification.id,
+                channel,
+                outcome.reason,
             )
-        case Standing.REFUSED | Standing.TOLD | Standing.TRYING:
+        case Standing.REFUSED | Standing.DELIVERED | Standing.TRYING:
             return

@@ -17,10 +17,14 @@ class Standing(StrEnum):
     """How far a channel is with an envelope."""
 
     TRYING = "trying"  # claimed: after a crash nobody knows whether it was sent
-    TOLD = "told"
+    DELIVERED = "delivered"
     REFUSED = "refused"  # not delivered; it is tried again
     UNKNOWN = "unknown"  # may have been delivered
-    GIVEN_UP = "given up"
+    GIVEN_UP = "given_up"
+
+
+_FORMER: Final = {"told": Standing.DELIVERED, "given up": Standing.GIVEN_UP}
+"""How versions before 1.0 wrote a standing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,14 @@ class Receipt:
 class Envelope:
     """A notification with its receipts by channel name. `why` says why it was put away without being sent."""
 
-    news: Notification
+    notification: Notification
     receipts: dict[str, Receipt] = field(default_factory=dict)
     why: str = ""
 
     @property
     def asks(self) -> bool:
         """True for a question, which is sent at least once. All other notifications are sent at most once (law 4)."""
-        return self.news.rule is NotificationRule.QUESTION
+        return self.notification.rule is NotificationRule.QUESTION
 
     def with_receipt(self, channel: str, receipt: Receipt) -> Envelope:
         """Return the envelope with a channel's receipt in it."""
@@ -57,17 +61,17 @@ class Envelope:
 
 def encoded(envelope: Envelope) -> bytes:
     """Return an envelope as the bytes of its file: JSON that a person can read."""
-    news = envelope.news
+    notification = envelope.notification
     shape = {
-        "id": news.id,
-        "rule": news.rule.value,
-        "title": news.title,
-        "text": news.text,
-        "at": news.at,
-        "task": news.task,
-        "question": news.question,
-        "until": news.until,
-        "default": news.default,
+        "id": notification.id,
+        "rule": notification.rule.value,
+        "title": notification.title,
+        "text": notification.text,
+        "at": notification.at,
+        "task": notification.task,
+        "question": notification.question,
+        "until": notification.until,
+        "default": notification.default,
         "why": envelope.why,
         "receipts": {
             channel: {
@@ -87,7 +91,7 @@ def decoded(data: bytes) -> Envelope:
     """Return the envelope that `encoded` wrote. Raises ValueError if the data is no envelope."""
     try:
         data_read = json.loads(data)
-        news = Notification(
+        notification = Notification(
             id=_text(data_read["id"]),
             rule=NotificationRule(data_read["rule"]),
             title=_text(data_read["title"]),
@@ -100,14 +104,14 @@ def decoded(data: bytes) -> Envelope:
             default=_text(data_read.get("default", "")),
         )
         receipts = {_text(channel): _receipt(receipt) for channel, receipt in data_read["receipts"].items()}
-        return Envelope(news, receipts, _text(data_read["why"]))
+        return Envelope(notification, receipts, _text(data_read["why"]))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"is no notification: {error!r}") from error
 
 
 def _receipt(data: Any) -> Receipt:  # noqa: ANN401 (whatever the file holds)
     return Receipt(
-        Standing(data["standing"]),
+        _FORMER.get(data["standing"]) or Standing(data["standing"]),
         int(data["count"]),
         tuple(float(each) for each in data["tries"]),
         float(data["again_at"]),

@@ -70,18 +70,25 @@ def plan(
     settings: NotifySettings, envelopes: Sequence[Envelope], tried: Mapping[str, Sequence[float]], at: float
 ) -> Plan:
     """Return what is sent now, what is done, and what waits. `tried` holds at least the messages of the last hour."""
-    go, over = list[Batch](), {envelope.news.id: envelope for envelope in envelopes}
+    go, over = list[Batch](), {envelope.notification.id: envelope for envelope in envelopes}
     waits: dict[tuple[str, str], Wait] = {}
     quiet_until = quiet_end(settings.quiet, at)
     for channel in settings.channels:
         wanted = [envelope for envelope in envelopes if _wanted(settings, channel, envelope)]
-        due = {envelope.news.id: _due(settings, envelope, channel, quiet_until, at) for envelope in wanted}
+        due = {
+            envelope.notification.id: _due(settings, envelope, channel, quiet_until, at)
+            for envelope in wanted
+        }
         ready = _ready(settings, wanted, due, tried.get(channel.name, ()), at)
         if ready:
             go.append(Batch(channel, tuple(ready)))
-        going = {envelope.news.id for envelope in ready}
-        waits |= {(news, channel.name): wait for news, wait in due.items() if news not in going}
-        over = {news: envelope for news, envelope in over.items() if news not in due}
+        going = {envelope.notification.id for envelope in ready}
+        waits |= {
+            (notification, channel.name): wait
+            for notification, wait in due.items()
+            if notification not in going
+        }
+        over = {notification: envelope for notification, envelope in over.items() if notification not in due}
     return Plan(tuple(go), tuple(over.values()), waits)
 
 
@@ -100,16 +107,16 @@ def answered(
     What may have been delivered is done, unless it is a question. A question is given up only for its age (law 4).
     """
     was = envelope.receipts[channel]
-    standing = Standing(outcome.answer.value)
+    standing = Standing(outcome.result.value)
     receipt = replace(was, standing=standing, reason=outcome.reason)
     if not _again(envelope, standing):
         return envelope.with_receipt(channel, receipt)
-    age = at - envelope.news.at
+    age = at - envelope.notification.at
     longest = settings.give_up_question if envelope.asks else settings.give_up
     if age >= longest or (was.count >= settings.tries and not envelope.asks):
         why = f"given up after {was.count} tries: {outcome.reason}"
         return envelope.with_receipt(channel, replace(receipt, standing=Standing.GIVEN_UP, reason=why))
-    pause = min(settings.pause * 2.0 ** min(was.count - 1, 40), settings.longest_pause)
+    pause = min(settings.retry_pause * 2.0 ** min(was.count - 1, 40), settings.max_retry_pause)
     return envelope.with_receipt(channel, replace(receipt, again_at=at + pause))
 
 
@@ -128,17 +135,17 @@ def failed(envelope: Envelope) -> bool:
     return bool(standings) and standings <= {Standing.GIVEN_UP, Standing.REFUSED}
 
 
-def stands(envelope: Envelope) -> str:
-    """Return what came of an envelope that is done: `told`, `failed`, `unknown`, or `untold` if nobody wanted it.
+def result_of(envelope: Envelope) -> str:
+    """Return what came of an envelope that is done: `delivered`, `failed`, `unknown`, or `not_sent` if none wanted it.
 
-    It was told if any channel took it.
+    It was delivered if any channel took it.
     """
     standings = {receipt.standing for receipt in envelope.receipts.values()}
-    if Standing.TOLD in standings:
-        return "told"
+    if Standing.DELIVERED in standings:
+        return "delivered"
     if standings & {Standing.UNKNOWN, Standing.TRYING}:
         return "unknown"
-    return "failed" if standings and not envelope.why else "untold"
+    return "failed" if standings and not envelope.why else "not_sent"
 
 
 def lately(tried: Mapping[str, Sequence[float]], at: float) -> Tried:
@@ -176,7 +183,7 @@ def _is_quiet(span: tuple[int, int], at: float) -> bool:
 
 def _wanted(settings: NotifySettings, channel: Channel, envelope: Envelope) -> bool:
     """Tell whether a channel should (still) get an envelope."""
-    rule = envelope.news.rule
+    rule = envelope.notification.rule
     if rule not in settings.rules or (channel.rules and rule not in channel.rules):
         return False
     receipt = envelope.receipts.get(channel.name)
@@ -194,9 +201,9 @@ def _due(
     wait, receipt = Wait(at, ""), envelope.receipts.get(channel.name)
     if receipt is not None:
         # A time further off than the longest pause means that the clock was set back.
-        again_at = receipt.again_at if receipt.again_at <= at + settings.longest_pause + _MINUTE else at
+        again_at = receipt.again_at if receipt.again_at <= at + settings.max_retry_pause + _MINUTE else at
         wait = Wait(again_at, f"try {receipt.count + 1}, after: {receipt.reason}")
-    if envelope.news.rule not in settings.urgent and quiet_until > at:
+    if envelope.notification.rule not in settings.urgent and quiet_until > at:
         wait = _later(wait, Wait(quiet_until, f"quiet hours, {settings.quiet}"))
     return wait
 
@@ -215,16 +222,18 @@ def _ready(
     if times:
         why = f"notifications within {render_duration(settings.digest)} are sent together"
         together = Wait(times[-1] + settings.digest, why)
-    may_go = [envelope for envelope in wanted if due[envelope.news.id].until <= at]
-    presses = any(envelope.news.rule in settings.urgent for envelope in may_go)
+    may_go = [envelope for envelope in wanted if due[envelope.notification.id].until <= at]
+    presses = any(envelope.notification.rule in settings.urgent for envelope in may_go)
     gate = full if presses else _later(full, together)
     first = {NotificationRule.QUESTION, *settings.urgent}
-    may_go.sort(key=lambda envelope: envelope.news.rule not in first)
+    may_go.sort(key=lambda envelope: envelope.notification.rule not in first)
     ready = may_go[:TOGETHER] if gate.until <= at else []
     for envelope in may_go[len(ready) :]:
-        due[envelope.news.id] = Wait(at + settings.digest, "more than one message holds") if ready else gate
+        due[envelope.notification.id] = (
+            Wait(at + settings.digest, "more than one message holds") if ready else gate
+        )
     for envelope in wanted:
-        due[envelope.news.id] = _later(due[envelope.news.id], full)
+        due[envelope.notification.id] = _later(due[envelope.notification.id], full)
     return ready
 
 

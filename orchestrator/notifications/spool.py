@@ -1,9 +1,9 @@
 """The spool: folders of envelopes, by how far they are. What lies there survives a kill.
 
-    new/      put there, not tried on any channel yet
-    sending/  tried, or about to be; the receipts in the envelope say what happened on which channel
-    told/     done: delivered, or not wanted by anybody, or nobody can know whether it was delivered
-    failed/   done: no channel took it
+    new/        put there, not tried on any channel yet
+    sending/    tried, or about to be; the receipts in the envelope say what happened on which channel
+    delivered/  done: delivered, or no channel wanted it, or nobody can know whether it was delivered
+    failed/     done: no channel took it
 
 Any process may put an envelope, once. Everything else is done by one sender at a time. The folders are for people: the
 receipts say what was tried, and the next look repairs a move between two folders that a kill interrupted.
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 NEW: Final = "new"
 SENDING: Final = "sending"
-TOLD: Final = "told"
+DELIVERED: Final = "delivered"
 FAILED: Final = "failed"
-FOLDERS: Final = (NEW, SENDING, TOLD, FAILED)
+FOLDERS: Final = (NEW, SENDING, DELIVERED, FAILED)
+_FORMER: Final = {NEW: NEW, SENDING: SENDING, "told": DELIVERED, FAILED: FAILED}
+"""The folders of a spool of a version before 1.0, and those of today."""
 _ENDING: Final = ".json"
 
 
@@ -41,10 +43,20 @@ class Spool:
 
     def put(self, envelope: Envelope) -> bool:
         """Put an envelope in. Return False, and change nothing, if one with its id is or was here. May be repeated."""
-        if any(self.files.entry(self._path(where, envelope.news.id)) for where in (SENDING, TOLD, FAILED)):
+        if any(
+            self.files.entry(self._path(where, envelope.notification.id))
+            for where in (SENDING, DELIVERED, FAILED)
+        ):
             return False
         self.files.make_folder(self.folder / NEW)
-        return self.files.create(self._path(NEW, envelope.news.id), encoded(envelope))
+        return self.files.create(self._path(NEW, envelope.notification.id), encoded(envelope))
+
+    def adopt(self, former: Path) -> None:
+        """Move the envelopes of a spool here that an earlier version kept at `former`. May be repeated."""
+        for old, where in _FORMER.items():
+            for entry in self.files.entries(former / old):
+                self.files.make_folder(self.folder / where)
+                self.files.rename(former / old / entry.name, self.folder / where / entry.name)
 
     def waiting(self) -> list[Envelope]:
         """Return the envelopes that are not done, the oldest notification first.
@@ -55,41 +67,50 @@ class Spool:
         new = []
         for envelope in self._read(NEW):
             if any(
-                self.files.entry(self._path(where, envelope.news.id)) for where in (SENDING, TOLD, FAILED)
+                self.files.entry(self._path(where, envelope.notification.id))
+                for where in (SENDING, DELIVERED, FAILED)
             ):
-                self.files.remove(self._path(NEW, envelope.news.id))
+                self.files.remove(self._path(NEW, envelope.notification.id))
             else:
                 new.append(envelope)
-        return sorted([*sending, *new], key=lambda envelope: (envelope.news.at, envelope.news.id))
+        return sorted(
+            [*sending, *new], key=lambda envelope: (envelope.notification.at, envelope.notification.id)
+        )
 
     def look(self) -> list[Envelope]:
         """Return the envelopes that are not done, the oldest notification first. Changes nothing: for display only."""
         found = {
-            envelope.news.id: envelope
+            envelope.notification.id: envelope
             for where in (NEW, SENDING)
             for envelope in self._read(where, tidy=False)
         }
-        return sorted(found.values(), key=lambda envelope: (envelope.news.at, envelope.news.id))
+        return sorted(
+            found.values(), key=lambda envelope: (envelope.notification.at, envelope.notification.id)
+        )
 
     def keep(self, envelope: Envelope) -> None:
         """Record an envelope as it stands now; its delivery goes on."""
         self.files.make_folder(self.folder / SENDING)
-        self.files.write(self._path(SENDING, envelope.news.id), encoded(envelope))
-        self.files.remove(self._path(NEW, envelope.news.id))
+        self.files.write(self._path(SENDING, envelope.notification.id), encoded(envelope))
+        self.files.remove(self._path(NEW, envelope.notification.id))
 
     def lay_aside(self, envelope: Envelope, where: str) -> None:
-        """Put an envelope away: `where` is TOLD or FAILED."""
+        """Put an envelope away: `where` is DELIVERED or FAILED."""
         self.keep(envelope)
         self.files.make_folder(self.folder / where)
-        self.files.rename(self._path(SENDING, envelope.news.id), self._path(where, envelope.news.id))
+        self.files.rename(
+            self._path(SENDING, envelope.notification.id), self._path(where, envelope.notification.id)
+        )
 
     def over(self, where: str) -> list[Envelope]:
         """Return the envelopes in a folder of done ones, the oldest notification first."""
-        return sorted(self._read(where), key=lambda envelope: (envelope.news.at, envelope.news.id))
+        return sorted(
+            self._read(where), key=lambda envelope: (envelope.notification.at, envelope.notification.id)
+        )
 
     def prune(self, kept: int) -> None:
         """Remove done envelopes, all but the newest `kept`."""
-        for where in (TOLD, FAILED):
+        for where in (DELIVERED, FAILED):
             entries = sorted(self.files.entries(self.folder / where), key=lambda entry: entry.mtime_ns)
             for entry in entries[: max(len(entries) - kept, 0)]:
                 self.files.remove(self.folder / where / entry.name)
@@ -99,8 +120,8 @@ class Spool:
             path = self.folder / where / entry.name
             try:
                 envelope = decoded(self.files.read(path, LARGEST))
-                if entry.name != f"{envelope.news.id}{_ENDING}":
-                    raise ValueError(f"holds the notification {envelope.news.id!r:.80}")  # noqa: TRY301 (one way out)
+                if entry.name != f"{envelope.notification.id}{_ENDING}":
+                    raise ValueError(f"holds the notification {envelope.notification.id!r:.80}")  # noqa: TRY301 (one way out)
                 yield envelope
             except (Unreadable, ValueError) as error:
                 if tidy and where in {NEW, SENDING}:
@@ -111,5 +132,5 @@ class Spool:
                     self.files.make_folder(self.folder / FAILED)
                     self.files.rename(path, self.folder / FAILED / entry.name)
 
-    def _path(self, where: str, news: str) -> Path:
-        return beneath(self.folder / where, f"{news}{_ENDING}")
+    def _path(self, where: str, notification: str) -> Path:
+        return beneath(self.folder / where, f"{notification}{_ENDING}")

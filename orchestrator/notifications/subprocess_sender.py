@@ -114,8 +114,8 @@ def _outcome(out: str, err: str, *, late: bool) -> SendOutcome:
         why = "it did not begin in time" if late else f"it could not begin: {last[:_LONGEST_REASON]}"
         return SendOutcome(SendResult.REFUSED, why)
     try:
-        result = json.loads(answer)
-        return SendOutcome(SendResult(result["answer"]), str(result["reason"])[:_LONGEST_REASON])
+        sent = json.loads(answer)
+        return SendOutcome(SendResult(sent["result"]), str(sent["reason"])[:_LONGEST_REASON])
     except (ValueError, KeyError, TypeError):
         return SendOutcome(SendResult.UNKNOWN, "no answer in time" if late else "it was killed while sending")
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.hosts.disk import DiskFiles
 
 MOST: Final = 16
@@ -47,7 +47,7 @@ def terminals(state: str) -> Iterator[Terminal]:
     """Yield the remembered terminals that are still the user's."""
     for path in _files(state):
         with suppress(OSError, ValueError, TypeError, RecursionError):
-            terminal = Terminal(**layout.own_json(str(path)))
+            terminal = Terminal(**own_files.own_json(str(path)))
             if _is_there(terminal):
                 yield terminal
 

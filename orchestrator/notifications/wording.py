@@ -39,39 +39,39 @@ def harmless(text: str) -> str:
     return redacted(neutral(text))
 
 
-def message(channel: Channel, news: Sequence[Notification], at: float) -> Message:
+def message(channel: Channel, notifications: Sequence[Notification], at: float) -> Message:
     """Return the message for a channel about one or more notifications. `at` is now, in seconds since the epoch."""
-    if len(news) == 1:
-        (one,) = news
+    if len(notifications) == 1:
+        (one,) = notifications
         body = [cut(harmless(one.text).strip(), _TEXT), *_until(one), *_answer(one)]
         return Message(channel, _title(one), "\n".join(body), _TONES[one.rule], (one.id,))
-    asks = sum(one.rule is NotificationRule.QUESTION for one in news)
-    title = f"{len(news)} news" + (f", {asks} of them wait for your answer" if asks else "")
+    asks = sum(one.rule is NotificationRule.QUESTION for one in notifications)
+    title = f"{len(notifications)} notifications" + (f", {asks} of them wait for your answer" if asks else "")
     parts = []
-    for one in news:
+    for one in notifications:
         text = cut(one_line(harmless(one.text)), _TEXT_IN_DIGEST)
         head = f"{moment_said(one.at, at)}  {cut(_title(one), _TITLE_IN_DIGEST)}"
         parts.append("\n".join([head, *([text] if text else []), *_until(one), *_answer(one)]))
     tone = Tone.WARNING if asks else Tone.INFO
-    return Message(channel, title, "\n\n".join(parts), tone, tuple(one.id for one in news))
+    return Message(channel, title, "\n\n".join(parts), tone, tuple(one.id for one in notifications))
 
 
-def _title(news: Notification) -> str:
-    return cut(one_line(harmless(news.title)), _TITLE)
+def _title(notification: Notification) -> str:
+    return cut(one_line(harmless(notification.title)), _TITLE)
 
 
-def _until(news: Notification) -> list[str]:
+def _until(notification: Notification) -> list[str]:
     """Return the line that says what will happen by itself, and when. It names the day: it may be read late."""
-    if news.until is None:
+    if notification.until is None:
         return []
-    when = moment_said(news.until)
-    if news.rule is NotificationRule.QUESTION:
-        return [f"Unanswered at {when}, it is taken to be: {one_line(harmless(news.default))}"]
+    when = moment_said(notification.until)
+    if notification.rule is NotificationRule.QUESTION:
+        return [f"Unanswered at {when}, it is taken to be: {one_line(harmless(notification.default))}"]
     return [f"It is tried again at {when}."]
 
 
-def _answer(news: Notification) -> list[str]:
+def _answer(notification: Notification) -> list[str]:
     """Return the lines that say how to answer a question, and by which id a reader knows it if it arrives twice."""
-    if not news.question:
+    if not notification.question:
         return []
-    return [f"answer: task answer {news.task} {news.question} TEXT", f"({news.id})"]
+    return [f"answer: task answer {notification.task} {notification.question} TEXT", f"({notification.id})"]

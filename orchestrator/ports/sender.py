@@ -38,7 +38,7 @@ class Message:
 class SendResult(StrEnum):
     """What came of a message, as far as anyone can know (law 5)."""
 
-    TOLD = "told"  # the channel took it
+    DELIVERED = "delivered"  # the channel took it
     REFUSED = "refused"  # it was certainly not delivered: it may be tried again
     UNKNOWN = "unknown"  # it may have been delivered
 
@@ -47,7 +47,7 @@ class SendResult(StrEnum):
 class SendOutcome:
     """What came of one message. `reason` is for people, and holds nothing of the channel's address."""
 
-    answer: SendResult
+    result: SendResult
     reason: str = ""
 
 

@@ -1,4 +1,4 @@
-"""How agent programs are launched, read and answered: one file per program, one contract (design, section 8).
+"""How agent programs are launched, read and answered: one file per program, one contract.
 
 A runtime turns an agent's definition and its order into an argument vector, an environment and the files that
 pre-empt every dialog; what the program tells of itself into events; and answers into what its hooks print. It starts

@@ -1,4 +1,4 @@
-"""Runtime `claude`: Claude Code, told and answered by its hooks (facts, section 1; `tests/clis/README.md`).
+"""Runtime `claude`: Claude Code, told and answered by its hooks (`tests/clis/README.md`).
 
 Its settings for one run lie in the run's folder and come on top of the user's own, which are left alone. Trust in the
 folder, a key in the environment and new MCP servers would each raise a dialog: they are pre-empted by the environment,

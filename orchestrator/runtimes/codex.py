@@ -1,4 +1,4 @@
-"""Runtime `codex`: OpenAI's Codex, told and answered by its hooks (facts, section 1; `tests/clis/README.md`).
+"""Runtime `codex`: OpenAI's Codex, told and answered by its hooks (`tests/clis/README.md`).
 
 All that holds for one run goes by `-c`, on top of the user's `config.toml`, which is left alone; login and sessions
 are the user's own. Codex's sandbox lets commands write where the run may and in the folders for temporary files, with

@@ -1,4 +1,4 @@
-"""Runtime `gemini`: Gemini CLI, told and answered by its hooks (facts, section 1; `tests/clis/README.md`).
+"""Runtime `gemini`: Gemini CLI, told and answered by its hooks (`tests/clis/README.md`).
 
 Hooks can only be named in a settings file, and one for a single run that all others yield to would have to be root's.
 So each run has a home of its own [laid/gemini_home.mjs]: the user's, linked entry by entry, with settings that are the

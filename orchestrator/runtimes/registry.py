@@ -9,7 +9,7 @@ from typing import Final
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Policy
 from orchestrator.model.programs import Program
 from orchestrator.model.registry import Registry
 from orchestrator.runtimes import Runtime
@@ -79,5 +79,5 @@ def runtime_known(agent: Agent, defined: Sequence[Program]) -> Runtime:
 
 def denied_in_vain(runtime: Runtime, policy: Policy) -> PermissionRule | None:
     """Return a rule that denies what a program does without asking leave, or None if all that deny hold."""
-    denials = (rule for rule in policy.rules if rule.ruling is Ruling.DENY)
+    denials = (rule for rule in policy.rules if rule.decision is PermissionDecision.DENY)
     return next((rule for rule in denials if (rule.act or Act.OTHER) in runtime.unruled), None)

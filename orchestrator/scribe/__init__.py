@@ -1,1 +1,1 @@
-"""The scribe: progress.md, from what lies on disk and what the PM says (HUB 8)."""
+"""The scribe: progress.md, from what lies on disk and what the PM says (H11)."""

@@ -1,4 +1,4 @@
-"""progress.md as text: what the PM says of a task and what lies in its folder, in the document's form (HUB 8)."""
+"""progress.md as text: what the PM says of a task and what lies in its folder, in the set form (H11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scribe: reads handoffs and artifacts as they lie on disk, and writes progress.md (HUB 8, H11).
+"""The scribe: reads handoffs and artifacts as they lie on disk, and writes progress.md (H11).
 
 It talks to no agent and changes nothing but progress.md, which is put in place whole.
 """

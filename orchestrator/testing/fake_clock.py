@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 
 START = 1_764_254_100.0
-"""Thursday, 27 November 2025, 14:35 UTC: a day of the document's examples."""
+"""Thursday, 27 November 2025, 14:35 UTC: the day of the examples in docs/reference."""
 
 
 class FakeClock:

@@ -10,7 +10,7 @@ from orchestrator.ports.sender import Message, SendOutcome, SendResult
 
 
 def _takes_it(_: Message) -> SendOutcome:
-    return SendOutcome(SendResult.TOLD)
+    return SendOutcome(SendResult.DELIVERED)
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class FakeSender:
                 self.before(message.channel.name)
             outcome = self.answer(message)
             self.tried[message.channel.name] += 1
-            if outcome.answer is not SendResult.REFUSED:
+            if outcome.result is not SendResult.REFUSED:
                 self.heard.append(message)
             if self.after is not None:
                 self.after(message.channel.name)

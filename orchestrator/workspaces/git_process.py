@@ -204,7 +204,7 @@ class Git:
                 output, complaint = process.communicate(stdin, timeout=self.deadline)
             except subprocess.TimeoutExpired as error:
                 raise GitLate(
-                    f"`git {asked}` in {self.cwd} did not end within {self.deadline:g} seconds (git.deadline)"
+                    f"`git {asked}` in {self.cwd} did not end within {self.deadline:g} seconds (git.timeout)"
                 ) from error
             finally:
                 if process.returncode is None:

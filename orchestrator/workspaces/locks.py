@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.hosts.processes import Row
 
 LONGEST_HELD: Final = 60.0
-"""Seconds for which a git of ours may hold a lock, unless `git.deadline` says so: after that it is killed."""
+"""Seconds for which a git of ours may hold a lock, unless `git.timeout` says so: after that it is killed."""
 
 OF_THE_REPOSITORY: Final = ("packed-refs.lock", "HEAD.lock", "index.lock", "config.lock", "shallow.lock")
 """The locks that a git which was killed leaves in the repository's own folder."""

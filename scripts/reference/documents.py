@@ -99,7 +99,7 @@ class Finding(TypedDict):
     """How grave it is; only `missing` keeps a task from running."""
     text: str
     """What was found."""
-    mend: str
+    fix: str
     """What to type to mend it, or empty."""
 
 
@@ -437,8 +437,8 @@ class ListedTask(TypedDict):
     """Folder of its project."""
     phase: Phase | None
     """Its phase."""
-    state: TaskState | Literal["asked_for", "damaged", "leaving"]
-    """Its state; `asked_for`: not begun yet; `damaged`: it does not read; `leaving`: it is being taken away."""
+    state: TaskState | Literal["requested", "damaged", "removing"]
+    """Its state; `requested`: not begun; `damaged`: unreadable; `removing`: it is being deleted or archived."""
     limited: Limit | None
     """The usage limit that all its work waits for."""
     steps_passed: int
@@ -552,7 +552,7 @@ class Box(TypedDict):
 
     address: str
     """The box."""
-    way: Way | Literal[""]
+    state: Way | Literal[""]
     """Whether it can be reached."""
     since: Moment | None
     """Since when that is so."""
@@ -578,7 +578,7 @@ class Box(TypedDict):
     """What cannot be brought though it answers."""
     missing: int
     """Runs that ended there and not all of whose files are here."""
-    floods: bool
+    overflowing: bool
     """Whether it reports more changes than are looked at."""
 
 
@@ -650,7 +650,7 @@ class BoxSeen(TypedDict):
     """The box."""
     cwd: str | None
     """The folder that was asked for."""
-    way: Way
+    state: Way
     """Whether it can be reached."""
     since: Moment | None
     """Since when that is so."""
@@ -759,7 +759,7 @@ class Sent(TypedDict):
     """The channel."""
     scheme: str
     """What kind of channel it is."""
-    answer: SendResult
+    result: SendResult
     """What became of the message."""
     reason: str
     """Why."""
@@ -779,7 +779,7 @@ class Delivery(TypedDict):
 
     name: str
     """The channel."""
-    standing: Standing
+    state: Standing
     """How far it is."""
     tries: int
     """How often it was tried."""
@@ -811,8 +811,8 @@ class Message(TypedDict):
     """When it happened."""
     rule: NotificationRule
     """Why it is sent."""
-    state: Literal["waits", "told", "failed", "unknown", "untold"]
-    """What became of it; `untold`: no channel was set for it, or the question was answered before."""
+    state: Literal["waiting", "delivered", "failed", "unknown", "not_sent"]
+    """What became of it; `not_sent`: no channel was set for it, or the question was answered before."""
     title: str
     """Its title."""
     text: str
@@ -825,7 +825,7 @@ class Message(TypedDict):
     """Why it was not sent."""
     channels: list[Delivery]
     """How far each channel is."""
-    waits: list[Waits]
+    waiting_for: list[Waits]
     """Channels that it waits for."""
 
 
@@ -833,7 +833,7 @@ class Message(TypedDict):
 class NotifyList(TypedDict):
     """Messages to the user."""
 
-    news: list[Message]
+    notifications: list[Message]
     """The messages, the newest first."""
 
 

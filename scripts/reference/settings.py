@@ -121,7 +121,7 @@ def _kind(each: Key) -> tuple[str, str]:
         case _ if each.kind.startswith("tuple"):
             return _LISTS[each.key], ""
         case _:
-            return ("one of `allow`, `deny`, `ask`" if each.kind == "Ruling" else "text"), ""
+            return ("one of `allow`, `deny`, `ask`" if each.kind == "PermissionDecision" else "text"), ""
 
 
 def _default(each: Key, value: object) -> str:

@@ -46,7 +46,7 @@ class Report:
 
 
 def render(report: Report, order: Order, moment: datetime) -> str:
-    """The handoff's text, as HUB's document gives it."""
+    """The handoff as text (H6)."""
     head = [
         f"# Handoff: {order.agent}",
         f"**Timestamp:** {moment:%Y-%m-%d %H:%M:%S %Z}",

@@ -14,7 +14,11 @@ from tests.benchmarks.waiting import until
 from tests.benchmarks.world import World, brief
 
 TASKS = 1000
-SOON = {"daemon__shelve_after": "100 ms", "logs__pack_after": "100 ms", "limits__check_in_interval": "200 ms"}
+SOON = {
+    "daemon__passivate_after": "100 ms",
+    "logs__pack_after": "100 ms",
+    "limits__check_in_interval": "200 ms",
+}
 """Only until there is one: the daemons that are measured have the usual settings."""
 
 

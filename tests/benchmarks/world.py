@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.cli.requests import send
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -84,7 +84,7 @@ class World:
         self.host = LocalHost(Tmux(_SOCKET, self.environ), DiskFiles())
         self.daemon: subprocess.Popen[bytes] | None = None
         self.project.mkdir()
-        layout.make_state_folder(str(self.state))
+        own_files.make_state_folder(str(self.state))
 
     def __enter__(self) -> Self:
         return self

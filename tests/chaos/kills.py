@@ -100,7 +100,7 @@ def call_failed(moment: int, error: str) -> bool:
     Agents may be started again by other runs: a launch that fails for want of room is tried again. What was put off is
     tried again at the next rescan, so these come often.
     """
-    with a_world(daemon__rescan="500 ms", daemon__beat="100 ms") as world:
+    with a_world(daemon__rescan="500 ms", daemon__heartbeat_interval="100 ms") as world:
         begin(world)
         _ended_early(world, sys.executable, str(KILLER), error, str(moment))
         log = world.log

@@ -38,7 +38,7 @@ def lived(program: str, way: str, at: int) -> int:
 
     The user's own git and tmux are what they are.
     """
-    with a_world(git__deadline="3 s", daemon__rescan="1 s") as world:
+    with a_world(git__timeout="3 s", daemon__rescan="1 s") as world:
         wrapper = world.root / "bin" / program
         wrapper.parent.mkdir()
         wrapper.write_text(

@@ -82,7 +82,7 @@ def test_reads_what_another_program_wrote(tree: Tree) -> None:
     assert tree.files.read(tree.root / "a") == b"theirs"
 
 
-def test_a_file_of_exactly_the_limit_is_read_and_a_larger_one_is_not(tree: Tree) -> None:
+def test_size_limit_of_a_read_is_inclusive(tree: Tree) -> None:
     tree.files.write(tree.root / "a", b"12345")
     assert tree.files.read(tree.root / "a", limit=5) == b"12345"
     with pytest.raises(Unreadable, match="larger than 4 bytes"):
@@ -194,7 +194,7 @@ def test_a_log_is_a_plain_file(tree: Tree) -> None:
 # Looking ------------------------------------------------------------------------------------------
 
 
-def test_entries_tell_kinds_and_sizes_and_follow_nothing(tree: Tree) -> None:
+def test_entries_have_kinds_and_sizes_and_follow_no_link(tree: Tree) -> None:
     tree.files.write(tree.root / "file", b"four")
     tree.files.make_folder(tree.root / "folder")
     tree.link(tree.root / "link", tree.root / "file")
@@ -214,7 +214,7 @@ def test_entries_tell_kinds_and_sizes_and_follow_nothing(tree: Tree) -> None:
     assert all(tree.files.entry(tree.root / name) == entry for name, entry in seen.items() if name == "file")
 
 
-def test_temporary_names_are_not_told(tree: Tree) -> None:
+def test_temporary_names_are_not_listed(tree: Tree) -> None:
     tree.file(tree.root / f"{TEMPORARY}0123", b"a stray of a killed writer")
     assert names(tree) == set()
     assert tree.files.names(tree.root) == []
@@ -227,7 +227,7 @@ def test_what_is_missing_is_empty(tree: Tree) -> None:
     assert tree.files.entry(tree.root / "missing" / "too") is None
 
 
-def test_a_file_where_a_folder_should_be_is_told(tree: Tree) -> None:
+def test_file_in_place_of_a_folder_raises(tree: Tree) -> None:
     tree.files.write(tree.root / "handoffs", b"")
     with pytest.raises(Unreadable, match="not a folder"):
         tree.files.entries(tree.root / "handoffs")
@@ -238,7 +238,7 @@ def test_a_file_where_a_folder_should_be_is_told(tree: Tree) -> None:
 # Names --------------------------------------------------------------------------------------------
 
 
-def test_folders_are_made_with_what_is_above_and_again_without_harm(tree: Tree) -> None:
+def test_folders_are_made_with_parents_and_repeatably(tree: Tree) -> None:
     tree.files.make_folder(tree.root / "a" / "b" / "c")
     tree.files.write(tree.root / "a" / "b" / "c" / "d", b"x")
     tree.files.make_folder(tree.root / "a" / "b" / "c")
@@ -295,9 +295,7 @@ def test_remove_takes_the_link_and_not_what_it_points_to(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(("start", "said"), [(0, b"12345"), (2, b"345"), (5, b""), (9, b"")])
-def test_a_file_is_read_from_anywhere_on_and_only_that_is_held_to_the_limit(
-    tree: Tree, start: int, said: bytes
-) -> None:
+def test_read_from_an_offset_is_limited_from_there(tree: Tree, start: int, said: bytes) -> None:
     tree.files.write(tree.root / "a", b"12345")
     assert tree.files.read(tree.root / "a", len(said), start) == said
     if said:

@@ -121,7 +121,7 @@ def test_a_launched_run_lives_in_a_pane_of_its_own(bench: Bench, host: Host) -> 
         (Turn(signal=signal.SIGSEGV), Exit(signal=signal.SIGSEGV)),
     ],
 )
-def test_how_a_run_ended_is_told(bench: Bench, host: Host, turn: Turn, exit_: Exit) -> None:
+def test_exit_of_a_run_is_reported(bench: Bench, host: Host, turn: Turn, exit_: Exit) -> None:
     spec = bench.spec("r1", Script(turns=(turn,)), order="go")
     host.launch(spec)
     assert gone(host, spec) == exit_
@@ -470,5 +470,5 @@ def test_processor_time_is_of_the_living(bench: Bench) -> None:
     wait_until(lambda: bench.host.cpu(spec.folder) is None)
 
 
-def test_a_run_that_was_never_launched_used_nothing_that_anybody_knows(bench: Bench) -> None:
+def test_run_that_never_launched_has_no_usage(bench: Bench) -> None:
     assert bench.host.cpu(bench.folder("r-none")) is None

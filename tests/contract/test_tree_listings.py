@@ -315,7 +315,7 @@ def test_large_files_are_not_read(place: Bench) -> None:
 
 
 @pytest.mark.parametrize("in_git", [True, False])
-def test_of_too_many_files_nobody_can_tell(
+def test_changes_among_too_many_files_are_unknown(
     place: Bench, monkeypatch: pytest.MonkeyPatch, *, in_git: bool
 ) -> None:
     if in_git:
@@ -329,7 +329,7 @@ def test_of_too_many_files_nobody_can_tell(
     assert place.differing(str(TreeListing()), now) is None
 
 
-def test_a_word_of_an_earlier_version_tells_nothing(place: Bench) -> None:
+def test_listing_of_an_earlier_version_is_ignored(place: Bench) -> None:
     """A run that a newer daemon takes over was looked at by another rule: it would always seem to have changed."""
     fill(place.top)
     assert place.differing("4711 1234", place.look()) is None

@@ -246,7 +246,7 @@ def test_without_a_change_there_is_no_commit(world, tree):
     assert world.refs("task-work/demo/parser") == {"task-work/demo/parser": tree.base}
 
 
-def test_what_an_agent_committed_itself_is_part_of_the_one_commit(world, tree):
+def test_commits_of_an_agent_become_one_commit(world, tree):
     world.workspaces.prepare(tree, 1)
     world.put(tree, "one", "one.txt")
     world.commit_by_hand(tree)
@@ -309,7 +309,7 @@ def test_work_done_beside_other_work_is_joined_with_it(world, tree):
     assert world.workspaces.merge(other, commit) == ""
 
 
-def test_work_at_odds_with_other_work_is_refused_and_left_as_it_is(world, tree):
+def test_conflicting_work_is_refused_and_unchanged(world, tree):
     other = replace(tree, name="other")
     for each in (tree, other):
         world.workspaces.prepare(each, 1)
@@ -335,7 +335,7 @@ def test_the_same_work_twice_is_no_work(world, tree):
     assert world.workspaces.commit(other, "Two") == ("", 0)
 
 
-def test_the_next_attempt_begins_clean_and_finds_the_last_one_kept(world, tree):
+def test_next_attempt_begins_clean_with_the_last_one_kept(world, tree):
     world.workspaces.prepare(tree, 1)
     world.put(tree, "half", "half.txt")
     world.workspaces.prepare(tree, 2)
@@ -456,7 +456,7 @@ def test_a_release_keeps_a_commit_that_was_not(world, tree):
     assert world.refs("task") == {"task/demo": tree.base}
 
 
-def test_a_tree_that_was_never_made_can_be_released_and_leaves_nothing(world, tree):
+def test_release_of_a_tree_never_made_leaves_nothing(world, tree):
     before = world.refs("")
     world.workspaces.release(tree, 1)
     assert world.refs("") == before
@@ -625,7 +625,7 @@ def test_a_folder_in_the_place_of_a_tree_deletes_nothing(world, tree):
     assert list(world.refs(KEPT)) == [lost.value.kept], "it is kept once"
 
 
-def test_a_folder_with_all_its_files_is_work_whoever_made_it(world, tree):
+def test_whole_folder_counts_as_work(world, tree):
     world.workspaces.prepare(tree, 1)
     world.lose(tree)
     world.make_in_its_place(tree, "hello again\n", "readme.txt")
@@ -695,7 +695,7 @@ def test_what_only_git_has_forgotten_is_put_back(world, tree, call):
 # Work that was done elsewhere ------------------------------------------------------------------------
 
 
-def test_work_of_elsewhere_lies_in_the_tree_as_if_it_had_been_done_here(world, tree):
+def test_adopted_work_lies_in_the_tree_as_if_done_here(world, tree):
     made = world.commit_elsewhere(tree.base, "far", "far.txt")
     assert world.workspaces.adopt(tree, 1, made) == (made, 1)
     assert world.files(tree) == {"readme.txt": "hello\n", "far.txt": "far"}
@@ -722,13 +722,13 @@ def test_adopted_again_is_the_same(world, tree):
     assert world.refs("refs/tasks/task/") == {}
 
 
-def test_where_nothing_new_is_elsewhere_the_tree_is_there_to_be_judged_as_it_is(world, tree):
+def test_tree_without_new_work_can_still_be_judged(world, tree):
     assert world.workspaces.adopt(tree, 1, tree.base) == ("", 0)
     assert world.workspaces.where(tree) == tree.path
     assert world.files(tree) == {"readme.txt": "hello\n"}
 
 
-def test_work_that_does_not_build_on_the_tasks_branch_is_refused_and_nothing_is_moved(world, tree):
+def test_work_not_based_on_the_branch_is_refused(world, tree):
     mine = world.commit_elsewhere(tree.base, "mine", "mine.txt")
     world.workspaces.adopt(tree, 1, mine)
     world.workspaces.merge(tree, mine)

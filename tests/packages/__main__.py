@@ -85,7 +85,7 @@ def a_user(folder: Path | None) -> Iterator[World]:
         "TMUX_TMPDIR": str(root / "tmux"),
         "ORCHESTRATOR_HOME": str(root / "state"),
         "ORCHESTRATOR_TMUX__SOCKET": "test",
-        "ORCHESTRATOR_DAEMON__ALARM": "15 s",
+        "ORCHESTRATOR_DAEMON__HEARTBEAT_TIMEOUT": "15 s",
     }
     world = World(root, environ)
     try:

@@ -115,7 +115,11 @@ def test_a_box_is_told_as_json(user: User, box: Box) -> None:
     said = user.task("doctor", "alpha", "--json")
     told = json.loads(said.stdout)
     assert (said.returncode, told["can_run"]) == (0, True)
-    assert (told["box"]["way"], told["box"]["cwd"], told["box"]["home"]) == ("reachable", None, str(box.home))
+    assert (told["box"]["state"], told["box"]["cwd"], told["box"]["home"]) == (
+        "reachable",
+        None,
+        str(box.home),
+    )
     assert told["box"]["tmux"].startswith("tmux ")
     assert told["box"]["programs"].keys() == {"claude", "codex", "gemini", "opencode", "kiro-cli", "aider"}
     explained = user.task("help", "json").stdout.replace("[]", "").split()
@@ -137,7 +141,7 @@ def test_another_key_is_shown_with_both_fingerprints_and_what_to_do(user: User, 
     assert f"known key  {fingerprint(box.folder / 'other.pub')}" in said.stdout
     assert "> ask whoever runs the box whether its key was changed" in said.stdout
     told = json.loads(user.task("doctor", "alpha", "--json").stdout)["box"]
-    assert (told["way"], told["offered"]) == ("refused", fingerprint(box.folder / "host.pub"))
+    assert (told["state"], told["offered"]) == ("refused", fingerprint(box.folder / "host.pub"))
     assert box.logins() == 0
 
 

@@ -153,7 +153,7 @@ def test_folder_that_hangs_is_the_trouble_of_its_task_alone(boxes: Boxes, world:
         world.until(lambda: world.stands("t1") == "complete", within=LONG)
         world.until(lambda: world.believed("dev:greet", "t2") == "unreachable", within=LONG)
         (row,) = json.loads(world.task("hosts", "--json").out)["boxes"]
-        assert (row["way"], {each["task"] for each in row["failing"]}) == ("reachable", {"t2"})
+        assert (row["state"], {each["task"] for each in row["failing"]}) == ("reachable", {"t2"})
     assert not world.story("t1").facts("box_lost")
     assert world.task("checkin", "t2").code == 0
     world.go("t2")

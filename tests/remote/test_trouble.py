@@ -208,7 +208,7 @@ def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_
     assert begin_anew
     assert world.believed("dev:greet") == "unreachable"
     subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
-    world.until(lambda: [each["kind"] for each in world.told()["questions"]] == ["unended"], within=LONG)
+    world.until(lambda: [each["kind"] for each in world.told()["questions"]] == ["termination"], within=LONG)
     (question,) = world.told()["questions"]
     assert "Make sure on alpha that none of its processes is alive, then answer gone" in question["text"]
     assert world.lives_of("dev:greet") == 1

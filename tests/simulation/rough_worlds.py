@@ -62,7 +62,7 @@ def of_programs(scenario: Scenario) -> World:
 
 def soon_passive(scenario: Scenario, deaf: float = 0.5) -> World:
     """Three tasks that become passive after a minute without input."""
-    settings = Settings(daemon=DaemonSettings(shelve_after=60), logs=LogSettings(pack_after=60))
+    settings = Settings(daemon=DaemonSettings(passivate_after=60), logs=LogSettings(pack_after=60))
     settings = replace(settings, limits=replace(settings.limits, check_in_interval=60))
     user_tasks = (UserTask("alpha"), UserTask("beta", checks=True), UserTask("gamma", hooks=True))
     behaviour = Behaviour(bad=0.1, odd=0.2, longest=60.0, subtasks=1)

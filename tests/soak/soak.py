@@ -24,7 +24,7 @@ from tests.soak.trouble import Trouble
 
 SETTINGS = {
     "daemon__rescan": "5 s",
-    "daemon__beat": "1 s",
+    "daemon__heartbeat_interval": "1 s",
     "limits__inactivity_timeout": "10 m",
     "limits__retry_pause": "200 ms",
     "limits__max_retry_pause": "5 s",
@@ -36,7 +36,7 @@ SETTINGS = {
     "logs__keep": "10 m",
     "logs__task_size": "40000",
     # What is over is shelved, and opened again when it is to go on.
-    "daemon__shelve_after": "20 s",
+    "daemon__passivate_after": "20 s",
     "limits__check_in_interval": "10 s",
 }
 """Limits at which nothing waits for long. Of the rest users have the same."""
@@ -114,7 +114,7 @@ def _work(
             busiest = max(busiest, alive)
             say(f"{now - began:6.0f} s: {alive} agents at work, {len(world.lives)} lives so far")
         time.sleep(TURN)
-    rounds, shelved = sum(crowd.rounds.values()), sum(1 for _ in world.state.glob("tasks/*/shelved.json"))
+    rounds, shelved = sum(crowd.rounds.values()), sum(1 for _ in world.state.glob("tasks/*/passivated.json"))
     result.said.append(
         f"at most {busiest} agents at once; {len(crowd.rounds)} tasks, {rounds} rounds, {shelved} shelved at some time"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from orchestrator import layout
+from orchestrator import layout, own_files
 from orchestrator.model.errors import BadName, Refused
 
 
@@ -46,22 +46,22 @@ def test_templates_lie_beside_the_settings_file():
 
 def test_the_state_folder_is_made_for_its_user_alone(tmp_path):
     folder = tmp_path / "a" / "pm"
-    layout.make_state_folder(str(folder))
+    own_files.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
-    layout.make_state_folder(str(folder))
+    own_files.make_state_folder(str(folder))
 
 
 def test_one_that_was_open_to_others_is_closed(tmp_path):
     folder = tmp_path / "pm"
     folder.mkdir()
     folder.chmod(0o755)
-    layout.make_state_folder(str(folder))
+    own_files.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_naming_a_state_folder_makes_nothing(tmp_path):
     folder = tmp_path / "pm"
-    assert layout.check_state_folder(layout.state_folder({"ORCHESTRATOR_HOME": str(folder)})) is False
+    assert own_files.check_state_folder(layout.state_folder({"ORCHESTRATOR_HOME": str(folder)})) is False
     assert not folder.exists()
 
 
@@ -69,19 +69,19 @@ def test_a_link_is_refused(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "pm").symlink_to(tmp_path / "real")
     with pytest.raises(Refused, match="symbolic link"):
-        layout.make_state_folder(str(tmp_path / "pm"))
+        own_files.make_state_folder(str(tmp_path / "pm"))
 
 
 def test_a_file_is_refused(tmp_path):
     (tmp_path / "pm").touch()
     with pytest.raises(Refused, match="not a folder"):
-        layout.make_state_folder(str(tmp_path / "pm"))
+        own_files.make_state_folder(str(tmp_path / "pm"))
 
 
 def test_another_users_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(Refused, match="belongs to user"):
-        layout.check_state_folder(str(tmp_path))
+        own_files.check_state_folder(str(tmp_path))
 
 
 def test_a_path_goes_out_as_it_came_in():
@@ -101,8 +101,9 @@ def test_no_name_leads_out(name):
         layout.task_folder(Path("/project"), name)
 
 
-def test_it_imports_next_to_nothing():
-    asked = "import sys; b = set(sys.modules); import orchestrator.layout; print(*(set(sys.modules) - b))"
+@pytest.mark.parametrize("module", ["layout", "own_files"])
+def test_it_imports_next_to_nothing(module):
+    asked = f"import sys; b = set(sys.modules); import orchestrator.{module}; print(*(set(sys.modules) - b))"
     done = subprocess.run(
         [sys.executable, "-c", asked],
         capture_output=True,
@@ -110,7 +111,12 @@ def test_it_imports_next_to_nothing():
         check=True,
         env={"PYTHONPATH": str(Path(layout.__file__).parents[1])},
     )
-    assert set(done.stdout.split()) <= {"__future__", "orchestrator", "orchestrator.layout"}
+    assert set(done.stdout.split()) <= {
+        "__future__",
+        "orchestrator",
+        "orchestrator.layout",
+        f"orchestrator.{module}",
+    }
 
 
 # Trust --------------------------------------------------------------------------------------------
@@ -126,16 +132,16 @@ def found(path, **other):
 
 def test_what_is_ours_alone_is_believed(tmp_path):
     (tmp_path / "a").write_bytes(b"x")
-    assert layout.distrust("a", found(tmp_path / "a")) == ""
-    assert layout.distrust("a", found(tmp_path)) == ""
-    assert layout.own_bytes(str(tmp_path / "a")) == b"x"
+    assert own_files.distrust("a", found(tmp_path / "a")) == ""
+    assert own_files.distrust("a", found(tmp_path)) == ""
+    assert own_files.own_bytes(str(tmp_path / "a")) == b"x"
 
 
 @pytest.mark.parametrize("folder", [True, False])
 def test_what_belongs_to_another_is_refused_and_the_message_says_what_to_do(tmp_path, folder):
     (tmp_path / "a").touch()
     other = found(tmp_path if folder else tmp_path / "a", uid=os.getuid() + 7)
-    told = layout.distrust("/pm/a", other)
+    told = own_files.distrust("/pm/a", other)
     assert f"/pm/a belongs to user {os.getuid() + 7}, not to you ({os.getuid()})" in told
     assert "chown" in told
 
@@ -145,37 +151,37 @@ def test_what_others_can_write_is_refused_and_the_message_says_what_to_do(tmp_pa
     path = tmp_path / "a"
     path.touch()
     path.chmod(mode)
-    assert "`chmod go-w " in layout.distrust(str(path), os.lstat(path))
-    with pytest.raises(layout.Untrusted, match="can be written by others"):
-        layout.own_bytes(str(path))
+    assert "`chmod go-w " in own_files.distrust(str(path), os.lstat(path))
+    with pytest.raises(own_files.Untrusted, match="can be written by others"):
+        own_files.own_bytes(str(path))
     tmp_path.chmod(0o700 | mode & 0o022)
-    with pytest.raises(layout.Untrusted, match="can be written by others"):
-        layout.check_own_folder(str(tmp_path))
+    with pytest.raises(own_files.Untrusted, match="can be written by others"):
+        own_files.check_own_folder(str(tmp_path))
 
 
 def test_a_link_is_refused_whatever_it_points_at(tmp_path):
     (tmp_path / "a").touch()
     (tmp_path / "link").symlink_to(tmp_path / "a")
     (tmp_path / "way").symlink_to(tmp_path)
-    with pytest.raises(layout.Untrusted, match="is a symbolic link"):
-        layout.own_bytes(str(tmp_path / "link"))
-    with pytest.raises(layout.Untrusted, match="is a symbolic link"):
-        layout.check_own_folder(str(tmp_path / "way"))
+    with pytest.raises(own_files.Untrusted, match="is a symbolic link"):
+        own_files.own_bytes(str(tmp_path / "link"))
+    with pytest.raises(own_files.Untrusted, match="is a symbolic link"):
+        own_files.check_own_folder(str(tmp_path / "way"))
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(layout.Untrusted, match="is not a plain file"):
-        layout.own_bytes(str(tmp_path / "pipe"))
-    with pytest.raises(layout.Untrusted, match="is not a folder"):
-        layout.check_own_folder(str(tmp_path / "pipe"))
+    with pytest.raises(own_files.Untrusted, match="is not a plain file"):
+        own_files.own_bytes(str(tmp_path / "pipe"))
+    with pytest.raises(own_files.Untrusted, match="is not a folder"):
+        own_files.check_own_folder(str(tmp_path / "pipe"))
 
 
 def test_what_is_not_there_is_no_matter_of_trust(tmp_path):
     with pytest.raises(FileNotFoundError):
-        layout.own_bytes(str(tmp_path / "a"))
+        own_files.own_bytes(str(tmp_path / "a"))
     with pytest.raises(FileNotFoundError):
-        layout.check_own_folder(str(tmp_path / "a"))
+        own_files.check_own_folder(str(tmp_path / "a"))
 
 
 def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(tmp_path):
@@ -184,11 +190,11 @@ def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(
     folder.chmod(0o777)
     (folder / "planted").touch()
     with pytest.raises(Refused, match="can be written by others: look at it, then `chmod go-w"):
-        layout.make_state_folder(str(folder))
+        own_files.make_state_folder(str(folder))
     with pytest.raises(Refused, match="can be written by others"):
-        layout.check_state_folder(str(folder))
+        own_files.check_state_folder(str(folder))
     folder.chmod(0o755)
-    layout.make_state_folder(str(folder))
+    own_files.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -196,7 +202,7 @@ def test_an_empty_one_is_closed(tmp_path):
     folder = tmp_path / "pm"
     folder.mkdir()
     folder.chmod(0o777)
-    layout.make_state_folder(str(folder))
+    own_files.make_state_folder(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -204,7 +210,7 @@ def test_an_empty_one_is_closed(tmp_path):
 def test_no_umask_opens_or_shuts_the_state_folder(tmp_path, umask):
     before = os.umask(umask)
     try:
-        layout.make_state_folder(str(tmp_path / "pm"))
+        own_files.make_state_folder(str(tmp_path / "pm"))
     finally:
         os.umask(before)
     assert (tmp_path / "pm").stat().st_mode & 0o777 == 0o700

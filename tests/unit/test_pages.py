@@ -158,7 +158,7 @@ def test_each_limit_of_the_how_to_has_its_default(tmp_path):
     assert {shown[key] for key in unlimited} <= {"none"}
     spans = {key: value for key, value in shown.items() if key not in counts and key not in unlimited}
     assert {key: getattr(limits, key) for key in spans} == {
-        key: read_duration(value) for key, value in spans.items()
+        key: None if value == "none" else read_duration(value) for key, value in spans.items()
     }
 
 

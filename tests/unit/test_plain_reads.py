@@ -1,6 +1,6 @@
 """No file that others may have put there is opened plainly: a pipe would block that, a file of holes fill the memory.
 
-Such files are read by `layout.own_file`, the port `Files` or `orchestrator.plain_files`, and written by `DiskFiles`.
+Such files are read by `own_files.own_file`, the port `Files` or `orchestrator.plain_files`, and written by `DiskFiles`.
 """
 
 import ast
@@ -111,7 +111,7 @@ def test_a_plain_call_would_be_found(text):
         "Path(f'/proc/{pid}/stat').read_bytes()",
         "open(plain_files.opened(path), 'rb')",
         "F = os.O_RDONLY | os.O_NONBLOCK\nos.open(path, F)",
-        "layout.own_file(path)",
+        "own_files.own_file(path)",
     ],
 )
 def test_one_that_waits_for_nobody_is_none(text):

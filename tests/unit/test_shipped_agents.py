@@ -1,4 +1,4 @@
-"""The definitions that ship say what the documents ask of each role."""
+"""The definitions that ship say what is asked of each role (H4)."""
 
 import re
 

@@ -15,20 +15,20 @@ from orchestrator.daemon.actions import finish
 from orchestrator.daemon.actions.admission import obstacle_of
 from orchestrator.daemon.actions.answer import answer
 from orchestrator.daemon.actions.asked import hosts_asked
-from orchestrator.daemon.actions.end import end, fence
-from orchestrator.daemon.actions.housekeeping import boxes_of, close_spent, settled, spent_trees
+from orchestrator.daemon.actions.housekeeping import Housekeeping
 from orchestrator.daemon.actions.inspect import inspect
 from orchestrator.daemon.actions.launch import launch
 from orchestrator.daemon.actions.look import look
 from orchestrator.daemon.actions.notify import notify
 from orchestrator.daemon.actions.nudge import nudge
+from orchestrator.daemon.actions.outcomes import carry_out, look_at
 from orchestrator.daemon.actions.resolve import resolve
+from orchestrator.daemon.actions.run_endings import RunEndings
 from orchestrator.daemon.core.context import Context
-from orchestrator.daemon.core.hints import OutcomeHint, RunHint
+from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import TaskPaths, worked_in
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
-from orchestrator.daemon.journal.segments import compress_closed
 from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
@@ -48,11 +48,8 @@ from orchestrator.model.actions import (
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
 from orchestrator.model.run import Ending, Life, Run
-from orchestrator.pm.state.steps import Marks
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.ports.boxes import reached
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, TreeLost
 
 log = logging.getLogger(__name__)
@@ -70,11 +67,6 @@ LASTING_TROUBLE: Final = frozenset(
 )
 """System errors that meet each try at a launch until somebody changes what lies on the disk."""
 
-SECOND_LOOK: Final = 0.1
-"""Seconds after which a run that was asked to end is looked at again: one look serves many runs, and finds processes
-that began in the milliseconds after the first and were not asked. Their grace begins then.
-"""
-
 
 @dataclass(slots=True)
 class Dispatcher:
@@ -82,27 +74,27 @@ class Dispatcher:
 
     Its moments are of the monotonic clock.
 
-    `_ending` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits`
-    the launches that may not begin yet, since when and for what they wait; `_launchers` the workers that launch each
-    run; `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git could not do,
-    and since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that has advanced
-    since, they would make another commit; `_left` the settled steps whose trees were cleaned up, `_put_off` those where
-    that failed.
+    `_waits` are the launches that may not begin yet, since when and for what they wait; `_launchers` the workers that
+    launch each run; `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git
+    could not do, and since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that
+    has advanced since, they would make another commit.
     """
 
     context: Context
     task: str
     home: Path
-    _ending: dict[str, float] = field(default_factory=dict)
-    _asked_twice: set[str] = field(default_factory=set)
+    endings: RunEndings = field(init=False)
+    housekeeping: Housekeeping = field(init=False)
     _waits: dict[str, tuple[Launch, float, str]] = field(default_factory=dict)
     _launchers: dict[str, Executor] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
     _launch_errors: dict[str, str] = field(default_factory=dict)
-    _left: Marks = 0
-    _put_off: list[Marks] = field(default_factory=list)
-    _swept: int = 0
+
+    def __post_init__(self) -> None:
+        """Give the parts of this what they need."""
+        self.endings = RunEndings(self.context, self.task, self.home)
+        self.housekeeping = Housekeeping(self.context, self.task, self.home)
 
     def act(self, state: PMState, where: TaskPaths, action: Action) -> None:
         """Have one action carried out. Repeatable: what was done already is recognised by looking."""
@@ -112,7 +104,7 @@ class Dispatcher:
                 _, since, _ = self._waits.get(action.run, (action, self.context.clock.monotonic(), ""))
                 self._launch(state, where, action, since)
             case End():
-                self._end(state, action.run, kill=False)
+                self.endings.end(state, action.run, kill=False)
             case Look():
                 self._see(state, where, action)
             case Nudge():
@@ -138,7 +130,7 @@ class Dispatcher:
     @property
     def busy(self) -> bool:
         """Return whether an action is under way, or waits."""
-        return bool(self._ending or self._waits or self._at_hand or self._put_off)
+        return bool(self.endings.busy or self._waits or self._at_hand or self.housekeeping.is_put_off)
 
     @property
     def waiting(self) -> dict[str, str]:
@@ -151,8 +143,7 @@ class Dispatcher:
 
     def gone(self, run: str) -> None:
         """Forget a run that is gone."""
-        self._ending.pop(run, None)
-        self._asked_twice.discard(run)
+        self.endings.forget(run)
         self._waits.pop(run, None)
         self._launchers.pop(run, None)
         self._launch_errors.pop(run, None)
@@ -161,43 +152,13 @@ class Dispatcher:
         """Return why the last try to launch a run failed, as far as known."""
         return self._launch_errors.get(run, "")
 
-    def fence(self, state: PMState, run: str) -> None:
-        """Fence a run whose launcher has not come: it must start nothing if it comes later.
-
-        A launcher that came meanwhile, because it was sent again, is left alone.
-        """
-        if run not in self._ending:
-            self._see_off(state, run, fence)
-
     def see_what_is_due(self, state: PMState, where: TaskPaths) -> None:
         """Kill runs that were asked to end and did not in time; retry launches that wait for others."""
-        self._see_who_ends(state)
+        self.endings.see_what_is_due(state)
         self._forget(state)
         waits, self._waits = self._waits, {}
         for action, since, _ in waits.values():
             self._launch(state, where, action, since)
-
-    def _see_who_ends(self, state: PMState) -> None:
-        at, grace = self.context.clock.monotonic(), self.context.adapters.settings.limits.termination_grace
-        self._asked_twice &= state.runs.live.keys()
-        missed = list[Run]()
-        for run, since in list(self._ending.items()):
-            if run not in state.runs.live:  # it was never launched
-                del self._ending[run]
-            elif self._is_asked_again(state.runs[run]):
-                if at - since >= SECOND_LOOK:
-                    self._asked_twice.add(run)
-                    self._ending[run] = at
-                    missed.append(state.runs[run])
-            elif at - since >= grace:
-                if state.runs[run].ending is Ending.NOT:
-                    # Fenced on its box, or not: whether it still must be depends on what is seen there now.
-                    del self._ending[run]
-                    continue
-                self._ending[run] = at
-                self._end(state, run, kill=True)
-        if missed:
-            self._ask_again(missed)
 
     def _forget(self, state: PMState) -> None:
         """Forget the state kept for actions and runs that are over."""
@@ -232,68 +193,6 @@ class Dispatcher:
             if reason:
                 vanished = TreeVanished(clock.now(), f"{run}:tree", run, reason)
                 self.context.post(OutcomeHint(self.task, vanished))
-
-    def moments(self, state: PMState) -> list[float]:
-        """Return when something is due, by the wall clock."""
-        clock, grace = self.context.clock, self.context.adapters.settings.limits.termination_grace
-        apart = clock.now() - clock.monotonic()
-        return [
-            since + (SECOND_LOOK if self._is_asked_again(state.runs[run]) else grace) + apart
-            for run, since in self._ending.items()
-        ]
-
-    def _is_asked_again(self, run: Run) -> bool:
-        """Return whether processes of a run may have missed the request to end, and must be asked again.
-
-        A box checks each of its runs itself. If the grace is no longer than this check takes, all are killed then.
-        """
-        return (
-            run.id not in self._asked_twice
-            and run.ending is not Ending.NOT
-            and not run.on_box
-            and self.context.adapters.settings.limits.termination_grace > SECOND_LOOK
-        )
-
-    def keep_house(self, state: PMState, where: TaskPaths) -> None:
-        """Close panes and remove trees that are not needed any more; compress closed segments of the journal.
-
-        Nothing waits for it, and it may be repeated.
-        """
-        adapters = self.context.adapters
-        while self._put_off:
-            self._left &= ~self._put_off.pop()
-        done = settled(state)
-        left, self._left = done & ~self._left, done
-        trees = {tree.name: tree for tree in spent_trees(state, where, done, left)}
-        gone = len(state.runs) - len(state.live_runs)
-        sweep, self._swept = gone != self._swept, gone
-        journal = layout.task_journal(self.home)
-
-        def work() -> None:
-            try:
-                # Leftovers of a tree that a killed daemon was removing are swept as well, even if its folder is gone.
-                there = adapters.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
-                for name in trees.keys() & there:
-                    adapters.workspaces.release(trees[name], 0)
-                if sweep:
-                    compress_closed(adapters.files, journal)
-                    close_spent(state, adapters.host)
-            except (OrchestratorError, OSError) as error:
-                log.info("housekeeping of %s was put off: %s", state.id, error)
-                self._put_off.append(left)
-
-        def work_on(box: str) -> None:
-            try:
-                close_spent(state, adapters.boxes.host(box))
-            except (OrchestratorError, OSError) as error:
-                log.info("panes of %s on %s will be closed later: %s", state.id, box, error)
-                self._put_off.append(left)
-
-        if trees or sweep:
-            self.context.executor.do(f"{self.task}/house", work)
-        for box in boxes_of(state) if sweep else ():
-            if reached(adapters.boxes, box):
-                self.context.executor_for(box).do(f"{self.task}/house", partial(work_on, box))
 
     # -------------------------------------------------------------------------------------------------
 
@@ -339,8 +238,8 @@ class Dispatcher:
 
         # Two tries at one launch never run at once, even if they need different hosts.
         executor = self._launchers.setdefault(run.id, self.context.executor_for(*hosts_asked(state, action)))
-        self._do(run.step, work, executor)
-        self._look_at(run.step, run.id, executor)
+        carry_out(self.context, self.task, run.step, work, executor)
+        look_at(self.context, self.task, run.step, run.id, executor)
 
     def _may_come(self, run: Run, error: Exception) -> bool:
         """Return whether a run's launcher may come to its box despite an error, or waits for a connection.
@@ -383,13 +282,21 @@ class Dispatcher:
             self._hindered.pop(action.id, None)
             return outcome
 
-        self._do(about, tried, self.context.executor_for(*hosts_asked(state, action)))
+        carry_out(
+            self.context, self.task, about, tried, self.context.executor_for(*hosts_asked(state, action))
+        )
 
     def _see(self, state: PMState, where: TaskPaths, action: Look) -> None:
         """Look at a quiet run. Not in its step's queue: a look must not wait for work that hangs there."""
         run, adapters = state.runs[action.run], self.context.adapters
         executor = self.context.executor_for(*hosts_asked(state, action))
-        self._do(f"{run.step}/look", lambda at: look(adapters, state, run, where, action.id, at), executor)
+        carry_out(
+            self.context,
+            self.task,
+            f"{run.step}/look",
+            lambda at: look(adapters, state, run, where, action.id, at),
+            executor,
+        )
 
     def _nudge(self, state: PMState, action: Nudge) -> None:
         """Type a line; if it cannot even be claimed, it is retried at the next look at the outbox."""
@@ -402,7 +309,13 @@ class Dispatcher:
                 log.warning("the nudge of run %s is put off: %s", action.run, error)
                 return None
 
-        self._do(f"{action.run}/nudge", work, self.context.executor_for(*hosts_asked(state, action)))
+        carry_out(
+            self.context,
+            self.task,
+            f"{action.run}/nudge",
+            work,
+            self.context.executor_for(*hosts_asked(state, action)),
+        )
 
     def _answer(self, state: PMState, action: Answer) -> None:
         """Write an answer to where its program looks; a failed write is retried at each rescan."""
@@ -415,7 +328,7 @@ class Dispatcher:
                 log.warning("the answer to run %s is put off: %s", action.run, error)
                 return None
 
-        self._do(f"{action.run}/answer", work)
+        carry_out(self.context, self.task, f"{action.run}/answer", work)
 
     def _notify(self, action: Notify) -> None:
         """Put a notification into the spool. A failed write is retried at each rescan."""
@@ -427,54 +340,4 @@ class Dispatcher:
                 log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
                 return None
 
-        self._do("news", work)
-
-    def _end(self, state: PMState, run: str, *, kill: bool) -> None:
-        self._see_off(state, run, partial(end, kill=kill))
-        known = state.runs[run]
-        if known.on_box and (kill or known.ending is Ending.LEFT):
-            # A box reports the end of a program, but not the end of processes that it left behind.
-            executor = self.context.executor_for(known.host)
-            self._do(f"{known.step}/end", lambda _: self.context.adapters.boxes.hurry(known.host), executor)
-
-    def _ask_again(self, runs: list[Run]) -> None:
-        """Ask those processes to end that the first request missed: one look for all runs, not one for each."""
-        adapters, home = self.context.adapters, self.home
-
-        def work() -> None:
-            for run in runs:
-                try:
-                    end(adapters.host_of(run), home, run.id, kill=False)
-                except (OrchestratorError, OSError) as error:
-                    log.info("run %s is killed after its grace, if need be: %s", run.id, error)
-
-        self.context.executor.do(f"{self.task}/end-again", work)
-
-    def _see_off(self, state: PMState, run: str, deed: Callable[[Host, Path, str], None]) -> None:
-        self._ending.setdefault(run, self.context.clock.monotonic())
-        adapters, home, known = self.context.adapters, self.home, state.runs[run]
-
-        def work(_: float) -> None:
-            try:
-                deed(adapters.host_of(known), home, run)
-            except Unavailable as error:
-                log.info("run %s will be ended later: %s", run, error)
-            except (OrchestratorError, OSError):
-                log.exception("run %s could not be ended just now", run)
-
-        # Not in the step's queue: a hanging launch must not prevent the end of its run.
-        key = f"{state.runs[run].step}/end"
-        executor = self.context.executor_for(known.host)
-        self._do(key, work, executor)
-        self._look_at(key, run, executor)
-
-    def _do(self, key: str, work: Callable[[float], Fact | None], executor: Executor | None = None) -> None:
-        """Have work done, by the workers for this machine unless others are given; its outcome goes to the loop."""
-        clock, post, task = self.context.clock, self.context.post, self.task
-        (executor or self.context.executor).do(
-            f"{task}/{key}", lambda: post(OutcomeHint(task, work(clock.now())))
-        )
-
-    def _look_at(self, key: str, run: str, executor: Executor) -> None:
-        post, hint = self.context.post, RunHint(self.task, run)
-        executor.do(f"{self.task}/{key}", lambda: post(hint))
+        carry_out(self.context, self.task, "notifications", work)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator import layout
+from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
+from orchestrator.daemon.journal.segments import compress_closed
 from orchestrator.model.actions import Inspect
+from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.host_names import is_box
+from orchestrator.ports.boxes import reached
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.steps import Marks
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.host import Host, PaneSeen
     from orchestrator.ports.workspaces import Tree
+
+log = logging.getLogger(__name__)
 
 
 def spent_panes(state: PMState, panes: list[PaneSeen]) -> list[PaneSeen]:
@@ -73,3 +84,65 @@ def spent_trees(state: PMState, where: TaskPaths, done: Marks, since: Marks) -> 
         if not others & ~done and (tree := tree_of(state, step, where)) is not None:
             trees[step.workspace] = tree
     return list(trees.values())
+
+
+@dataclass(slots=True)
+class Housekeeping:
+    """Keeps house for one task.
+
+    `_left` are the settled steps whose trees were cleaned up, `_put_off` those where that failed, `_swept` how many
+    runs were gone the last time.
+    """
+
+    context: Context
+    task: str
+    home: Path
+    _left: Marks = 0
+    _put_off: list[Marks] = field(default_factory=list)
+    _swept: int = 0
+
+    @property
+    def is_put_off(self) -> bool:
+        """Return whether something has to be done again."""
+        return bool(self._put_off)
+
+    def keep_house(self, state: PMState, where: TaskPaths) -> None:
+        """Close panes and remove trees that are not needed any more; compress closed segments of the journal.
+
+        Nothing waits for it, and it may be repeated.
+        """
+        adapters = self.context.adapters
+        while self._put_off:
+            self._left &= ~self._put_off.pop()
+        done = settled(state)
+        left, self._left = done & ~self._left, done
+        trees = {tree.name: tree for tree in spent_trees(state, where, done, left)}
+        gone = len(state.runs) - len(state.live_runs)
+        sweep, self._swept = gone != self._swept, gone
+        journal = layout.task_journal(self.home)
+
+        def work() -> None:
+            try:
+                # Leftovers of a tree that a killed daemon was removing are swept as well, even if its folder is gone.
+                there = adapters.workspaces.remains(where.code, where.trees, state.branch) if trees else ()
+                for name in trees.keys() & there:
+                    adapters.workspaces.release(trees[name], 0)
+                if sweep:
+                    compress_closed(adapters.files, journal)
+                    close_spent(state, adapters.host)
+            except (OrchestratorError, OSError) as error:
+                log.info("housekeeping of %s was put off: %s", state.id, error)
+                self._put_off.append(left)
+
+        def work_on(box: str) -> None:
+            try:
+                close_spent(state, adapters.boxes.host(box))
+            except (OrchestratorError, OSError) as error:
+                log.info("panes of %s on %s will be closed later: %s", state.id, box, error)
+                self._put_off.append(left)
+
+        if trees or sweep:
+            self.context.executor.do(f"{self.task}/house", work)
+        for box in boxes_of(state) if sweep else ():
+            if reached(adapters.boxes, box):
+                self.context.executor_for(box).do(f"{self.task}/house", partial(work_on, box))

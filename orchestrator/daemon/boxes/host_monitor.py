@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EVERY: Final = 120.0
-"""Seconds after which a box is looked at in any case (HUB 5.3, H13: every two minutes)."""
+"""Seconds after which a box is looked at in any case (H13: every two minutes)."""
 
 IDLE: Final = 5
 """Rounds without a run on the box, after which the connection is closed."""

@@ -85,7 +85,7 @@ class OutcomeHint:
 
 
 @dataclass(frozen=True, slots=True)
-class NewsHint:
+class NotificationHint:
     """The notifier's next deadline may have changed."""
 
 
@@ -121,4 +121,4 @@ TaskHint: TypeAlias = (
     | SayHint
     | OutcomeHint
 )
-Hint: TypeAlias = TaskHint | NewsHint | Rescan | CheckIn | Beat | Stop
+Hint: TypeAlias = TaskHint | NotificationHint | Rescan | CheckIn | Beat | Stop

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.daemon.core.hints import NewsHint
+from orchestrator.daemon.core.hints import NotificationHint
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.notification import Notification, NotificationRule
 from orchestrator.notifications.delivery import Delivery
@@ -66,12 +66,16 @@ class Notifier:
 
     def __post_init__(self) -> None:
         """Find the spool; its folder is made with the first notification."""
-        self._spool = Spool(self.files, layout.news(self.state_folder))
+        self._spool = Spool(self.files, layout.notifications(self.state_folder))
+        try:
+            self._spool.adopt(layout.former_notifications(self.state_folder))
+        except OSError:
+            log.exception("what lies in the spool of an earlier version stays there")
         self._rounds = Delivery(self._spool, self.settings, self.sender, self.clock, self._still_asked)
 
-    def put(self, news: Notification) -> None:
+    def put(self, notification: Notification) -> None:
         """Put a notification into the spool, at most once ever, and have it sent soon. Repeatable. Raises OSError."""
-        if self._spool.put(letter_of(news)):
+        if self._spool.put(envelope_of(notification)):
             self.look()
 
     def report(self, trouble: str, title: str, text: str) -> None:
@@ -82,7 +86,7 @@ class Notifier:
             at = self.clock.now()
             self.announce(
                 Notification(
-                    news_id(NotificationRule.DAEMON, f"{trouble}:{at}"),
+                    notification_id(NotificationRule.DAEMON, f"{trouble}:{at}"),
                     NotificationRule.DAEMON,
                     title,
                     text,
@@ -90,10 +94,10 @@ class Notifier:
                 )
             )
 
-    def announce(self, news: Notification) -> None:
+    def announce(self, notification: Notification) -> None:
         """Send a notification of the daemon's own, as soon as it can be written to the disk."""
         with self._lock:
-            self._unput[news.id] = news
+            self._unput[notification.id] = notification
             for old in list(self._unput)[:-_KEPT]:
                 del self._unput[old]
         self.look()
@@ -104,7 +108,7 @@ class Notifier:
             if self._queued:
                 return
             self._queued = True
-        self.executor.do("daemon/news", self._work)
+        self.executor.do("daemon/notifications", self._work)
 
     def see_what_is_due(self) -> None:
         """Look into the spool if its time has come."""
@@ -116,8 +120,8 @@ class Notifier:
         """Return when to send something next, by the wall clock; None if there is nothing to send."""
         return None if self._queued else self._wake_at
 
-    def _still_asked(self, news: Notification) -> bool:
-        return self.asks(news)
+    def _still_asked(self, notification: Notification) -> bool:
+        return self.asks(notification)
 
     def _work(self) -> None:
         try:
@@ -131,25 +135,31 @@ class Notifier:
                 self._queued = False
         if wake_at != self._wake_at:
             self._wake_at = wake_at
-            self.post(NewsHint())
+            self.post(NotificationHint())
 
     def _put_own(self) -> None:
         with self._lock:
             own = list(self._unput.values())
-        for news in own:
-            self._spool.put(letter_of(news))
+        for notification in own:
+            self._spool.put(envelope_of(notification))
             with self._lock:
-                self._unput.pop(news.id, None)
+                self._unput.pop(notification.id, None)
 
 
-def letter_of(news: Notification) -> Envelope:
+def envelope_of(notification: Notification) -> Envelope:
     """Return a notification as stored in the spool: safe to display, and without secrets."""
     clean = Notification(
-        news.id, news.rule, harmless(news.title), harmless(news.text), news.at, news.task, news.question
+        notification.id,
+        notification.rule,
+        harmless(notification.title),
+        harmless(notification.text),
+        notification.at,
+        notification.task,
+        notification.question,
     )
     return Envelope(clean)
 
 
-def news_id(rule: NotificationRule, seed: str) -> str:
+def notification_id(rule: NotificationRule, seed: str) -> str:
     """Return an id that is the same for the same rule and seed."""
     return f"{rule}-{blake2b(seed.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

@@ -42,7 +42,7 @@ class TaskPaths:
 
 
 def code_of(project: str, brief: Brief) -> Path:
-    """Return the folder here with the code that a task works on: the `cwd:` of task.md, or the project (HUB 5.2)."""
+    """Return the folder here with the code that a task works on: the `cwd:` of task.md, or the project (H3)."""
     place = brief.config.cwd
     return Path(place.path).expanduser() if place and not place.host else Path(project)
 

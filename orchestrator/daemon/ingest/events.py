@@ -24,7 +24,7 @@ from orchestrator.formats.text import cut, neutral
 from orchestrator.model.errors import BadFile
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import EventLanded
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.model.tool_request import Judgement
 from orchestrator.pm.handlers.permission_requests import leave_for
 from orchestrator.pm.permissions import judge
@@ -203,7 +203,7 @@ class EventIngest:
 
     def _judged(self, request: ToolRequest, run: Run, state: PMState, where: TaskPaths) -> Judgement:
         if leave_for(request) in state.rules:
-            return Judgement(Ruling.ALLOW, "the user said: always")
+            return Judgement(PermissionDecision.ALLOW, "the user said: always")
         policy = self.policy(state, run)
         real = self._real_of(run)
         workplace = workplace_of(run, state, where, self.environ(run.host), self.files, real)

@@ -1,7 +1,7 @@
 """Ingest of handoffs: files in `handoffs/` become facts, once each, when they are complete.
 
 Hints only say where to look; a scan makes facts. The state records what was seen as (name, sha256); stat data is a
-cache that saves reading (design, section 5).
+cache that saves reading.
 """
 
 from __future__ import annotations
@@ -9,17 +9,24 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
-from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import layout
-from orchestrator.daemon.core.task_paths import task_folder_of
 from orchestrator.daemon.ingest.change_backoff import ChangeBackoff
 from orchestrator.daemon.ingest.foreign_files import ForeignFiles, Stamp
+from orchestrator.daemon.ingest.handoff_files import (
+    PM,
+    claimed_instance,
+    digest_of_unreadable,
+    saver_of,
+    stamp_of,
+    written_name,
+)
+from orchestrator.daemon.ingest.reported_files import ReportedFiles
 from orchestrator.formats.handoff import (
     is_being_saved,
     read_any_report,
@@ -37,14 +44,10 @@ from orchestrator.ports.files import Entry, Files, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.model.handoff import Report
     from orchestrator.model.limits import Limits
     from orchestrator.model.run import Run
     from orchestrator.pm.state.task_state import PMState
 
-PM: Final = "pm"
-PATH_MAX: Final = 4096
-YEAR: Final = 4  # digits; fewer of them are an instance's number
 SOON: Final = 0.5
 LATER: Final = 10.0
 """Seconds until a possibly incomplete file is looked at again: short at first, longer the longer it takes."""
@@ -105,6 +108,11 @@ class HandoffIngest:
     _maybe_partial: dict[str, float] = field(default_factory=dict)
     _changes: ChangeBackoff = field(default_factory=ChangeBackoff)
     _foreign: ForeignFiles = field(default_factory=ForeignFiles)
+    _reported: ReportedFiles = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look for reported files where handoffs are looked for."""
+        self._reported = ReportedFiles(self.files, self.folder, self.trees, self.withheld)
 
     def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
         """Return a fact for every handoff that is new or changed, and complete.
@@ -177,7 +185,7 @@ class HandoffIngest:
         self._known[name] = stamp
 
     def _is_news(self, entry: Entry) -> bool:
-        return self._known.get(entry.name) != _stamp(entry)
+        return self._known.get(entry.name) != stamp_of(entry)
 
     def _looked(
         self,
@@ -193,13 +201,13 @@ class HandoffIngest:
             if entry.name.startswith(".") and not entry.is_file:
                 continue  # a sandbox puts it there while a command runs (Codex: .git, .aws; measured)
             if self._is_being_saved(entry, state, at, done):
-                self._saving[_saver(entry.name, state)] = _written(entry.name)
+                self._saving[saver_of(entry.name, state)] = written_name(entry.name)
                 continue
             if self._is_an_order(entry, state) or self._was_dealt_with(entry, state):
-                self._know(entry.name, _stamp(entry), state)
+                self._know(entry.name, stamp_of(entry), state)
                 continue
             waits = self._changes_too_often(entry.name, at, done)
-            waits = waits or (not done and self._foreign.holds(entry.name, _stamp(entry), at))
+            waits = waits or (not done and self._foreign.holds(entry.name, stamp_of(entry), at))
             fact = None if waits else self._fact(entry, state, at, done)
             if isinstance(fact, Intruded):
                 fact = self._gathered(fact, entry, state)
@@ -207,7 +215,7 @@ class HandoffIngest:
                 self._unsettled.setdefault(entry.name, at)
                 self._looked_at = at
             else:
-                self._know(entry.name, _stamp(entry), state)
+                self._know(entry.name, stamp_of(entry), state)
                 if state.seen.get(fact.name) != fact.sha256:
                     facts.append(fact)
                     if fact.name in state.seen:
@@ -220,7 +228,7 @@ class HandoffIngest:
 
         The last words of a run never wait.
         """
-        parts = split_handoff_name(_written(name))
+        parts = split_handoff_name(written_name(name))
         if parts is not None and parts[0] in done:
             return False
         return self._changes.waits(name, at)
@@ -232,7 +240,7 @@ class HandoffIngest:
         """
         if fact.name in state.seen or split_handoff_name(fact.name) is not None:
             return fact
-        if self._foreign.withhold(fact, entry.name, _stamp(entry)):
+        if self._foreign.withhold(fact, entry.name, stamp_of(entry)):
             return None
         fact, withheld = self._foreign.together(fact, entry.name)
         for name, stamp in withheld.items():
@@ -247,7 +255,7 @@ class HandoffIngest:
         """
         if not is_being_saved(entry.name) or at - entry.mtime_ns / 1e9 >= ABANDONED:
             return False
-        return done.get(_saver(entry.name, state), Stopped.TURN) is Stopped.TURN
+        return done.get(saver_of(entry.name, state), Stopped.TURN) is Stopped.TURN
 
     def _is_an_order(self, entry: Entry, state: PMState) -> bool:
         """Return whether a file is an order of ours, not a decision that a PM agent wrote over one of the same name."""
@@ -265,7 +273,7 @@ class HandoffIngest:
 
     def _was_dealt_with(self, entry: Entry, state: PMState) -> bool:
         """Return whether these bytes were handled before, as nearly all were after a restart; that costs a read."""
-        digest = state.seen.get(_written(entry.name))
+        digest = state.seen.get(written_name(entry.name))
         if digest is None or not entry.is_file:
             return False
         try:
@@ -278,7 +286,7 @@ class HandoffIngest:
         self, entry: Entry, state: PMState, at: float, done: Done
     ) -> ReportLanded | DecisionLanded | Intruded | None:
         """Return the fact for a file, or None while it may still be incomplete."""
-        path, name = layout.handoffs(self.folder) / entry.name, _written(entry.name)
+        path, name = layout.handoffs(self.folder) / entry.name, written_name(entry.name)
         parts = split_handoff_name(name)
         instance = parts[0] if parts else claimed_instance(name, state)
         quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle_time
@@ -290,7 +298,7 @@ class HandoffIngest:
         except Unreadable as error:
             if not quiet and entry.is_file:
                 return None
-            return self._refused(entry, instance, at, _written(str(error)))
+            return self._refused(entry, instance, at, written_name(str(error)))
         digest = sha256(data).hexdigest()
         if instance == PM:
             return self._by_pm(entry, data, state, at, done, quiet=quiet)
@@ -309,8 +317,8 @@ class HandoffIngest:
                 return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
             if self._may_go_on(entry, at) and instance not in done:
                 return None
-        report = self._as_seen_here(report, instance, state)
-        missing, withheld = self._missing(report, instance, state)
+        report = self._reported.as_seen_here(report, instance, state)
+        missing, withheld = self._reported.missing(report, instance, state)
         return ReportLanded(
             at, self.nonce(), name, digest, instance, report, missing=missing, withheld=withheld
         )
@@ -340,10 +348,9 @@ class HandoffIngest:
     ) -> DecisionLanded | Intruded | None:
         """Return the fact for a `pm-….md` that the daemon did not write.
 
-        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored
-        (design, section 5).
+        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored.
         """
-        name, digest, asked = _written(entry.name), sha256(data).hexdigest(), _asked(state)
+        name, digest, asked = written_name(entry.name), sha256(data).hexdigest(), _asked(state)
         stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
         if asked is None:
             return stranger
@@ -386,77 +393,10 @@ class HandoffIngest:
         return ReportLanded(at, self.nonce(), name, digest, writer, faults=(Fault(0, reason),))
 
     def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
-        digest, name = _digest_of_unreadable(entry, reason), _written(entry.name)
+        digest, name = digest_of_unreadable(entry, reason), written_name(entry.name)
         if instance in {"", PM} or split_handoff_name(name) is None:
             return Intruded(at, name, digest, reason)
         return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
-
-    def _as_seen_here(self, report: Report, instance: str, state: PMState) -> Report:
-        """Return a report from a box with paths in the task's folder there as paths in the one here.
-
-        What it names was fetched to here, and its readers, agents on this machine or on another box, look for it here.
-        """
-        run = state.runs.get(state.runs.latest.get(instance, ""))
-        if run is None or not run.on_box:
-            return report
-        there = str(task_folder_of(state, run, self.folder))
-
-        def here(paths: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(layout.in_task_folder(path, there) for path in paths)
-
-        marks = report.criteria
-        if marks is not None:
-            marks = tuple(replace(mark, evidence=here(mark.evidence)) for mark in marks)
-        return replace(report, artifacts=here(report.artifacts), criteria=marks)
-
-    def _missing(
-        self, report: Report, instance: str, state: PMState
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-        """Return the named artifacts that are not on disk (law 6), and those that stay on a box, with the reason.
-
-        Evidence is looked up when it is judged. Absolute paths that are left in a report from a box are of other
-        folders there: what is in them stays there, and is believed.
-        """
-        named = dict.fromkeys(report.artifacts)
-        run = state.runs.get(state.runs.latest.get(instance, ""))
-        trees = self.trees(run) if run is not None else ()
-        known = self.withheld() if run is not None and run.on_box else {}
-        if run is not None and run.on_box:
-            named = {name: None for name in named if not name.startswith("/")}
-        away = {name: why for name in named if (why := known.get(normpath(name)))}
-        lacking = (name for name in named if name not in away and not self._is_there(name, trees))
-        return tuple(lacking), tuple(away.items())
-
-    def _is_there(self, name: str, trees: tuple[Path, ...]) -> bool:
-        """Return whether a path names a file, or a folder that is not empty, where an agent's work may be.
-
-        That is in the task's folders for agents, in the tree that the run works in, or in the project. A relative path
-        may start at the task's folder or at the tree.
-        """
-        path = Path(name)
-        if ".." in path.parts or "\0" in name or len(name) > PATH_MAX:
-            return False
-        roots = [*(self.folder / each for each in layout.FOR_AGENTS), *trees]
-        starts = (Path("/"),) if path.is_absolute() else (self.folder, *trees)
-        return any(self._holds(start / path, roots) for start in starts)
-
-    def _holds(self, path: Path, roots: list[Path]) -> bool:
-        files = self.files
-        entry = files.entry(path)
-        if entry is None or not (entry.is_file or entry.is_folder):
-            return False
-        real = files.real(path)
-        within = [root for root in roots if real.is_relative_to(files.real(root))]
-        if not within or self._is_ours(real):
-            return False
-        return entry.is_file or (bool(files.names(path)) and path not in within)
-
-    def _is_ours(self, path: Path) -> bool:
-        """Return whether a file of the task's folder is the user's or the PM's own, and so no agent's work."""
-        real = self.files.real(self.folder)
-        return path.is_relative_to(real) and path.relative_to(real).parts[:1] not in {
-            (each,) for each in layout.FOR_AGENTS
-        }
 
 
 def _asked(state: PMState) -> Run | None:
@@ -472,57 +412,3 @@ def _sections_wanted(instance: str, state: PMState) -> tuple[str, ...]:
     run = state.runs.get(state.runs.latest.get(instance, ""))
     step = state.steps.get(run.step) if run is not None else None
     return sections_read(step.gates) if step is not None else ()
-
-
-def history(files: Files, folder: Path, limits: Limits) -> dict[str, str]:
-    """Return the files in a task's `handoffs/` before its first start, by name and hash: none of them is news."""
-    found = {}
-    for entry in files.entries(layout.handoffs(folder)):
-        try:
-            data = files.read(layout.handoffs(folder) / entry.name, limits.max_handoff_bytes)
-            digest = sha256(data).hexdigest()
-        except Unreadable as error:
-            digest = _digest_of_unreadable(entry, _written(str(error)))
-        found[_written(entry.name)] = digest
-    return found
-
-
-def _digest_of_unreadable(entry: Entry, reason: str) -> str:
-    """Return a substitute for the content hash of a file that cannot be read: it changes when the file does."""
-    stamp = entry.inode, entry.mtime_ns, entry.size
-    return sha256(f"{stamp}{reason}".encode()).hexdigest()
-
-
-def _stamp(entry: Entry) -> Stamp:
-    """Return one number that distinguishes files of the same name; it is kept for each file."""
-    return hash((entry.inode, entry.mtime_ns, entry.size))
-
-
-def _written(text: str) -> str:
-    """Return a file's name as valid text: a name may contain bytes that are no UTF-8."""
-    if text.isascii():
-        return text
-    return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
-def _saver(name: str, state: PMState) -> str:
-    """Return the instance that a file with a temporary name claims; empty if none."""
-    return claimed_instance(name.lstrip(".#"), state)
-
-
-def claimed_instance(name: str, state: PMState) -> str:
-    """Return the instance that a misnamed file claims: the longest known instance that its name begins with.
-
-    The rest must not continue the word, or be the number of a second instance: `developer.md` and `dev-2-report.md` do
-    not belong to `dev`.
-    """
-    known = {*state.runs.latest, PM}
-    claimed = [
-        each for each in known if _goes_on_otherwise(name.removeprefix(each)) and name.startswith(each)
-    ]
-    return max(claimed, key=len, default="")
-
-
-def _goes_on_otherwise(rest: str) -> bool:
-    number = rest[1:].partition("-")[0].partition(".")[0] if rest.startswith("-") else ""
-    return not rest[:1].isalnum() and not (number.isdigit() and len(number) < YEAR)

@@ -1,4 +1,4 @@
-"""Requests of the user: files that `task` writes and the daemon answers (design, section 5)."""
+"""Requests of the user: files that `task` writes and the daemon answers."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import __version__, layout
+from orchestrator import __version__, layout, own_files
 from orchestrator.hosts.processes import start_of
 from orchestrator.model.errors import Refused
 from orchestrator.scribe.page import put_page
@@ -88,10 +88,10 @@ def _opened(path: str) -> int:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError as error:
-        if reason := layout.distrust_file(path, os.lstat(path)):
+        if reason := own_files.distrust_file(path, os.lstat(path)):
             raise Refused(reason) from error
         raise
-    if reason := layout.distrust_file(path, os.fstat(file)):
+    if reason := own_files.distrust_file(path, os.fstat(file)):
         os.close(file)
         raise Refused(reason)
     return file

@@ -9,8 +9,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator import layout
-from orchestrator.daemon.core.notifier import news_id
+from orchestrator import layout, own_files
+from orchestrator.daemon.core.notifier import notification_id
 from orchestrator.formats.timestamps import moment_said
 from orchestrator.model.notification import Notification, NotificationRule
 
@@ -27,7 +27,7 @@ _YEAR_10000: Final = 253_402_300_800
 
 def incident(kind: str, beat: Mapping[str, Any]) -> str:
     """Return the id of the notification that the daemon of a beat is dead or hangs: the same for every sender."""
-    return news_id(NotificationRule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
+    return notification_id(NotificationRule.DAEMON, f"{kind}:{beat.get('pid')}:{beat.get('started_at')}")
 
 
 def ended_well(state: Path, started_at: float) -> None:
@@ -41,13 +41,13 @@ def ended_well(state: Path, started_at: float) -> None:
 def unforeseen_return(state: Path, at: float) -> Notification | None:
     """Return the notification that the last daemon was killed or crashed, if it was."""
     try:
-        beat = layout.own_json(str(layout.daemon_beat(state)))
+        beat = own_files.own_json(str(layout.daemon_beat(state)))
     except (OSError, ValueError):
         return None
     if not isinstance(beat, dict):
         return None
     try:
-        ended = layout.own_bytes(str(layout.daemon_ended(state)), _ENDED_BYTES).decode(errors="replace")
+        ended = own_files.own_bytes(str(layout.daemon_ended(state)), _ENDED_BYTES).decode(errors="replace")
     except OSError:
         ended = ""
     if ended == _name(beat.get("pid"), beat.get("started_at")):

@@ -36,7 +36,7 @@ class Schedule:
         for hint, seconds in (
             (h.CheckIn(), settings.limits.check_in_interval),
             (h.Rescan(), settings.daemon.rescan),
-            (h.Beat(), settings.daemon.beat),
+            (h.Beat(), settings.daemon.heartbeat_interval),
         ):
             # Not by its name, "interval": that is looked up in installed packages, which may be replaced just then.
             every = IntervalTrigger(seconds=seconds, timezone="UTC")
@@ -57,6 +57,8 @@ class Schedule:
 
 def heard(settings: Settings, watchdog: float | None) -> Settings:
     """Return the settings with beats frequent enough for a service manager's watchdog, if there is one."""
-    if watchdog is None or settings.daemon.beat <= watchdog / BEATS_PER_WATCHDOG:
+    if watchdog is None or settings.daemon.heartbeat_interval <= watchdog / BEATS_PER_WATCHDOG:
         return settings
-    return replace(settings, daemon=replace(settings.daemon, beat=watchdog / BEATS_PER_WATCHDOG))
+    return replace(
+        settings, daemon=replace(settings.daemon, heartbeat_interval=watchdog / BEATS_PER_WATCHDOG)
+    )

@@ -71,6 +71,7 @@ class PassiveTasks:
         end = _end_of_journal(self.files, task.home)
         mark = {**end, "folder": str(folder or "")}
         self.files.write(layout.task_passivated(task.home), json.dumps(mark).encode(), durable=False)
+        self.files.remove(layout.former_task_passivated(task.home))
         self._tasks[task.id] = PassiveTask(task.home, folder, at)
 
     def take(self, name: str) -> None:
@@ -84,15 +85,15 @@ class PassiveTasks:
             OSError: its folders cannot be read now.
 
         """
-        shelved = self._tasks.get(home.name) or self._marked(home)
-        if shelved is None or requests.waiting(self.files, home):
+        passive = self._tasks.get(home.name) or self._marked(home)
+        if passive is None or requests.waiting(self.files, home):
             return False
-        self._tasks[home.name] = shelved
+        self._tasks[home.name] = passive
         return True
 
     def to_look_through(self, at: float) -> list[str]:
         """Return a few tasks that were not checked for long."""
-        old = (name for name, shelved in self._tasks.items() if at - shelved.seen_at >= LOOKED_THROUGH)
+        old = (name for name, passive in self._tasks.items() if at - passive.seen_at >= LOOKED_THROUGH)
         return list(islice(old, AT_ONCE))
 
     def _marked(self, home: Path) -> PassiveTask | None:
@@ -106,8 +107,9 @@ class PassiveTasks:
 
 
 def _mark(files: Files, home: Path) -> dict[str, Any] | None:
-    path = layout.task_passivated(home)
-    if files.entry(path) is None:
+    paths = layout.task_passivated(home), layout.former_task_passivated(home)
+    path = next((path for path in paths if files.entry(path) is not None), None)
+    if path is None:
         return None
     try:
         mark = json.loads(files.read(path, _MARK_BYTES))

@@ -120,7 +120,7 @@ def way_to(url: str, deadline: float) -> Callable[[str, str, str], SendOutcome]:
         sender = apprise.Apprise(asset=asset)
         sender.add(service)
         if sender.notify(body=body, title=title, notify_type=tone, body_format=apprise.NotifyFormat.TEXT):
-            return SendOutcome(SendResult.TOLD)
+            return SendOutcome(SendResult.DELIVERED)
         return made.outcome(_masked(words.last, url))
 
     return send

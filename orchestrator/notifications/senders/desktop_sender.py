@@ -44,4 +44,4 @@ def tell(title: str, body: str, tone: str, environ: Mapping[str, str]) -> SendOu
     if done.returncode:
         said = one_line(done.stderr) or f"it ended with {done.returncode}"
         return SendOutcome(SendResult.REFUSED, said[:200])
-    return SendOutcome(SendResult.TOLD)
+    return SendOutcome(SendResult.DELIVERED)

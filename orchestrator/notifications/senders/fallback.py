@@ -1,4 +1,4 @@
-"""`python -m orchestrator.notifications.senders.fallback ID`: tells one piece of news while no daemon does.
+"""`python -m orchestrator.notifications.senders.fallback ID`: sends one notification while no daemon does.
 
 Started by the dead man's alarm, which does not wait for it. It goes round once: what a channel refuses now, the next
 daemon tries again.
@@ -30,7 +30,7 @@ COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.notifications.sender
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Tell the news of this id."""
+    """Send the notification with this id."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
@@ -38,20 +38,20 @@ def main(arguments: Sequence[str]) -> int:
     environ = os.environ
     settings = load_settings(Path(layout.config_file(environ)), environ)
     state = Path(layout.state_folder(environ))
-    spool = Spool(DiskFiles(state), layout.news(state))
-    sender = SubprocessSender(settings.notify.deadline, settings.tmux.socket, environ)
+    spool = Spool(DiskFiles(state), layout.notifications(state))
+    sender = SubprocessSender(settings.notify.timeout, settings.tmux.socket, environ)
     Delivery(spool, at_hand(settings.notify, environ), sender, SystemClock()).go(only=arguments[0])
     return 0
 
 
-def start(news: str, state: str, environ: Mapping[str, str]) -> None:
-    """Have news told by a process of its own, whose log is the daemon's. Raises OSError."""
+def start(notification: str, state: str, environ: Mapping[str, str]) -> None:
+    """Have a notification sent by a process of its own, whose log is the daemon's. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
     log = os.open(layout.daemon_log(state), flags, 0o600)
     os.set_blocking(log, True)
     try:
         subprocess.Popen(
-            [*COMMAND, news],
+            [*COMMAND, notification],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

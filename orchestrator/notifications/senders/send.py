@@ -31,7 +31,7 @@ def main() -> int:
     said = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     outcome = _way(told)(lambda: _say(said, "ready"))
-    _say(said, json.dumps({"answer": outcome.answer.value, "reason": outcome.reason}))
+    _say(said, json.dumps({"result": outcome.result.value, "reason": outcome.reason}))
     sys.stdout.flush()
     os._exit(0)  # whatever threads a library left running: they are not waited for
 

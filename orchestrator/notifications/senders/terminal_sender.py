@@ -20,13 +20,13 @@ def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> Send
     """Ring where the user is, and show the message where there is room for it. Nobody is there: refused."""
     rung = [each for each in terminals(layout.state_folder(environ)) if ring(each.path)]
     shown = tell_tmux(socket, title, body, environ)
-    if shown.answer is SendResult.TOLD:
+    if shown.result is SendResult.DELIVERED:
         return shown
     if rung:
         return SendOutcome(
-            SendResult.TOLD, f"the bell of {len(rung)} terminal{'' if len(rung) == 1 else 's'}"
+            SendResult.DELIVERED, f"the bell of {len(rung)} terminal{'' if len(rung) == 1 else 's'}"
         )
-    if shown.answer is SendResult.UNKNOWN:
+    if shown.result is SendResult.UNKNOWN:
         return shown
     return SendOutcome(
         SendResult.REFUSED, "no terminal is open from which a task was started, and nobody is attached"

@@ -44,4 +44,4 @@ def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> Send
         return SendOutcome(SendResult.REFUSED, "nobody is attached")
     except Unavailable as error:
         return SendOutcome(SendResult.UNKNOWN, one_line(str(error)))
-    return SendOutcome(SendResult.TOLD)
+    return SendOutcome(SendResult.DELIVERED)

@@ -172,7 +172,7 @@ def _delivered(change: dict[str, Any]) -> str:
 
 def _ruled(change: dict[str, Any]) -> str:
     rule = change.get("rule") or {}
-    return f"from now on: {rule.get('ruling')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
+    return f"from now on: {rule.get('decision')} {rule.get('act') or 'tool'} {rule.get('pattern')}"
 
 
 def _raised(change: dict[str, Any]) -> str:

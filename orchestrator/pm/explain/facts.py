@@ -200,7 +200,7 @@ def _event(fact: dict[str, Any]) -> str:
         case "asked":
             request = event.get("tool_request") or {}
             what = request.get("command") or ", ".join(request.get("paths") or ()) or request.get("tool")
-            return f"it wants to {request.get('act')} {what}; {judged.get('ruling')}: {judged.get('why')}"
+            return f"it wants to {request.get('act')} {what}; {judged.get('decision')}: {judged.get('why')}"
         case "ended":
             going = (
                 f", {event['background']} tasks go on in the background" if event.get("background") else ""

@@ -1,4 +1,4 @@
-"""Events from agent programs: prompt received, permission asked, turn ended, turn failed (facts, section 1; U2, U3).
+"""Events from agent programs: prompt received, permission asked, turn ended, turn failed (U2, U3).
 
 ::
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = {
     QuestionKind.BUDGET: budget_answered,
-    QuestionKind.UNENDED: whether_gone,
+    QuestionKind.TERMINATION: whether_gone,
 }
 """How to handle the answer to a question that is not about a step's work."""
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.transcript_records import fingerprint
 from orchestrator.model.activity import Called, Returned
 from orchestrator.model.event import Reply, Say
-from orchestrator.model.permission import Act, Ruling
-from orchestrator.model.permission import PermissionRule as Leave
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Turn
 from orchestrator.model.task import Unanswered
@@ -46,16 +45,16 @@ def asked(draft: Draft, run: Run, fact: EventLanded) -> None:
         answer(draft, run, fact.name, Reply(Say.DENY, "Your permission request cannot be parsed."))
         return
     what = _worded(request)
-    match judged.ruling:
-        case Ruling.ALLOW:
+    match judged.decision:
+        case PermissionDecision.ALLOW:
             record_event(draft, run, fact, Turn.BUSY, f"was allowed to {what} ({judged.why})")
             runs_again(draft, run)
             _record_request(draft, run, request, fact.at)
             answer(draft, run, fact.name, Reply(Say.ALLOW))
-        case Ruling.DENY:
+        case PermissionDecision.DENY:
             record_event(draft, run, fact, Turn.BUSY, f"was not allowed to {what} ({judged.why})")
             answer(draft, run, fact.name, Reply(Say.DENY, judged.why))
-        case Ruling.ASK:
+        case PermissionDecision.ASK:
             is_asked = _ask_for_permission(draft, run, request, judged)
             evidence = f"waits for permission to {what} ({judged.why})"
             record_event(draft, run, fact, Turn.WAITING, evidence, waits=is_asked)
@@ -107,14 +106,14 @@ def permitted(draft: Draft, question: Question) -> None:
         answer(draft, run, run.waits_for, Reply(Say.DENY, f"{said} Find another way, or hand in BLOCKED."))
 
 
-def leave_for(request: ToolRequest) -> Leave:
+def leave_for(request: ToolRequest) -> PermissionRule:
     """Return the rule that permits a tool request and exact repetitions of it."""
     source = "the user's answer"
     if request.act is Act.RUN:
-        return Leave(Ruling.ALLOW, Act.RUN, request.command, source)
+        return PermissionRule(PermissionDecision.ALLOW, Act.RUN, request.command, source)
     if request.act in {Act.READ, Act.WRITE} and request.paths:
-        return Leave(Ruling.ALLOW, request.act, request.paths[0], source)
-    return Leave(Ruling.ALLOW, None, request.tool, source)
+        return PermissionRule(PermissionDecision.ALLOW, request.act, request.paths[0], source)
+    return PermissionRule(PermissionDecision.ALLOW, None, request.tool, source)
 
 
 def _ask_for_permission(draft: Draft, run: Run, request: ToolRequest, judged: Judgement) -> bool:

@@ -69,7 +69,7 @@ def _lacking(fact: ReportLanded, run: Run) -> str:
 
 
 def speaker(state: PMState, fact: ReportLanded) -> Run | str:
-    """Return the run that a report belongs to, or the reason why it belongs to none (design, section 5).
+    """Return the run that a report belongs to, or the reason why it belongs to none.
 
     A report that names a run must come from that run's agent and answer its order. A report that names none belongs
     to that agent's only run with an open order, unless the file existed before that order was opened, or is a copy of a
@@ -162,7 +162,7 @@ def _may_ask_for_review(state: PMState, step: Step) -> bool:
 
 
 def _add_review(draft: Draft, step: str) -> None:
-    """Add the quality gate that a report asked for: a review step that judges this one (HUB 7.1)."""
+    """Add the quality gate that a report asked for: a review step that judges this one (H9)."""
     here = draft.step(step)
     begin_checking(draft, step, "a review was asked for")
     review = Step(

@@ -39,7 +39,7 @@ def patience_ends(state: PMState, run: Run, limits: Limits) -> float:
 
     Never while that question is open, or while the task is stopped.
     """
-    asked = any(each.run == run.id and each.kind is QuestionKind.UNENDED for each in state.open_questions)
+    asked = any(each.run == run.id and each.kind is QuestionKind.TERMINATION for each in state.open_questions)
     if asked or state.state not in ACTIVE:
         return math.inf
     return max(run.ending_at or run.since, run.looked_at) + limits.termination_timeout
@@ -56,7 +56,7 @@ def ask_whether_gone(draft: Draft, run: Run) -> None:
         f"or keep waiting ({CONTINUE})."
     )
     without = () if draft.step(run.step).settled else (SET_ASIDE,)
-    ask(draft, run.step, text, (CONTINUE, GONE, *without, ABANDON), QuestionKind.UNENDED, run.id)
+    ask(draft, run.step, text, (CONTINUE, GONE, *without, ABANDON), QuestionKind.TERMINATION, run.id)
 
 
 def whether_gone(draft: Draft, question: Question, text: str) -> None:

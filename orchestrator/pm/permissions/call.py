@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions.fields import Field, as_line
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown
 from orchestrator.pm.permissions.paths import granted, inside, resolved
@@ -53,11 +53,11 @@ class Call:
 
     def allow(self, why: str) -> Finding:
         """Return a finding that allows it; the reason continues after the command."""
-        return built_in(Ruling.ALLOW, f"{self.shown} {why}")
+        return built_in(PermissionDecision.ALLOW, f"{self.shown} {why}")
 
     def deny(self, why: str) -> Finding:
         """Return a finding that denies it; the reason continues after the command."""
-        return built_in(Ruling.DENY, f"{self.shown} {why}")
+        return built_in(PermissionDecision.DENY, f"{self.shown} {why}")
 
     def doubt(self, why: str) -> Finding:
         """Return a finding that a person must decide; the reason continues after the command."""

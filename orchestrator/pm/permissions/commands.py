@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from orchestrator.model.permission import Act, PermissionRule, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions import shell_commands
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import KNOWN, RUNNERS
@@ -59,7 +59,7 @@ def judged(
         return denied_within(case, " ".join(field.text for field in fields)) or doubt
     call = Call(case, _known_name(case, first.text, scope), fields, scope, given)
     if (ruled := _ruled(call)) is not None:
-        if ruled.ruling is not Ruling.ASK or (runs := inner(call)) is None:
+        if ruled.decision is not PermissionDecision.ASK or (runs := inner(call)) is None:
             return ruled
         return strictest([ruled, within(runs, call)])
     runs = inner(call)
@@ -70,7 +70,7 @@ def judged(
         return free
     texts = [field.text for field in fields]
     if why := denied_by_default(texts):
-        return built_in(Ruling.DENY, f"{call.shown}: {why}")
+        return built_in(PermissionDecision.DENY, f"{call.shown}: {why}")
     if denied_by_default(texts, surely=False):
         return call.doubt("may turn out to be a denied command")
     if (own := shell_commands.judged(call)) is not None:
@@ -82,8 +82,8 @@ def judged(
 
 def judged_by_name(case: Case, texts: list[str]) -> list[Finding]:
     """Return the findings on a function by its name alone: if it is not defined, a program of that name runs."""
-    for ruling in (Ruling.DENY, Ruling.ASK):
-        for rule in case.rules(Act.RUN, ruling):
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK):
+        for rule in case.rules(Act.RUN, decision):
             if widely(words_of(rule), texts):
                 return [by_rule(rule, shown(" ".join(texts)))]
     if denied_by_default(texts, surely=False) or plain_name(texts[0]) in KNOWN:
@@ -103,8 +103,8 @@ def _by_kind(call: Call, *, module: bool) -> Finding:
 def _ruled(call: Call) -> Finding | None:
     """Return the finding of a rule that denies or asks for a command, or a doubt if such a rule may apply."""
     texts = [field.text for field in call.fields]
-    for ruling in (Ruling.DENY, Ruling.ASK):
-        for rule in call.case.rules(Act.RUN, ruling):
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK):
+        for rule in call.case.rules(Act.RUN, decision):
             pattern = words_of(rule)
             if not widely(pattern, texts):
                 continue
@@ -119,7 +119,7 @@ def _allowed(call: Call) -> Finding | None:
     if not all(field.certain for field in call.fields):
         return None
     texts = [field.text for field in call.fields]
-    for rule in call.case.rules(Act.RUN, Ruling.ALLOW):
+    for rule in call.case.rules(Act.RUN, PermissionDecision.ALLOW):
         if narrowly(words_of(rule), texts):
             return by_rule(rule, call.shown)
     return by_rule(call.case.tool, call.shown) if call.case.tool else None
@@ -129,7 +129,7 @@ def _unless_denied(call: Call, allowed: Finding, within: Finding | None) -> Find
     """Return the finding of a rule that allows a command, unless its words contain something denied."""
     rest = " ".join(field.text for field in call.rest)
     if within is not None:
-        if within.ruling is Ruling.ALLOW or within.by not in {By.RULE, By.DEFAULT, By.DOUBT}:
+        if within.decision is PermissionDecision.ALLOW or within.by not in {By.RULE, By.DEFAULT, By.DOUBT}:
             return allowed
         return within if within.by is not By.DOUBT else denied_within(call.case, rest) or allowed
     if call.name in _TEXTUAL or (
@@ -152,7 +152,7 @@ def _unknown(call: Call) -> Finding:
 
 
 def _may_be_ruled(call: Call) -> PermissionRule | None:
-    return next(iter(call.case.rules(Act.RUN, Ruling.DENY)), None)
+    return next(iter(call.case.rules(Act.RUN, PermissionDecision.DENY)), None)
 
 
 def _by_the_user(case: Case, text: str) -> Finding | None:

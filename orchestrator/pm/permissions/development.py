@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.pm.permissions import inline, packages
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import (
@@ -240,7 +240,7 @@ def _in_place(call: Call) -> Finding | None:
     )
     files = [field for field in call.rest[at + 2 :] if not field.option] if at is not None else []
     found = written(call, files)
-    return found if found.ruling is not Ruling.ALLOW else None
+    return found if found.decision is not PermissionDecision.ALLOW else None
 
 
 def _names_script(call: Call) -> bool:
@@ -298,4 +298,4 @@ def _outputs(call: Call) -> Finding | None:
         named.append(call.rest[-1])
     outside = [field for field in named if field.text.startswith(("/", "~", "..")) or field.tilde]
     found = written(call, outside)
-    return found if found.ruling is not Ruling.ALLOW else None
+    return found if found.decision is not PermissionDecision.ALLOW else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from orchestrator.model.permission import Act, PermissionRule, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import PATTERN_FIRST, READERS, WRITER_WORDS, WRITERS
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, MARKS, Field
@@ -66,10 +66,12 @@ def read_word(call: Call, field: Field, *, search: bool = False) -> Finding:
         return case.doubt(f"{shown(field.text)} is too long for a path")
     if field.glob and _HIDDEN_BY_GLOB.search(field.text.casefold()):
         return case.doubt(f"{shown(field.text)} may name files that hold secrets")
-    if field.tilde and (case.rules(Act.READ, Ruling.DENY) or case.rules(Act.READ, Ruling.ASK)):
+    if field.tilde and (
+        case.rules(Act.READ, PermissionDecision.DENY) or case.rules(Act.READ, PermissionDecision.ASK)
+    ):
         findings = [case.doubt(f"whose home {shown(field.text)} begins with is not known")]
     else:
-        findings = [built_in(Ruling.ALLOW, "it names no file")]
+        findings = [built_in(PermissionDecision.ALLOW, "it names no file")]
     for part in dict.fromkeys([field.text, *_BETWEEN.split(field.text)]):
         if part and not part.startswith("--"):
             for path in _all_paths(part, call.places):
@@ -257,7 +259,7 @@ def _operands(call: Call) -> list[Field] | None:
 
 def _hardened(call: Call, found: Finding, targets: Sequence[Field]) -> Finding:
     """Return a denial if something outside is deleted with its whole content, or its permissions are changed."""
-    if found.ruling is Ruling.DENY or not _sweeps(call):
+    if found.decision is PermissionDecision.DENY or not _sweeps(call):
         return found
     for field in targets:
         if field.option or not field.known or not MARKS.isdisjoint(field.text):

@@ -8,12 +8,12 @@ from enum import IntEnum
 from typing import Final
 
 from orchestrator.formats.text import cut, one_line
-from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Policy
 from orchestrator.model.tool_request import Workplace
 from orchestrator.pm.permissions.fields import readable
 
 _SHOWN: Final = 160
-_ORDER: Final = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
+_ORDER: Final = {PermissionDecision.ALLOW: 0, PermissionDecision.ASK: 1, PermissionDecision.DENY: 2}
 
 
 class By(IntEnum):
@@ -27,9 +27,9 @@ class By(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A ruling, its reason, and its basis."""
+    """A decision, its reason, and its basis."""
 
-    ruling: Ruling
+    decision: PermissionDecision
     why: str
     by: By
 
@@ -42,14 +42,18 @@ class Case:
     workplace: Workplace
     tool: PermissionRule | None = None
 
-    def rules(self, act: Act, ruling: Ruling) -> list[PermissionRule]:
+    def rules(self, act: Act, decision: PermissionDecision) -> list[PermissionRule]:
         """Return the user's rules of one kind, in their order."""
-        return [rule for rule in self.policy.rules if rule.act is act and rule.ruling is ruling]
+        return [rule for rule in self.policy.rules if rule.act is act and rule.decision is decision]
 
     def doubt(self, why: str) -> Finding:
         """Return that a person must decide; if the user wants no such questions, that it is denied."""
-        ruling = Ruling.DENY if self.policy.otherwise is Ruling.DENY else Ruling.ASK
-        return Finding(ruling, why, By.DOUBT)
+        decision = (
+            PermissionDecision.DENY
+            if self.policy.otherwise is PermissionDecision.DENY
+            else PermissionDecision.ASK
+        )
+        return Finding(decision, why, By.DOUBT)
 
     def otherwise(self, what: str) -> Finding:
         """Return the policy's finding on something that no rule covers."""
@@ -60,17 +64,17 @@ class Case:
 def by_rule(rule: PermissionRule, what: str) -> Finding:
     """Return the finding of a user's rule."""
     where = f" ({rule.source})" if rule.source else ""
-    return Finding(rule.ruling, f"{what}: the rule `{rule}`{where}", By.RULE)
+    return Finding(rule.decision, f"{what}: the rule `{rule}`{where}", By.RULE)
 
 
-def built_in(ruling: Ruling, why: str) -> Finding:
+def built_in(decision: PermissionDecision, why: str) -> Finding:
     """Return a built-in finding, which applies unless the user says otherwise."""
-    return Finding(ruling, f"{why} (built in)", By.DEFAULT)
+    return Finding(decision, f"{why} (built in)", By.DEFAULT)
 
 
 def strictest(findings: Iterable[Finding]) -> Finding:
     """Return the first of the strictest findings. There must be at least one."""
-    return max(findings, key=lambda found: _ORDER[found.ruling])
+    return max(findings, key=lambda found: _ORDER[found.decision])
 
 
 def shown(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.finding import By, Finding, shown
 from orchestrator.pm.permissions.network import allowed_address
@@ -114,7 +114,7 @@ def _files(call: Call, code: str) -> Finding | None:
                 if "/" in text or "." in text
                 else None
             )
-            if read is not None and read.ruling is not Ruling.ALLOW and read.by is By.RULE:
+            if read is not None and read.decision is not PermissionDecision.ALLOW and read.by is By.RULE:
                 return read
             if changes and protected(whole):
                 return call.doubt(
@@ -123,7 +123,7 @@ def _files(call: Call, code: str) -> Finding | None:
             if not changes or not text.startswith(("/", "~/", "../")) or len(text) < 3:  # noqa: PLR2004 (`/x` names little)
                 continue
             found = judged_path(call.case, Act.WRITE, whole, granted=granted(call.case, whole))
-            if found.ruling is not Ruling.ALLOW and re.fullmatch(r"[\w~/.@+*?{}\[\] -]+", text):
+            if found.decision is not PermissionDecision.ALLOW and re.fullmatch(r"[\w~/.@+*?{}\[\] -]+", text):
                 return call.doubt(f"names {shown(text)} and may change it")
     return None
 

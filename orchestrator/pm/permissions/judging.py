@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, assert_never
 
-from orchestrator.model.permission import Act, PermissionRule, Permissions, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Permissions, Policy
 from orchestrator.model.tool_request import Judgement, ToolRequest, Workplace
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import address_matches, wild
@@ -45,44 +45,47 @@ def judge(policy: Policy, request: ToolRequest, workplace: Workplace) -> Judgeme
     grants = tuple(path for grant in workplace.grants if (path := resolved(grant, "")))
     found = _found(policy, request, replace(workplace, grants=grants))
     if request.held and _left_open(policy, request, found):
-        return Judgement(Ruling.ALLOW, f"{found.why}; its program holds it by its own means", passes=True)
-    return Judgement(found.ruling, found.why, passes=request.held)
+        return Judgement(
+            PermissionDecision.ALLOW, f"{found.why}; its program holds it by its own means", passes=True
+        )
+    return Judgement(found.decision, found.why, passes=request.held)
 
 
 def _left_open(policy: Policy, request: ToolRequest, found: Finding) -> bool:
     """Return whether a request is left to the program that confines it: neither rules nor defaults deny it."""
     match found.by:
         case By.OTHERWISE:
-            return found.ruling is not Ruling.ALLOW
+            return found.decision is not PermissionDecision.ALLOW
         case By.DOUBT:
             # What cannot be parsed may be denied by a rule. Without such a rule, the sandbox is enough.
             return request.again or not any(
-                rule.ruling is not Ruling.ALLOW and rule.act in {request.act, None} for rule in policy.rules
+                rule.decision is not PermissionDecision.ALLOW and rule.act in {request.act, None}
+                for rule in policy.rules
             )
         case By.RULE | By.DEFAULT:
-            return found.ruling is Ruling.ASK and request.again
+            return found.decision is PermissionDecision.ASK and request.again
 
 
 def _found(policy: Policy, request: ToolRequest, workplace: Workplace) -> Finding:
     tool = f"the tool {shown(request.tool)}"
-    for ruling in (Ruling.DENY, Ruling.ASK):
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK):
         for rule in policy.rules:
             if (
                 rule.act is None
-                and rule.ruling is ruling
+                and rule.decision is decision
                 and wild(rule.pattern.casefold(), request.tool.casefold())
             ):
                 found = by_rule(rule, tool)
                 return (
                     found
-                    if ruling is Ruling.DENY
+                    if decision is PermissionDecision.DENY
                     else strictest([found, _by_act(Case(policy, workplace), request)])
                 )
     return _by_act(Case(policy, workplace, _allowing(policy, request)), request)
 
 
 def _allowing(policy: Policy, request: ToolRequest) -> PermissionRule | None:
-    named = [rule for rule in policy.rules if rule.act is None and rule.ruling is Ruling.ALLOW]
+    named = [rule for rule in policy.rules if rule.act is None and rule.decision is PermissionDecision.ALLOW]
     return next((rule for rule in named if wild(rule.pattern, request.tool)), None)
 
 
@@ -95,7 +98,11 @@ def _by_act(case: Case, request: ToolRequest) -> Finding:
         case Act.FETCH:
             return _spoken(case, request) or _named(case, request) or _fetched(case, request)
         case Act.ASK:
-            return _spoken(case, request) or _named(case, request) or Finding(Ruling.DENY, NOBODY, By.DEFAULT)
+            return (
+                _spoken(case, request)
+                or _named(case, request)
+                or Finding(PermissionDecision.DENY, NOBODY, By.DEFAULT)
+            )
         case Act.OTHER:
             return _named(case, request) or case.otherwise(f"the tool {shown(request.tool)}")
     assert_never(request.act)
@@ -115,7 +122,7 @@ def _paths(case: Case, request: ToolRequest) -> Finding:
     if any_path:
         return any_path
     if request.act is Act.READ:
-        return built_in(Ruling.ALLOW, "reading is allowed")
+        return built_in(PermissionDecision.ALLOW, "reading is allowed")
     return case.doubt(f"the tool {shown(request.tool)} does not name the files that it writes")
 
 
@@ -123,15 +130,15 @@ def _fetched(case: Case, request: ToolRequest) -> Finding:
     """Return the default for an address that no rule covers: this machine, and package indexes, are allowed."""
     why = allowed_address(request.command) if "://" in request.command else ""
     if why:
-        return built_in(Ruling.ALLOW, f"fetching {shown(request.command)} {why}")
+        return built_in(PermissionDecision.ALLOW, f"fetching {shown(request.command)} {why}")
     return case.otherwise(f"fetching {shown(request.command)}")
 
 
 def _spoken(case: Case, request: ToolRequest) -> Finding | None:
     """Return the finding of a rule on an address, or on an act as a whole."""
-    for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
-        for rule in case.rules(request.act, ruling):
-            wide = ruling is not Ruling.ALLOW
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK, PermissionDecision.ALLOW):
+        for rule in case.rules(request.act, decision):
+            wide = decision is not PermissionDecision.ALLOW
             if not rule.pattern or (
                 request.act is Act.FETCH and address_matches(rule.pattern, request.command, widely=wide)
             ):

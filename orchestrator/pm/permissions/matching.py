@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.model.permission import PermissionRule, Ruling
+from orchestrator.model.permission import PermissionDecision, PermissionRule
 from orchestrator.pm.permissions.fields import ANYTHING, MARKS
 
 PROGRAM_FOLDERS: Final = frozenset(
@@ -44,7 +44,7 @@ def words_of(rule: PermissionRule) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(rule.pattern)) or ("*",)
     except ValueError:
-        return () if rule.ruling is Ruling.ALLOW else ("*",)
+        return () if rule.decision is PermissionDecision.ALLOW else ("*",)
 
 
 def base(program: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.formats.text import names
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.fields import Field
 from orchestrator.pm.permissions.files import read_word, written
@@ -208,5 +208,7 @@ def _local(call: Call, field: Field) -> Finding:
         return read_word(call, Field(text))
     found = read_word(call, Field(text))
     return (
-        found if found.ruling is Ruling.DENY else call.doubt("takes code from outside of the run's folders")
+        found
+        if found.decision is PermissionDecision.DENY
+        else call.doubt("takes code from outside of the run's folders")
     )

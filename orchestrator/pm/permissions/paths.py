@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from orchestrator.model.permission import Act, PermissionRule, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions.defaults import (
     NO_SECRETS,
     PROTECTED,
@@ -100,33 +100,33 @@ def judged_path(case: Case, act: Act, path: str, *, granted: bool) -> Finding:
     """
     what = f"{'writing' if act is Act.WRITE else 'reading'} {shown(path)}"
     marked = not MARKS.isdisjoint(path)
-    for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
-        for rule in case.rules(act, ruling):
-            if path_matches(rule.pattern, path, widely=ruling is not Ruling.ALLOW):
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK, PermissionDecision.ALLOW):
+        for rule in case.rules(act, decision):
+            if path_matches(rule.pattern, path, widely=decision is not PermissionDecision.ALLOW):
                 return by_rule(rule, what)
-            if marked and ruling is not Ruling.ALLOW and may_lie_beneath(rule.pattern, path):
+            if marked and decision is not PermissionDecision.ALLOW and may_lie_beneath(rule.pattern, path):
                 return case.doubt(f"{what}: the rule `{rule}` may cover it")
     if case.tool:
         return by_rule(case.tool, what)
     if act is Act.READ:
         if secret(path):
-            return built_in(Ruling.DENY, f"{what}: such files hold secrets")
-        return built_in(Ruling.ALLOW, f"{what}: reading is allowed")
+            return built_in(PermissionDecision.DENY, f"{what}: such files hold secrets")
+        return built_in(PermissionDecision.ALLOW, f"{what}: reading is allowed")
     if path in _HARMLESS or path.startswith(_PIPES):
-        return built_in(Ruling.ALLOW, f"{what} changes nothing")
+        return built_in(PermissionDecision.ALLOW, f"{what} changes nothing")
     if protected(path):
-        return built_in(Ruling.DENY, f"{what}: it controls git or the agent's own program")
+        return built_in(PermissionDecision.DENY, f"{what}: it controls git or the agent's own program")
     if granted:
-        return built_in(Ruling.ALLOW, f"{what}: it lies in a folder that the run was granted")
+        return built_in(PermissionDecision.ALLOW, f"{what}: it lies in a folder that the run was granted")
     if inside(path, case.workplace.private):
-        return built_in(Ruling.DENY, f"{what}: that folder is the PM's own")
+        return built_in(PermissionDecision.DENY, f"{what}: that folder is the PM's own")
     return case.doubt(f"{what}: it lies outside of the folders that the run was granted")
 
 
 def may_reach(case: Case, act: Act, folder: str) -> PermissionRule | None:
     """Return a rule that denies or asks, and may cover something below a folder."""
-    for ruling in (Ruling.DENY, Ruling.ASK):
-        for rule in case.rules(act, ruling):
+    for decision in (PermissionDecision.DENY, PermissionDecision.ASK):
+        for rule in case.rules(act, decision):
             if may_lie_beneath(rule.pattern, folder):
                 return rule
     return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions import databases, network, patches, processes
 from orchestrator.pm.permissions.archives import archiving, copying
 from orchestrator.pm.permissions.call import Call
@@ -64,7 +64,7 @@ def exempt(call: Call) -> Finding | None:
         return call.allow("only prints information")
     if call.name in {"systemctl", "crontab", "launchctl"}:
         found = subcommand(call)
-        return found if found is not None and found.ruling is Ruling.ALLOW else None
+        return found if found is not None and found.decision is PermissionDecision.ALLOW else None
     if call.name == "service" and call.texts[1:] == ("status",):
         return call.allow("only prints information")
     return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestrator.formats.text import names
-from orchestrator.model.permission import Act, PermissionRule, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions.defaults import DENIED, LOOKED_FOR
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
@@ -53,7 +53,7 @@ def denied_within(case: Case, text: str, *, anywhere: bool = False) -> Finding |
 
     With `anywhere`, each word counts as the possible start of a command for the built-in denials, too.
     """
-    rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, Ruling.DENY)])
+    rules = _Rules([(rule, words_of(rule)) for rule in case.rules(Act.RUN, PermissionDecision.DENY)])
     looked_at = set[_Candidate]()  # a long line says the same again and again
     for view in dict.fromkeys(_views(text)):
         for each in _candidates(view):
@@ -94,7 +94,7 @@ def _denied(case: Case, rules: _Rules, candidate: _Candidate) -> Finding | None:
         if widely(pattern, words) or _hides(pattern, words):
             return by_rule(rule, _quoted(words))
     if candidate.leads and (why := _default(words)) and not _allowed(case, words):
-        return built_in(Ruling.DENY, f"{_quoted(words)}: {why}")
+        return built_in(PermissionDecision.DENY, f"{_quoted(words)}: {why}")
     return None
 
 
@@ -122,7 +122,7 @@ def _hides(pattern: Sequence[str], words: Sequence[str]) -> bool:
 
 def _allowed(case: Case, words: Sequence[str]) -> bool:
     """Return whether a rule of the user allows a default denial: then a person decides."""
-    return any(widely(words_of(rule), words) for rule in case.rules(Act.RUN, Ruling.ALLOW))
+    return any(widely(words_of(rule), words) for rule in case.rules(Act.RUN, PermissionDecision.ALLOW))
 
 
 _Table = dict[str, list[tuple[tuple[str, ...], str]]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from orchestrator.formats.text import names
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import ASSIGNED_FREELY, OWN_SCRIPTS, UNSAFE_VARIABLES
 from orchestrator.pm.permissions.fields import ANYTHING, MARKS, SAME_PATH
@@ -55,7 +55,7 @@ def steers(name: str) -> bool:
 def assigned(case: Case, name: str, value: str) -> Finding:
     """Return the finding on an assignment to a variable."""
     if not steers(name):
-        return built_in(Ruling.ALLOW, f"setting {shown(name)} changes nothing else")
+        return built_in(PermissionDecision.ALLOW, f"setting {shown(name)} changes nothing else")
     free = next((kind for pattern, kind in ASSIGNED_FREELY.items() if wild(pattern, name)), None)
     known = MARKS.isdisjoint(value)
     fits = free is not None and (known or free == ".*") and re.fullmatch(free, value, re.DOTALL) is not None
@@ -64,7 +64,9 @@ def assigned(case: Case, name: str, value: str) -> Finding:
         or (name == "PATH" and _is_path(case, value))
         or (name in {"HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} and _is_own(case, value))
     ):
-        return built_in(Ruling.ALLOW, f"setting {shown(name)} to {shown(value)} changes nothing else")
+        return built_in(
+            PermissionDecision.ALLOW, f"setting {shown(name)} to {shown(value)} changes nothing else"
+        )
     return case.doubt(f"setting {shown(name)} may change what later commands do")
 
 
@@ -126,7 +128,7 @@ def _sourcing(call: Call) -> Finding:
     if not call.rest or not call.rest[0].known or call.rest[0].glob:
         return call.doubt("runs a script that is not certain")
     read = read_word(call, call.rest[0])
-    if read.ruling is not Ruling.ALLOW:
+    if read.decision is not PermissionDecision.ALLOW:
         return read
     if activates(call) or is_own_script(call):
         return call.allow("sets up the environment")

@@ -19,7 +19,7 @@ from orchestrator.formats.shell.tree import (
     Substitution,
     Word,
 )
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions import commands, effects, shell_commands
 from orchestrator.pm.permissions.call import Call
 from orchestrator.pm.permissions.defaults import SECRET_VARIABLES
@@ -99,7 +99,7 @@ class Stepper(ABC):
 
     def found(self) -> Finding:
         """Return the strictest of all findings."""
-        return strictest([*self.findings, built_in(Ruling.ALLOW, "nothing is run")])
+        return strictest([*self.findings, built_in(PermissionDecision.ALLOW, "nothing is run")])
 
     # -------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Stepper(ABC):
                 self._run_traps(scope)
                 return scope, scope
         found = commands.judged(self.case, fields, scope, given, self.within)
-        if found.ruling is not Ruling.ALLOW and not all(field.known for field in fields[:1]):
+        if found.decision is not PermissionDecision.ALLOW and not all(field.known for field in fields[:1]):
             found = denied_within(self.case, source) or found
         self.findings.append(found)
         return effects.behind(Call(self.case, name, fields, scope, given), scope)

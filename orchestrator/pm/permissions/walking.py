@@ -29,7 +29,7 @@ from orchestrator.formats.shell.tree import (
 from orchestrator.formats.shell.tree import (
     Case as Choice,
 )
-from orchestrator.model.permission import Ruling
+from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions.commands import judged_by_name
 from orchestrator.pm.permissions.expanding import started
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, SOME_FILE, TOKEN, Field
@@ -49,7 +49,8 @@ def judged_line(case: Case, text: str, places: frozenset[str]) -> Finding:
     """Return the finding on a command line that is run in one of these folders."""
     if len(text) > LONGEST:
         return built_in(
-            Ruling.DENY, f"a command line of {len(text)} characters is too long to judge: put it into a file"
+            PermissionDecision.DENY,
+            f"a command line of {len(text)} characters is too long to judge: put it into a file",
         )
     walk = Walk(case, 0, Budget())
     walk.text(text, Scope(places))

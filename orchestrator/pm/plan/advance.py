@@ -42,7 +42,7 @@ def advance(draft: Draft) -> None:
 
 
 def _start_what_may(draft: Draft) -> None:
-    """Start what the rules allow. If an agent is the PM and there is news, ask it first (design 7)."""
+    """Start what the rules allow. If an agent is the PM and there is news, ask it first."""
     ordered, others_from = left_by_pm(draft.state)
     _start(draft, ordered)
     if ordered == EVERY or draft.state.consultation.step:

@@ -72,7 +72,10 @@ def ask(  # noqa: PLR0913, PLR0917 (a form with blanks)
     if kind is not QuestionKind.BOX:  # a question about a lost box gives way to any other
         withdraw(draft, step, kind=QuestionKind.BOX)
     about = [question for question in draft.state.open_questions if question.step == step]
-    if any(kind is QuestionKind.UNENDED or question.kind is not QuestionKind.UNENDED for question in about):
+    if any(
+        kind is QuestionKind.TERMINATION or question.kind is not QuestionKind.TERMINATION
+        for question in about
+    ):
         return False
     policy = otherwise or draft.state.brief.config.unanswered
     default, deadline = "", None

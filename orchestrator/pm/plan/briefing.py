@@ -1,4 +1,4 @@
-"""The briefing: what a consultation shows the PM agent, in at most forty lines (design 7)."""
+"""The briefing: what a consultation shows the PM agent, in at most forty lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consultations: the PM agent is asked what to do next when there is news and a step may start (design 7, H9).
+"""Consultations: the PM agent is asked what to do next when there is news and a step may start (H9).
 
 ::
 
@@ -101,7 +101,7 @@ def _news(draft: Draft, fact: f.Fact, change: c.Change) -> Iterator[str]:
         case RunBelieved(run=name, life=Life.GONE, evidence=evidence):
             run = draft.state.runs[name]
             ours = (
-                run.ending in {Ending.OVERTAKEN, Ending.STOPPED, Ending.DONE} or run.reported_at is not None
+                run.ending in {Ending.SUPERSEDED, Ending.STOPPED, Ending.DONE} or run.reported_at is not None
             )
             if not ours and not is_consultation(draft.step(run.step)):
                 yield f"{run.instance} on {run.step} {_cut(evidence)}"

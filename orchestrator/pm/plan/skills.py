@@ -1,4 +1,4 @@
-"""Which skills an order names: requested ones, those that fill a gap, those that suit the step; no others (HUB 9)."""
+"""Which skills an order names: requested ones, those that fill a gap, those that suit the step; no others (H12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an agent works: in a folder of its own that task.md names (HUB 3.3, 5.2; H4), or in a tree of the task."""
+"""Where an agent works: in a folder of its own that task.md names (H3, H4), or in a tree of the task."""
 
 from __future__ import annotations
 

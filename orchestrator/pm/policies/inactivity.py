@@ -1,4 +1,4 @@
-"""No progress for too long: look, distinguish exploring from spinning, and act on what was seen (HUB 7.1 row 4).
+"""No progress for too long: look, distinguish exploring from spinning, and act on what was seen (H9).
 
 ::
 

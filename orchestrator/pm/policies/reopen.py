@@ -1,4 +1,4 @@
-"""Ways back: a step is opened again with feedback, given up, or planned anew (design, section 7)."""
+"""Ways back: a step is opened again with feedback, given up, or planned anew."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def may_replan(draft: Draft, step: str) -> bool:
 
 
 def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
-    """Give a step's subtask up and have the rest planned anew (HUB 7.1 row 6). Steps that were begun stay.
+    """Give a step's subtask up and have the rest planned anew (H9). Steps that were begun stay.
 
     Without a step that plans, this does nothing: ask `may_replan` first.
 
@@ -115,4 +115,4 @@ def _overtake(draft: Draft, step: str) -> None:
     for run in draft.runs_of(step):
         let_go(draft, run)
         if run.reported_at is None:
-            end_run(draft, run, Ending.OVERTAKEN)
+            end_run(draft, run, Ending.SUPERSEDED)

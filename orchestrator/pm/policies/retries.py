@@ -1,6 +1,6 @@
 """Retries: a handoff written again, a blocker, a rejection, a crash, a silence, a stall, a loop.
 
-Each has its bound (law 8, HUB 7.1). If the conversation may be the cause, the retries escalate: the same conversation
+Each has its bound (law 8, H9). If the conversation may be the cause, the retries escalate: the same conversation
 again, then a new conversation in the same tree [start_afresh], then a person.
 """
 
@@ -144,7 +144,7 @@ def plan_more(draft: Draft, why: str) -> bool:
 
 
 def blocked(draft: Draft, step: str, report: Report) -> None:
-    """Handle a blocker: try once more in another way, then ask (HUB 7.1). A repeated blocker is a loop (W5)."""
+    """Handle a blocker: try once more in another way, then ask (H9). A repeated blocker is a loop (W5)."""
     here, blockers = draft.step(step), report.blockers.strip()
     times = times_asked(here.blockers, blockers)
     draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
@@ -189,7 +189,7 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
 
 
 def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
-    """Reject a step on behalf of a judge: the judged step is done again with the feedback, up to the bound (HUB 7.1).
+    """Reject a step on behalf of a judge: the judged step is done again with the feedback, up to the bound (H9).
 
     `by` is who rejects, if not the judge: `PM`, if the work could not be committed or merged.
     `carries`: the next attempt continues the work and the conversation of the last one; False if the work is lost.

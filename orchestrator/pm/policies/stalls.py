@@ -140,9 +140,9 @@ def found(limits: Limits, run: Run, sight: Sight | None, longest: float, at: flo
     if sight is not None and run.said_at >= run.heard_at and says_more(run.said, sight.said):
         return Quiet.ANSWERED
     # If its screen cannot be read, it may have gone on since the last time that it could.
-    since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.news_at)
+    since = run.heard_at if sight is not None and sight.said else max(run.heard_at, run.screen_changed_at)
     # A look for another reason may follow directly on one that saw an answer (seed fresh-e6339317.98).
-    quiet_long = at + _EARLY >= run.news_at + limits.stall_timeout / LOOKS
+    quiet_long = at + _EARLY >= run.screen_changed_at + limits.stall_timeout / LOOKS
     return Quiet.STALLED if at >= since + longest and quiet_long else Quiet.WAITING
 
 

@@ -220,7 +220,7 @@ def _shifted(state: PMState, by: float, put: float) -> PMState:
             ending_at=run.ending_at + by if run.ending_at else 0.0,
             turn_since=run.turn_since + by if run.turn_since else 0.0,
             event_at=run.event_at + by if run.event_at else 0.0,
-            news_at=run.news_at + by if run.news_at else 0.0,
+            screen_changed_at=run.screen_changed_at + by if run.screen_changed_at else 0.0,
             said_at=run.said_at + by if run.said_at else 0.0,
             recorded_at=run.recorded_at + by if run.recorded_at else 0.0,
             novel_at=run.novel_at + by if run.novel_at else 0.0,

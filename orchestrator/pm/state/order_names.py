@@ -1,4 +1,4 @@
-"""The file names of orders (HUB 4.2)."""
+"""The file names of orders (H6)."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import time
 
 
 def order_name(second: int, utc_offset: int) -> str:
-    """Return an order's file name (HUB 4.2) for the second `second`, in the zone `utc_offset` s ahead of UTC."""
+    """Return an order's file name (H6) for the second `second`, in the zone `utc_offset` s ahead of UTC."""
     return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"

@@ -236,7 +236,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
                 printed=change.printed,
                 said=change.said or was.said,
                 said_at=change.at if change.said else was.said_at,
-                news_at=change.at if change.said not in {"", was.said} else was.news_at,
+                screen_changed_at=change.at if change.said not in {"", was.said} else was.screen_changed_at,
                 turn_since=change.at,
                 looked_at=change.at,
                 looks=0 if change.quiet is Quiet.ANSWERED else was.looks,

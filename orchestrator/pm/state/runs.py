@@ -148,7 +148,7 @@ def _past(run: Run) -> Run:
         event_at=0.0,
         said="",
         said_at=0.0,
-        news_at=0.0,
+        screen_changed_at=0.0,
         stage=Stage.UNKNOWN,
         records=0,
         recorded_at=0.0,

@@ -1,6 +1,6 @@
 """The published tables of legal moves. What is not in a table cannot be expressed (H10).
 
-The phases join HUB 7.2 (the figure) and HUB appendix A (explore, plan, then dev, test, review in turn).
+The phases join two rules: explore comes before plan, and each subtask goes through dev, test and review in turn.
 Two moves are ours: a plan with nothing to do goes straight to its last review, and failing tests iterate.
 """
 

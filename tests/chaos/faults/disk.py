@@ -17,7 +17,7 @@ from tests.integration.daemon.test_disk import IMPATIENT
 from tests.integration.daemon.world import World, ended
 
 HOLD = {"hold": "on"}
-QUICK = {"daemon__rescan": "500 ms", "daemon__beat": "100 ms"}
+QUICK = {"daemon__rescan": "500 ms", "daemon__heartbeat_interval": "100 ms"}
 """What was put off is tried again at the next rescan: here that is soon."""
 
 

@@ -89,7 +89,7 @@ def test_a_branch_that_the_user_looks_at_is_left_alone(world: World) -> None:
     assert world.told()["base"] == world.git("rev-parse", "main~1")
 
 
-@pytest.mark.parametrize("world", [{"git__deadline": "30 s"}], indirect=True)
+@pytest.mark.parametrize("world", [{"git__timeout": "30 s"}], indirect=True)
 def test_a_rebase_that_a_killed_daemon_left_is_done_by_the_next(world: World) -> None:
     """The line in the journal comes first: the next daemon finds what is still to be done."""
     world.begin()

@@ -51,7 +51,7 @@ def fill(disk: Path) -> Path:
 def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, small_disk: Path) -> None:
     """What finds no room first, the journal or a launch, is for the last page of each file to say."""
     log = world.root / "elsewhere.log"
-    pid = world.daemon(*IMPATIENT, log=log, ORCHESTRATOR_DAEMON__BEAT="100 ms")
+    pid = world.daemon(*IMPATIENT, log=log, ORCHESTRATOR_DAEMON__HEARTBEAT_INTERVAL="100 ms")
     world.begin({"plan": [HOLD]})
     world.until_works("plan")
     filler = fill(small_disk)

@@ -82,7 +82,7 @@ def test_a_service_manager_hears_when_it_is_up_that_it_lives_and_when_it_ends(wo
 
 def test_the_watchdog_is_told_by_the_loop_alone_and_a_loop_that_hangs_leaves_where(world, manager) -> None:
     hang = world.root / "go" / "hang"
-    environ = {"NOTIFY_SOCKET": manager.address, "ORCHESTRATOR_DAEMON__BEAT": "50 ms"}
+    environ = {"NOTIFY_SOCKET": manager.address, "ORCHESTRATOR_DAEMON__HEARTBEAT_INTERVAL": "50 ms"}
     pid = world.daemon(sys.executable, "-P", str(HANGING), str(hang), **environ)
     manager.hear_until(lambda words: words[0] == "READY=1")
     manager.hear_until(lambda words: words[0] == "WATCHDOG=1")

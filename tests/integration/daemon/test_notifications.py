@@ -17,10 +17,10 @@ from tests.webhook import Webhook, a_webhook
 
 BLOCKED = {"status": "BLOCKED", "blockers": "There is no key. token=abcdef123456"}
 QUICK = {
-    "notify__pause": "100 ms",
-    "notify__longest_pause": "300 ms",
+    "notify__retry_pause": "100 ms",
+    "notify__max_retry_pause": "300 ms",
     "notify__digest": "50 ms",
-    "notify__deadline": "5 s",
+    "notify__timeout": "5 s",
 }
 
 
@@ -47,7 +47,7 @@ def office() -> Iterator[Office]:
 
 def news(world: World, where: str) -> list[dict[str, Any]]:
     """Return the letters of a folder of the spool."""
-    found = [json.loads(path.read_bytes()) for path in (world.state / "news" / where).glob("*.json")]
+    found = [json.loads(path.read_bytes()) for path in (world.state / "notifications" / where).glob("*.json")]
     return sorted(found, key=lambda letter: letter["at"])
 
 
@@ -64,7 +64,7 @@ def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: O
     words = line.removeprefix("answer: task ").replace("TEXT", "retry").split()
     assert world.task(*words).code == 0
     world.until_is("complete")
-    world.until(lambda: len(news(world, "told")) == 2)
+    world.until(lambda: len(news(world, "delivered")) == 2)
     assert hook.texts() == ["t1 asks: q1", "t1 is complete"]
     assert not world.told()["questions"]
     assert world.story().facts("notified")
@@ -73,7 +73,7 @@ def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: O
 
 
 def test_a_channel_that_hangs_delays_no_handoff_and_not_the_other_channel(office: Office) -> None:
-    world = office.world("hang", 200, notify__deadline="60 s", daemon__workers="1")
+    world = office.world("hang", 200, notify__timeout="60 s", daemon__workers="1")
     hanging, other = office.hooks
     world.begin({"explore": [BLOCKED, BLOCKED]})
     world.until(lambda: hanging.heard and other.heard)
@@ -84,7 +84,7 @@ def test_a_channel_that_hangs_delays_no_handoff_and_not_the_other_channel(office
         time.monotonic() - begun < 20
     )  # six agents one after the other, and a minute of silence beside them
     assert len(hanging.heard) == 1
-    assert not (world.state / "news" / "failed").exists()
+    assert not (world.state / "notifications" / "failed").exists()
     began = time.monotonic()
     world.stop_daemon()
     assert time.monotonic() - began < 10
@@ -104,16 +104,16 @@ def test_a_channel_that_comes_back_is_told_what_it_missed_once(office: Office) -
     before = len(hook.heard)
     world.until(lambda: len(hook.heard) > before)
     hook.answer = 200
-    world.until(lambda: news(world, "told"))
-    (letter,) = news(world, "told")
+    world.until(lambda: news(world, "delivered"))
+    (letter,) = news(world, "delivered")
     assert letter["title"] == "t1 is complete"
-    assert letter["receipts"]["c0"]["standing"] == "told"
+    assert letter["receipts"]["c0"]["standing"] == "delivered"
     assert set(hook.texts()) == {"t1 is complete"}
     assert "is not delivered by c0 yet: HTTP 500" in world.log
 
 
 def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(office: Office) -> None:
-    world = office.world("hang", notify__deadline="60 s", notify__rules="question,complete")
+    world = office.world("hang", notify__timeout="60 s", notify__rules="question,complete")
     (hook,) = office.hooks
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
     world.until(lambda: hook.heard)
@@ -125,7 +125,7 @@ def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(of
         line for said in hook.heard for line in said["message"].splitlines() if line.startswith("(question-")
     }
     assert len(ids) == 1
-    world.until(lambda: [letter for letter in news(world, "told") if letter["question"]])
+    world.until(lambda: [letter for letter in news(world, "delivered") if letter["question"]])
     hook.answer = "hang"
     assert world.task("answer", "t1", "q1", "retry").code == 0
     world.until_is("complete")
@@ -133,8 +133,10 @@ def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(of
     world.kill_daemon()
     hook.answer = 200
     world.daemon()
-    world.until(lambda: [letter for letter in news(world, "told") if letter["title"] == "t1 is complete"])
-    (letter,) = [letter for letter in news(world, "told") if letter["title"] == "t1 is complete"]
+    world.until(
+        lambda: [letter for letter in news(world, "delivered") if letter["title"] == "t1 is complete"]
+    )
+    (letter,) = [letter for letter in news(world, "delivered") if letter["title"] == "t1 is complete"]
     assert letter["receipts"]["c0"]["standing"] == "unknown"
     assert hook.texts().count("t1 is complete") == 1
     assert "it is not known whether c0 delivered it; it is not sent again" in world.log
@@ -156,18 +158,18 @@ def test_a_daemon_that_was_killed_at_work_tells_so_when_it_is_back_and_one_that_
     assert re.search(r"heartbeat|beat .*\d\d:\d\d", hook.heard[0]["message"])
     world.go("on")
     world.until_is("complete")
-    world.until(lambda: len(news(world, "told")) == 2)
+    world.until(lambda: len(news(world, "delivered")) == 2)
     assert hook.texts() == ["the daemon is up again", "t1 is complete"]
 
 
 def test_without_a_channel_nothing_is_sent_and_what_would_have_been_can_be_read(world: World) -> None:
     world.begin()
     world.until_is("complete")
-    world.until(lambda: news(world, "told"))
+    world.until(lambda: news(world, "delivered"))
     shape = json.loads(world.task("notify", "list", "--json").out)
-    assert [(each["title"], each["why"]) for each in shape["news"]] == [
+    assert [(each["title"], each["why"]) for each in shape["notifications"]] == [
         ("t1 is complete", "no channel is set for it")
     ]
-    assert oct((world.state / "news").stat().st_mode & 0o777) == "0o700"
-    letter = next((world.state / "news" / "told").iterdir())
+    assert oct((world.state / "notifications").stat().st_mode & 0o777) == "0o700"
+    letter = next((world.state / "notifications" / "delivered").iterdir())
     assert oct(letter.stat().st_mode & 0o777) == "0o600"

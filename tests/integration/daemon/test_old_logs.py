@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.daemon.world import World, altered
 
-QUICK = {"daemon__rescan": "300 ms", "daemon__beat": "100 ms", "logs__pack_after": "300 ms"}
+QUICK = {"daemon__rescan": "300 ms", "daemon__heartbeat_interval": "100 ms", "logs__pack_after": "300 ms"}
 
 
 @pytest.mark.parametrize("world", [QUICK], indirect=True)

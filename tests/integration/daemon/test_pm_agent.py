@@ -1,4 +1,4 @@
-"""A task that an agent leads: a real daemon, a real pane, a scripted PM (design 7, H2, H6)."""
+"""A task that an agent leads: a real daemon, a real pane, a scripted PM (H2, H6)."""
 
 from __future__ import annotations
 

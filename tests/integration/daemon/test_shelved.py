@@ -10,8 +10,8 @@ from tests.integration.daemon.world import World, a_world
 
 QUICK = {
     "daemon__rescan": "1 h",
-    "daemon__beat": "100 ms",
-    "daemon__shelve_after": "100 ms",
+    "daemon__heartbeat_interval": "100 ms",
+    "daemon__passivate_after": "100 ms",
     "logs__pack_after": "100 ms",
     "limits__check_in_interval": "200 ms",
 }
@@ -46,7 +46,7 @@ def test_what_is_shelved_holds_no_file_and_no_thread_and_is_heard_at_once(quick)
     quick.begin()
     quick.until_is("complete")
     home = next(quick.homes("t1"))
-    quick.until(lambda: (home / "shelved.json").exists() and not held(quick, home))
+    quick.until(lambda: (home / "passivated.json").exists() and not held(quick, home))
     quick.until(lambda: not list(home.glob("runs/*/pane.log")))  # packed ahead of its being forgotten
     # The hands are as many as there was ever work for at once.
     quick.until(lambda: threads(quick) <= before + 12)
@@ -65,7 +65,7 @@ def test_it_is_heard_after_a_restart_too(quick):
     quick.begin()
     quick.until_is("complete")
     home = next(quick.homes("t1"))
-    quick.until((home / "shelved.json").exists)
+    quick.until((home / "passivated.json").exists)
     quick.kill_daemon()
     quick.daemon()
     quick.until(lambda: ", 0 tasks, 1 passive" in quick.log)

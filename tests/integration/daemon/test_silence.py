@@ -1,4 +1,4 @@
-"""Agents that show no progress, in real panes: each kind is told apart and gets its own answer (HUB 7.1 row 4)."""
+"""Agents that show no progress, in real panes: each kind is told apart and gets its own answer (H9)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.integration.daemon.world import World, ended
 
 CHECKOUT = Path(__file__).parents[3]
 HOLD = {"hold": "on"}
-OFTEN = {"daemon__rescan": "200 ms", "daemon__beat": "100 ms"}
+OFTEN = {"daemon__rescan": "200 ms", "daemon__heartbeat_interval": "100 ms"}
 
 pytestmark = pytest.mark.parametrize("world", [OFTEN], indirect=True, ids=[""])
 

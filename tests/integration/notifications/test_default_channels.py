@@ -72,7 +72,7 @@ def read(leader: int) -> bytes:
 
 def test_the_bell_rings_where_a_task_was_started(state: Path, tell: Callable[..., SendOutcome]) -> None:
     with a_terminal(state) as leader:
-        assert tell(TERMINAL) == SendOutcome(SendResult.TOLD, "the bell of 1 terminal")
+        assert tell(TERMINAL) == SendOutcome(SendResult.DELIVERED, "the bell of 1 terminal")
         assert read(leader) == b"\a"  # and no word: somebody may be typing there
 
 
@@ -81,7 +81,7 @@ def test_a_terminal_that_was_closed_is_not_rung(state: Path, tell: Callable[...,
         assert len(list(terminals(str(state)))) == 1
     assert list(terminals(str(state))) == []
     outcome = tell(TERMINAL)
-    assert (outcome.answer, "no terminal is open" in outcome.reason) == (SendResult.REFUSED, True)
+    assert (outcome.result, "no terminal is open" in outcome.reason) == (SendResult.REFUSED, True)
 
 
 def test_a_terminal_whose_name_is_used_again_is_not_rung(state: Path) -> None:
@@ -139,7 +139,7 @@ def desktop(tmp_path: Path) -> dict[str, str]:
 def test_a_message_is_shown_on_the_desktop_as_text(
     tmp_path: Path, desktop: dict[str, str], tell: Callable[..., SendOutcome]
 ) -> None:
-    assert tell(DESKTOP, "-t1 asks", "<b>Keep</b> & go?", **desktop) == SendOutcome(SendResult.TOLD)
+    assert tell(DESKTOP, "-t1 asks", "<b>Keep</b> & go?", **desktop) == SendOutcome(SendResult.DELIVERED)
     shown = (tmp_path / "shown").read_text().splitlines()
     assert shown[-3:] == ["--", "-t1 asks", "&lt;b&gt;Keep&lt;/b&gt; &amp; go?"]
     assert "--urgency=critical" in shown
@@ -166,4 +166,4 @@ def test_the_desktop_is_usual_only_where_there_is_one(desktop: dict[str, str]) -
 
 
 def test_without_a_desktop_it_is_refused(tell: Callable[..., SendOutcome]) -> None:
-    assert tell(DESKTOP).answer is SendResult.REFUSED
+    assert tell(DESKTOP).result is SendResult.REFUSED

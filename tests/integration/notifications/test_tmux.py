@@ -63,12 +63,12 @@ def until_shown(master: int, words: str) -> str:
 def told(server: TmuxSocket, title: str, body: str = "") -> SendResult:
     sender = SubprocessSender(10.0, server.name, server.environ | {"PATH": os.environ["PATH"]})
     (outcome,) = sender.send([Message(TMUX, title, body)])
-    return outcome.answer
+    return outcome.result
 
 
 def test_who_is_attached_sees_it(server: TmuxSocket) -> None:
     with attached(server) as master:
-        assert told(server, "demo asks: q1", "Keep the old\nname?") is SendResult.TOLD
+        assert told(server, "demo asks: q1", "Keep the old\nname?") is SendResult.DELIVERED
         assert "\a" in until_shown(master, "demo asks: q1: Keep the old name?") or until_shown(master, "\a")
 
 
@@ -84,7 +84,7 @@ def test_what_looks_like_a_format_or_a_command_is_never_carried_out(server: Tmux
     trap = server.folder / "t"
     said = text.format(trap, trap)
     with attached(server) as master:
-        assert told(server, said, f"{said} end;") is SendResult.TOLD
+        assert told(server, said, f"{said} end;") is SendResult.DELIVERED
         shown = until_shown(master, "end")
     words = said.replace("#[fg=red]", "").split()
     assert [word for word in words if word not in shown] == []
@@ -103,5 +103,5 @@ def test_a_frozen_server_is_unknown_and_waited_for_no_longer_than_the_deadline(s
         begun = time.monotonic()
         sender = SubprocessSender(2.0, server.name, server.environ | {"PATH": os.environ["PATH"]})
         (outcome,) = sender.send([Message(TMUX, "a title", "")])
-    assert outcome.answer is SendResult.UNKNOWN
+    assert outcome.result is SendResult.UNKNOWN
     assert time.monotonic() - begun < 8

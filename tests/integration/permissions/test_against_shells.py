@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, Policy
 from orchestrator.model.tool_request import ToolRequest, Workplace
 from orchestrator.pm.permissions import judge
 from tests.integration.permissions.lines import random_line
@@ -27,7 +27,7 @@ EVIL = '#!/bin/sh\necho "evil $*" >> "$HIT"\n'
 REAL = ("env", "nohup", "timeout", "xargs", "sh", "bash", "find", "sed", "awk", "cat", "ls", "grep", "sleep")
 POLICIES = [
     Policy(),
-    Policy(read_permissions("deny run evil; deny run git push").rules, Ruling.ALLOW),
+    Policy(read_permissions("deny run evil; deny run git push").rules, PermissionDecision.ALLOW),
     Policy(read_permissions("deny run evil; allow run env *; allow run timeout *; allow run ls *").rules),
 ]
 LINES = int(os.environ.get("PERMISSION_LINES", "6000"))
@@ -89,7 +89,7 @@ def test_no_shell_runs_denied_commands_of_allowed_lines(place, seed):
         text, policy = random_line(random), POLICIES[number % len(POLICIES)]
         wish = ToolRequest("Bash", Act.RUN, command=text, cwd=str(place / "work"))
         conspicuous = any(word in text for word in ("git", "evil", "$", "`", "ev"))
-        if not conspicuous or judge(policy, wish, workplace).ruling is not Ruling.ALLOW:
+        if not conspicuous or judge(policy, wish, workplace).decision is not PermissionDecision.ALLOW:
             continue
         allowed += 1
         found = [ran(place, shell, text, f"hit-{number}-{at}") for at, shell in enumerate(SHELLS)]

@@ -133,7 +133,7 @@ def test_a_git_that_hangs_is_killed_with_what_it_started(repo, tmp_path):
     slow = GitWorkspaces(0.3, environ={"PATH": f"{shim}:{os.environ['PATH']}"})
     began = time.monotonic()
     with pytest.raises(
-        Unavailable, match=r"`git rev-parse` in .* did not end within 0.3 seconds \(git.deadline\)"
+        Unavailable, match=r"`git rev-parse` in .* did not end within 0.3 seconds \(git.timeout\)"
     ):
         slow.head(repo.path)
     assert time.monotonic() - began < 5

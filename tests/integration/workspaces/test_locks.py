@@ -154,6 +154,6 @@ def test_doctor_names_a_stale_lock(repo, monkeypatch, tmp_path) -> None:
     path = lock_in(repo, "packed-refs.lock")
     young = lock_in(repo, "index.lock", age=1)
     seen = examine(repo.path, os.environ, lambda _: None)
-    said = [each for each in findings(seen) if each.topic == "project" and each.mend]
-    assert [each.mend for each in said] == [f"rm {path}"]
+    said = [each for each in findings(seen) if each.topic == "project" and each.fix]
+    assert [each.fix for each in said] == [f"rm {path}"]
     assert str(young) not in said[0].text

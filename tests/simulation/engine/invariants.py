@@ -211,7 +211,7 @@ class Invariants:
 
         The same holds while a person is asked whether a run is gone, whose files on its box were wiped.
         """
-        asked = {each.run for each in state.open_questions if each.kind is QuestionKind.UNENDED}
+        asked = {each.run for each in state.open_questions if each.kind is QuestionKind.TERMINATION}
         found = []
         for name, action in state.outbox.items():
             run = state.runs.get(getattr(action, "run", ""))

@@ -163,7 +163,7 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
         case QuestionKind.BOX:
             run = state.runs[question.run]
             return run.live and run.on_box and run.life is Life.UNREACHABLE and run.step == step.id
-        case QuestionKind.UNENDED:
+        case QuestionKind.TERMINATION:
             run = state.runs[question.run]
             return run.live and run.ending is not Ending.NOT and run.step == step.id
         case QuestionKind.PM:

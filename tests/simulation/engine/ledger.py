@@ -67,7 +67,7 @@ class Ledger:
         asked = {
             question.step: question.id
             for question in was.open_questions
-            if question.kind is not QuestionKind.UNENDED  # that is about a run
+            if question.kind is not QuestionKind.TERMINATION  # that is about a run
         }
         for change in decision.changes:
             if isinstance(change, TreeBegun):

@@ -19,7 +19,7 @@ NOTIFY: Final = NotifySettings(
 )
 """At night only questions come through."""
 
-_ANSWERS: Final = (SendResult.TOLD, SendResult.REFUSED, SendResult.UNKNOWN)
+_ANSWERS: Final = (SendResult.DELIVERED, SendResult.REFUSED, SendResult.UNKNOWN)
 _SHARES: Final = (8, 1, 1)
 
 
@@ -59,6 +59,6 @@ class Phone:
 
     def _answer(self, _: Message) -> SendOutcome:
         (answer,) = self._random.choices(_ANSWERS, _SHARES)
-        if answer is not SendResult.TOLD and not self.scenario.allows("phone"):
-            answer = SendResult.TOLD
-        return SendOutcome(answer, "" if answer is SendResult.TOLD else "no signal")
+        if answer is not SendResult.DELIVERED and not self.scenario.allows("phone"):
+            answer = SendResult.DELIVERED
+        return SendOutcome(answer, "" if answer is SendResult.DELIVERED else "no signal")

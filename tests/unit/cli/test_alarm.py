@@ -60,7 +60,7 @@ STARTS = pytest.mark.filterwarnings("ignore:subprocess .* is still running:Resou
 
 
 @STARTS
-def test_a_dead_daemon_is_said_and_started_again_before_the_verb_is_carried_out(house, task, beat, spare):
+def test_dead_daemon_is_restarted_before_the_verb(house, task, beat, spare):
     house.task()
     beat(600)
     said = task("status", "tidy")
@@ -186,7 +186,7 @@ def test_many_tasks_are_counted_not_listed(house, said_to_an_agent, beat):
 
 
 @STARTS
-def test_one_that_was_stopped_on_purpose_stays_so_until_it_is_started(house, task, beat, spare):
+def test_daemon_stopped_on_purpose_is_not_restarted(house, task, beat, spare):
     house.task()
     beat(600)
     assert task("daemon", "stop").out == "the daemon is not running\n"
@@ -235,9 +235,8 @@ def test_some_beats_may_always_be_missed(house, task, beat, monkeypatch):
     assert task("list").err
 
 
-def test_one_that_cannot_be_started_is_told_with_its_last_words_and_not_tried_every_time(
-    house, task, beat, spare
-):
+def test_failed_restart_is_reported_and_not_repeated(house, task, beat, spare):
+    """Its last log lines are shown."""
     spare.write_text("import sys; sys.exit('no tmux here: install it')")
     house.task()
     beat(600)
@@ -300,7 +299,7 @@ def test_a_beat_that_does_not_read_counts_by_its_file(house, task, beat, monkeyp
         assert (said.code, bool(said.err)) == (0, alarms)
 
 
-def test_settings_that_do_not_read_are_told_by_the_start_that_fails(house, task, beat, monkeypatch):
+def test_failed_restart_reports_invalid_settings(house, task, beat, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL", "never")
     house.task()
     beat(600)
@@ -358,7 +357,7 @@ def test_a_fault_of_the_alarm_itself_is_not_the_verbs(house, task, beat, monkeyp
     ],
     ids=["told to end", "failed", "another one was told to end", "unreachable"],
 )
-def test_one_that_the_service_manager_was_told_to_end_stays_so(
+def test_daemon_stopped_by_its_service_manager_stays_down(
     house, task, beat, spare, monkeypatch, shown, alarms
 ):
     manager = Manager.made(house.root / "bin")
@@ -407,13 +406,13 @@ def hook(monkeypatch):
 
 def is_over(house):
     """Wait until the news was laid aside: then the process that told it is about to end."""
-    return wait_until(lambda: list((house.state / "news" / "told").glob("daemon-*.json")), within=20)
+    return wait_until(
+        lambda: list((house.state / "notifications" / "delivered").glob("daemon-*.json")), within=20
+    )
 
 
 @STARTS
-def test_a_dead_daemon_that_is_not_started_again_is_told_once_per_incident(
-    house, task, beat, spare, hook, monkeypatch
-):
+def test_dead_daemon_is_notified_once_per_incident(house, task, beat, spare, hook, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
     house.task()
     beat(600)
@@ -422,12 +421,12 @@ def test_a_dead_daemon_that_is_not_started_again_is_told_once_per_incident(
     assert hook.texts() == ["the daemon is dead"]
     assert "`task daemon start` starts it again" in hook.heard[0]["message"]
     assert "the daemon is dead" in task("list").err
-    assert len(list((house.state / "news").rglob("*.json"))) == 1
+    assert len(list((house.state / "notifications").rglob("*.json"))) == 1
     assert len(hook.heard) == 1
 
 
 @STARTS
-def test_one_that_hangs_is_told(house, task, beat, daemon, hook):
+def test_hanging_daemon_is_reported(house, task, beat, daemon, hook):
     house.task()
     daemon.end()
     beat(600, pid=os.getpid())
@@ -442,15 +441,15 @@ def test_one_that_hangs_is_told(house, task, beat, daemon, hook):
 
 
 @STARTS
-def test_one_that_is_started_again_tells_that_itself(house, task, beat, spare, hook):
+def test_restarted_daemon_notifies_by_itself(house, task, beat, spare, hook):
     house.task()
     beat(600)
     assert "it was restarted" in task("list").err
-    assert not (house.state / "news").exists()
+    assert not (house.state / "notifications").exists()
 
 
 @pytest.mark.parametrize("who", ["an agent", "nobody"])
-def test_who_has_no_say_tells_nobody(house, task, beat, monkeypatch, hook, who):
+def test_verb_inside_a_run_sends_no_alarm(house, task, beat, monkeypatch, hook, who):
     monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
     if who == "an agent":
         monkeypatch.setenv("ORCHESTRATOR_RUN", "dev-run")
@@ -459,4 +458,4 @@ def test_who_has_no_say_tells_nobody(house, task, beat, monkeypatch, hook, who):
     house.task()
     beat(600)
     assert "the daemon is dead" in task("list").err
-    assert not (house.state / "news").exists()
+    assert not (house.state / "notifications").exists()

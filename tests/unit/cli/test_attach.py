@@ -23,7 +23,7 @@ def test_no_start_is_advised_that_makes_no_session(house, task, state):
     assert "task start" not in task("attach", "tidy").err
 
 
-def test_an_agent_without_a_window_is_told_from_those_that_have_one(house, task):
+def test_agent_without_a_window_is_reported(house, task):
     house.task(agents=[house.agent(), house.agent("review", agent="review", state="gone")])
     said = task("attach", "tidy", "review")
     assert said.code == 2

@@ -42,7 +42,8 @@ def launcher(house):
 
 
 @pytest.mark.parametrize("words", CHANGING, ids=" ".join)
-def test_below_a_launcher_nothing_can_be_changed_though_the_variables_are_gone(house, words):
+def test_process_below_a_launcher_may_change_nothing(house, words):
+    """Even if the variables are gone."""
     house.task(questions=[house.question()])
     shell = launcher(house)
     before = sorted(str(path) for path in house.root.rglob("*"))
@@ -82,7 +83,7 @@ def test_a_variable_says_it_at_once(monkeypatch):
     assert run_around() == "?"
 
 
-def test_where_there_is_no_proc_ps_tells_of_launchers(house, monkeypatch):
+def test_launchers_are_found_by_ps_without_proc(house, monkeypatch):
     script = launcher(house)[1]
     shown = {os.getpid(): (os.getppid(), "python"), os.getppid(): (1, f"/bin/sh {script}")}
 
@@ -111,7 +112,7 @@ def test_below_very_many_shells_nothing_can_be_changed(house, tmp_path):
     assert "is not for agents" in said.stderr
 
 
-def test_who_asks_from_deeper_than_can_be_looked_is_taken_for_an_agent(monkeypatch):
+def test_caller_nested_too_deep_counts_as_an_agent(monkeypatch):
     monkeypatch.setattr(caller, "_from_proc", lambda pid: (pid + 1, ""))
     monkeypatch.setattr(caller, "_from_ps", lambda pid: (pid + 1, ""))
     assert run_around() == "?"

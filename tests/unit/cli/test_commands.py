@@ -30,7 +30,7 @@ def look(shop):
     def look(*argv, folder=False, search="/usr/bin:/bin"):
         repository = Repository.of(shop.project, 30, {"PATH": "/usr/bin:/bin"})
         ground = Folder(shop.project) if folder else Commit(repository, shop.project, shop.at("HEAD"))
-        return [(each.severity, each.text, each.mend) for each in judged("dev.command", argv, ground, search)]
+        return [(each.severity, each.text, each.fix) for each in judged("dev.command", argv, ground, search)]
 
     return look
 

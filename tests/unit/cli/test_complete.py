@@ -26,14 +26,14 @@ def test_tasks_are_those_that_there_are(user, task):
     assert names(task("complete", "tasks")) == ["other", "tidy"]
 
 
-def test_agents_and_questions_are_those_of_the_task_that_was_typed(user, task):
+def test_agents_and_questions_of_the_typed_task_are_offered(user, task):
     assert names(task("complete", "runs", "tidy")) == ["dev", "dev-2"]
     assert names(task("complete", "questions", "other")) == ["q7"]
     assert names(task("complete", "questions")) == ["q1", "q7"]
     assert names(task("complete", "tasks+questions")) == ["other", "q1", "q7", "tidy"]
 
 
-def test_agents_that_could_be_spawned_are_those_that_ship_and_the_projects(user, task):
+def test_shipped_and_project_agents_are_offered_to_spawn(user, task):
     folder = user.project / ".claude" / "agents"
     folder.mkdir(parents=True)
     (folder / "security.md").write_text("x")
@@ -54,7 +54,7 @@ def test_templates_are_found_wherever_the_settings_say(house, task):
     assert names(task("complete", "templates")) == ["own", "third", "tidy"]
 
 
-def test_boxes_are_those_in_use_and_those_of_pools_as_the_doctor_reads_them(house, task):
+def test_boxes_in_use_and_of_pools_are_offered(house, task):
     assert names(task("complete", "boxes")) == []
     config = house.root / "config" / "agent-orchestrator"
     config.mkdir(parents=True)
@@ -105,7 +105,7 @@ def test_a_name_that_a_shell_would_take_for_more_is_left_out(house, task):
     assert names(task("complete", "runs")) == ["dev"]
 
 
-def test_every_word_of_every_verb_is_of_a_kind_that_the_scripts_know():
+def test_every_argument_has_a_kind_that_scripts_know():
     verbs = grammar()
     assert [verb.name for verb in verbs] == list(VERBS)
     kinds = {option.value or "" for verb in verbs for option in verb.options}
@@ -115,7 +115,7 @@ def test_every_word_of_every_verb_is_of_a_kind_that_the_scripts_know():
     assert set(ASKED) <= asked
 
 
-def test_it_imports_nothing_that_a_person_at_a_prompt_would_wait_for(user):
+def test_completion_imports_nothing_slow(user):
     told = "print(*sys.modules, file=sys.stderr)"
     code = f"import sys; from orchestrator.cli.main import main; main(['complete', 'runs+agents+templates']); {told}"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)

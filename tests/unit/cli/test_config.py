@@ -16,7 +16,7 @@ def test_each_setting_has_a_value_and_a_source(house, task, monkeypatch):
     }
 
 
-def test_settings_that_do_not_read_are_told_with_their_line(house, task):
+def test_invalid_settings_are_reported_with_their_line(house, task):
     folder = house.root / "config" / "agent-orchestrator"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("[tmux]\nsokcet = 'x'\n")
@@ -25,7 +25,7 @@ def test_settings_that_do_not_read_are_told_with_their_line(house, task):
     assert f"{folder}/config.toml, line 2: " in said.err
 
 
-def test_the_line_of_a_setting_is_seen_and_what_is_cut_can_be_had_whole(house, task):
+def test_config_shows_lines_and_long_values_in_json(house, task):
     folder = house.root / "config" / "agent-orchestrator"
     folder.mkdir(parents=True)
     names = [f"VARIABLE_{number}" for number in range(20)]

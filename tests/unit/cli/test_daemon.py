@@ -78,7 +78,7 @@ def test_one_that_does_not_stop_is_named(house, task, fake, monkeypatch):
         os.waitpid(pid, 0)
 
 
-def test_a_daemon_that_ends_at_once_is_told_with_its_last_words(house, task, fake):
+def test_daemon_that_ends_at_once_shows_its_last_log_lines(house, task, fake):
     fake.write_text("import sys; sys.exit('no tmux here: install it')")
     said = task("daemon", "start")
     assert said.code == 6

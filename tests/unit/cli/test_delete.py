@@ -177,7 +177,7 @@ def test_cut_off_at_any_step_the_same_command_goes_on(kept, task, monkeypatch, v
     if kept.home.exists():
         said = task("status", "tidy")
         assert (said.code, "is being deleted or archived" in said.err) == (1, True)
-        assert json.loads(task("list", "--json").out)["tasks"][0]["state"] == "leaving"
+        assert json.loads(task("list", "--json").out)["tasks"][0]["state"] == "removing"
         assert task(verb, "tidy").code == 0
     pinned = [f"refs/tasks/archived/{ID}"] if verb == "archive" else []
     assert everything(kept) == (["refs/heads/main", *pinned], 1, [])
@@ -237,7 +237,7 @@ def test_an_archive_holds_all_and_brings_it_back(kept, task, folder):
 
 
 @pytest.mark.parametrize("verb", ["status", "diff", "merge"])
-def test_who_asks_for_an_archived_task_is_told_the_way_back(house, task, verb):
+def test_archived_task_is_reported_with_how_to_restore_it(house, task, verb):
     house.task(state="complete", agents=[], base="")
     assert task("archive", "tidy", "--yes").code == 0
     for where in ((), ("--project", str(house.project))):

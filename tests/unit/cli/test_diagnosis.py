@@ -31,7 +31,7 @@ def test_a_sound_machine_has_nothing_to_mend():
     told = found(programs={"tmux": TMUX, "git": GIT}, daemon_up=True, daemon_version="1", synchronised=True)
     assert can_run(told)
     assert {each.severity for each in told} == {Severity.OK}
-    assert not any(each.mend for each in told)
+    assert not any(each.fix for each in told)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
         ("rsync", "rsync  version 3.1.0  protocol version 31", Severity.OK),
     ],
 )
-def test_program_that_is_too_old_is_told_with_the_version_to_install(name, said, severity):
+def test_too_old_program_is_reported_with_the_version_needed(name, said, severity):
     (told,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
     assert told.severity is severity
-    assert told.mend.startswith(f"install {name} ") is (severity is not Severity.OK)
+    assert told.fix.startswith(f"install {name} ") is (severity is not Severity.OK)
     assert can_run([told]) is (severity is not Severity.MISSING)
 
 
@@ -90,10 +90,10 @@ def test_what_only_boxes_need_keeps_nothing_from_running(name):
     assert told.severity is Severity.NOTE
 
 
-def test_a_version_older_than_any_that_was_tried_is_told():
+def test_untested_older_version_is_reported():
     old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
     (told,) = of("claude", clis=(old,))
-    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.install)
+    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.install)
     assert "2.0.9 is older than any tested version (2.1.197)" in told.text
 
 
@@ -102,26 +102,26 @@ def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
     assert of("claude", clis=(odd,)) == []
 
 
-def test_a_login_that_is_not_seen_is_told_with_what_to_type():
+def test_missing_login_is_reported_with_its_command():
     (told,) = of("claude", clis=(claude(),))
-    assert (told.severity, told.mend) == (Severity.WARN, CLAUDE.login)
+    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.login)
     assert login_of(claude()) == "not seen"
     assert login_of(claude(logins=("a", "B"))) == "a, B"
     assert login_of(CliReport(CLAUDE, VersionReply("claude"))) == ""
 
 
-def test_a_key_that_no_agent_gets_is_told_with_the_line_that_lets_it_through():
+def test_withheld_key_is_reported_with_its_setting():
     seen = {"clis": (claude(held_back=("ANTHROPIC_API_KEY",)),), "settings_file": "~/config.toml"}
     assert of("claude", **seen) == []
     (told,) = of("agents", **seen)
     assert told.severity is Severity.WARN
     assert told.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
-    where, line = told.mend.split("\n")
+    where, line = told.fix.split("\n")
     assert "[environment] of ~/config.toml" in where
     assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
 
 
-def test_a_key_that_reaches_one_is_told_only_for_the_others_that_have_a_runtime():
+def test_key_that_reaches_one_runtime_is_reported_for_others():
     others = [
         CliReport(cli, VersionReply(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
         for cli in AGENT_CLIS[1:]
@@ -135,10 +135,10 @@ def test_a_key_that_nobody_needs_is_a_note():
     assert told.severity is Severity.NOTE
 
 
-def test_a_key_that_the_daemon_was_started_without_is_told():
+def test_key_missing_from_the_daemons_start_is_reported():
     (told,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
     assert told.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
-    assert told.mend == "task daemon stop && task daemon start"
+    assert told.fix == "task daemon stop && task daemon start"
 
 
 def test_of_a_cli_that_is_not_installed_nothing_is_said():
@@ -169,7 +169,7 @@ def test_room_on_the_disk(room, inodes, severity):
     assert told.severity is severity
 
 
-def test_a_folder_that_cannot_be_used_and_settings_that_do_not_read_stop_everything():
+def test_unusable_folder_or_settings_stop_everything():
     told = found(folders=(Folder("state", "/s", "is a link"),), settings_fault="line 2: is not TOML")
     assert [each.text for each in told if each.severity is Severity.MISSING] == [
         "line 2: is not TOML",
@@ -180,7 +180,7 @@ def test_a_folder_that_cannot_be_used_and_settings_that_do_not_read_stop_everyth
 def test_a_project_without_a_commit():
     (told,) = of("project", repository=False)
     assert told.severity is Severity.WARN
-    assert told.mend.startswith("git init")
+    assert told.fix.startswith("git init")
 
 
 def test_the_clock():
@@ -189,15 +189,15 @@ def test_the_clock():
     assert of("clock", synchronised=None)[0].severity is Severity.OK
 
 
-def test_limits_that_are_too_low_are_named_each_with_what_raises_it():
+def test_low_system_limits_are_reported_with_their_remedy():
     told = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
     assert [each.text for each in told] == [
         "256 open files; at least 1024 are needed",
         "10 inotify watches; at least 8192 are needed",
     ]
-    assert all(each.mend for each in told)
+    assert all(each.fix for each in told)
     (told,) = of("limits", limits={"processes in its control group": 30})
-    assert (told.severity, "pids.max" in told.mend) == (Severity.WARN, True)
+    assert (told.severity, "pids.max" in told.fix) == (Severity.WARN, True)
     assert of("limits", limits={"processes": 1 << 62})[0].text == "any number of processes"
 
 
@@ -206,7 +206,7 @@ def test_the_daemon():
     assert "no heartbeat for 90 s" in of("daemon", daemon_up=True, daemon_silent=90.0)[0].text
     assert "version 0; 1 is installed" in of("daemon", daemon_up=True, daemon_version="0")[0].text
     left = of("daemon", manager="systemd", survives_logout=False)
-    assert left[-1].mend == "loginctl enable-linger"
+    assert left[-1].fix == "loginctl enable-linger"
 
 
 def test_a_cli_that_this_version_has_no_runtime_for_is_a_note():

@@ -245,7 +245,7 @@ def test_lines_are_painted_by_what_they_are():
     assert codes == ["1", "1", "1", "36", "31", " stays", "1"]
 
 
-def test_a_deleted_branch_is_told_from_one_never_made(shop, house, task):
+def test_deleted_branch_differs_from_one_never_made(shop, house, task):
     """Its commits outlast it, and are named with the command that brings it back."""
     made = shop.work()
     shop.told(steps=[house.step("dev:one", agent="dev", subtask="one", commit=made)])

@@ -72,7 +72,7 @@ def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs,
     before = task("doctor", "--json", "--project", str(house.project))
     assert _cli(before, "claude")["logins"] == []
     assert _cli(before, "claude")["held_back"] == ["ANTHROPIC_API_KEY"]
-    line = _of(before, "agents")[0]["mend"].split("\n")[1]
+    line = _of(before, "agents")[0]["fix"].split("\n")[1]
     settings = house.root / "config" / "agent-orchestrator" / "config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(f"[environment]\n{line}\n")
@@ -82,9 +82,7 @@ def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs,
     assert "sk-secret" not in before.out + after.out
 
 
-def test_what_its_runtime_lets_through_reaches_an_agent_without_any_setting(
-    house, task, programs, monkeypatch
-):
+def test_variables_of_a_runtime_need_no_setting(house, task, programs, monkeypatch):
     programs("claude", "echo 2.1.328")
     programs("codex", "echo 0.169.0")
     for module in (machine_probe, agent_environment):
@@ -103,7 +101,7 @@ def test_a_program_is_asked_in_the_environment_of_an_agent(house, task, programs
     assert _cli(task("doctor", "--json"), "claude")["version"] == "2.2.2"
 
 
-def test_a_program_that_never_answers_is_ended_and_told(house, task, programs, monkeypatch):
+def test_hanging_program_is_ended_and_reported(house, task, programs, monkeypatch):
     monkeypatch.setattr(machine_probe, "DEADLINE", 0.2)
     mark = house.root / "pid"
     programs("gemini", f"echo $$ > {mark}; while :; do :; done")
@@ -113,7 +111,7 @@ def test_a_program_that_never_answers_is_ended_and_told(house, task, programs, m
         os.kill(int(mark.read_text()), 0)
 
 
-def test_a_program_that_fails_or_does_not_start_is_told(house, task, programs):
+def test_failing_program_is_reported(house, task, programs):
     programs("gemini", "echo broken >&2; exit 3")
     (house.root / "bin" / "codex").write_text("#!/no/such/interpreter\n")
     (house.root / "bin" / "codex").chmod(0o755)
@@ -215,7 +213,7 @@ def test_what_is_no_box_is_refused(house, task, text):
 @pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment"
 )
-def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs, daemon, monkeypatch):
+def test_key_missing_from_the_daemons_start_is_reported(house, task, programs, daemon, monkeypatch):
     programs("claude", "echo 2.1.328")
     # The daemon here is this process: what was set since it began is not in its environment.
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "HOME,PATH,ANTHROPIC_AUTH_TOKEN")
@@ -224,7 +222,7 @@ def test_a_key_that_the_daemon_was_started_without_is_told(house, task, programs
     said = task("doctor", "--json", "--project", str(house.project))
     (told,) = _of(said, "agents")
     assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
-    assert told["mend"] == "task daemon stop && task daemon start"
+    assert told["fix"] == "task daemon stop && task daemon start"
 
 
 def test_what_nobody_has_tried_says_so(house, task, programs):
@@ -238,7 +236,7 @@ def test_what_nobody_has_tried_says_so(house, task, programs):
     assert not any("untested" in each["text"] for each in _of(told, "claude"))
 
 
-def test_runtimes_of_the_settings_are_listed_with_where_an_agent_would_find_them(house, task, programs):
+def test_own_runtimes_are_listed_with_their_path(house, task, programs):
     mark = house.root / "asked"
     programs("qwen", f"touch {mark}")
     (house.project / "bin").mkdir()
@@ -265,7 +263,7 @@ def test_runtimes_of_the_settings_are_listed_with_where_an_agent_would_find_them
     assert [_of(told, name) for name in ("qwen", "near", "laid")] == [[], [], []]
     (gone,) = _of(told, "gone")
     assert "no program not-there" in gone["text"]
-    assert "[runtimes.gone] of " in gone["mend"]
+    assert "[runtimes.gone] of " in gone["fix"]
     assert _of(told, "agents") == []  # there is something that agents could run with
     said = task("doctor", "--project", str(house.project))
     assert "qwen" in said.out.split("agent CLIs that are not installed")[0]

@@ -44,7 +44,7 @@ def test_each_box_is_a_row(task, told, daemon):
     said = task("hosts")
     assert (said.code, said.err) == (0, "")
     heading, alpha, beta = said.out.splitlines()
-    assert heading.split() == ["BOX", "WAY", "SINCE", "RUNS", "TASKS", "BROUGHT", "WHY"]
+    assert heading.split() == ["BOX", "STATE", "SINCE", "RUNS", "TASKS", "FETCHED", "WHY"]
     assert alpha.split("  ")[:2] == ["me@alpha", "reachable"]
     for part in ("2 h ago", "shop, tidy", "40 s ago"):
         assert part in alpha
@@ -66,7 +66,7 @@ def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daem
         box("old"),
     )
     heading, *rows = task("hosts").out.splitlines()
-    assert heading.split()[:3] == ["BOX", "POOL", "WAY"]
+    assert heading.split()[:3] == ["BOX", "POOL", "STATE"]
     at = heading.index("RUNS"), heading.index("TASKS")
     assert [row[slice(*at)].strip() for row in rows] == ["2 of 4", "4 of 4, 2 waiting", "0 of 4", "2"]
     assert [row.split()[1] for row in rows] == ["farm", "farm", "farm", "reachable"]
@@ -78,7 +78,7 @@ def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daem
     ]
 
 
-def test_what_is_to_be_done_about_one_that_refuses_is_said_with_both_fingerprints(task, told, daemon):
+def test_refusing_box_is_shown_with_both_fingerprints(task, told, daemon):
     told(
         box(
             way="refused",

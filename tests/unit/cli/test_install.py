@@ -53,9 +53,8 @@ def test_it_writes_the_unit_and_has_it_run_now_and_from_now_on(house, task, mana
     assert (house.state / "daemon.log").stat().st_mode & 0o777 == 0o600
 
 
-def test_again_changes_nothing_and_another_environment_is_written_anew(
-    task, manager, unit, running, monkeypatch
-):
+def test_repeated_install_changes_nothing(task, manager, unit, running, monkeypatch):
+    """Another environment is written again."""
     task("daemon", "install")
     before, _ = unit.stat(), manager.calls
     assert task("daemon", "install").out.startswith(f"{unit} is up to date\n")
@@ -90,9 +89,7 @@ def test_without_lingering_it_warns(task, manager, running):
     assert "enable-linger" not in task("daemon", "install").out
 
 
-def test_what_agents_get_is_named_and_not_written_where_it_may_be_a_secret(
-    task, manager, unit, running, monkeypatch
-):
+def test_unit_names_variables_and_writes_no_secrets(task, manager, unit, running, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "PATH, ANTHROPIC_API_KEY")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     assert "not written into it, though agents get it: ANTHROPIC_API_KEY" in task("daemon", "install").out
@@ -118,7 +115,7 @@ def test_somebody_elses_file_is_let_alone(house, task, manager, unit, verb, kind
     assert manager.calls == []
 
 
-def test_a_daemon_that_does_not_come_up_under_it_is_told_with_its_last_words(house, task, manager, unit):
+def test_failed_start_under_the_manager_shows_log_lines(house, task, manager, unit):
     manager.set("broken")
     (house.state / "daemon.log").write_text("no tmux here: install it\n")
     said = task("daemon", "install")
@@ -130,9 +127,7 @@ def test_a_daemon_that_does_not_come_up_under_it_is_told_with_its_last_words(hou
     assert said.err.count("\n") == 1
 
 
-def test_uninstalling_removes_what_is_ours_and_ends_the_daemon_that_ran_under_it(
-    house, task, manager, unit, running
-):
+def test_uninstall_removes_the_unit_and_ends_its_daemon(house, task, manager, unit, running):
     task("daemon", "install")
     wants = unit.parent / "default.target.wants" / UNIT
     wants.parent.mkdir()
@@ -151,7 +146,7 @@ def test_uninstalling_removes_what_is_ours_and_ends_the_daemon_that_ran_under_it
     assert (again.code, again.out) == (0, f"nothing to remove: {unit} does not exist\n")
 
 
-def test_uninstalling_where_systemd_does_not_answer_says_what_to_type(house, task, manager, unit):
+def test_uninstall_without_systemd_says_what_to_type(house, task, manager, unit):
     manager.set("unreachable")
     task("daemon", "install")
     said = task("daemon", "uninstall")
@@ -222,9 +217,7 @@ def test_once_installed_a_stop_is_the_service_managers_too(house, task, manager,
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 @pytest.mark.parametrize("why", ["it does not answer", "the unit is for another state folder"])
-def test_where_it_cannot_be_the_service_managers_a_start_is_as_ever(
-    house, task, manager, started, python, monkeypatch, why
-):
+def test_start_without_the_manager_starts_by_itself(house, task, manager, started, python, monkeypatch, why):
     unit = house.root / ".config" / "systemd" / "user" / UNIT
     manager.set("unreachable")
     task("daemon", "install")

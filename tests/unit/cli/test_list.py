@@ -70,7 +70,7 @@ def test_a_damaged_task_does_not_hide_the_others(house, task):
 
 def test_one_that_the_daemon_has_not_begun_is_shown(house, task):
     house.asked_for("new-00000001")
-    assert "asked_for" in task("list").out
+    assert "requested" in task("list").out
 
 
 def test_what_is_left_of_a_start_that_was_refused_is_not_shown(house, task):
@@ -89,7 +89,7 @@ def test_nothing_is_wider_than_80_columns(house, task):
     assert max(map(width_of, task("list").out.splitlines())) <= 80
 
 
-def test_a_task_at_rest_has_not_changed_because_the_daemon_looked(house, task):
+def test_checkin_alone_does_not_change_the_time_of_a_task(house, task):
     """Tasks that had been complete for hours were said to be updated minutes ago, at a look at their branches."""
     now = time.time()
     house.task("old-00000001", updated=now, started_at=None, steps=[house.step(since=now - 7300)], agents=[])

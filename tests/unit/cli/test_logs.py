@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import layout
+from orchestrator import own_files
 from orchestrator.cli.tail import Tail, last_lines, last_packed_lines, readable
 from tests.odd_files import make
 
@@ -167,7 +167,7 @@ def test_of_a_log_that_is_not_kept_any_more_it_is_said(house, task):
     assert "its log was removed" in said.err
 
 
-def test_a_log_that_began_anew_is_shown_with_the_end_of_the_old_one(house, task):
+def test_rotated_log_is_shown_with_the_end_of_the_old_one(house, task):
     home = house.task()
     _write(home / "pm.log.1", b"one\ntwo\n")
     _write(home / "pm.log", b"three\n")
@@ -189,7 +189,7 @@ def test_a_log_that_is_no_plain_file_is_named(house, task, alarmed, name, what):
 
 
 def test_of_a_packed_log_without_end_only_a_part_is_read(tmp_path, alarmed, monkeypatch):
-    monkeypatch.setattr(layout, "LARGEST", 1000)
+    monkeypatch.setattr(own_files, "LARGEST", 1000)
     path = tmp_path / "pane.log.gz"
     path.write_bytes(gzip.compress(b"line\n" * 1_000_000))
     assert last_packed_lines(path, 3) == ["line"] * 3
@@ -201,5 +201,5 @@ def test_growing_log_that_is_replaced_is_not_waited_for(tmp_path, alarmed, what)
     tail = Tail(path, from_end=False)
     assert list(tail.lines()) == ["one"]
     make(path, what)
-    with pytest.raises(layout.Untrusted):
+    with pytest.raises(own_files.Untrusted):
         list(tail.lines())

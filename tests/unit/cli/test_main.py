@@ -161,7 +161,7 @@ def test_it_runs_as_a_module(house):
     assert "no tasks yet" in done.stdout
 
 
-def test_a_terminal_without_our_letters_is_no_error(house):
+def test_terminal_without_unicode_is_no_error(house):
     house.task(steps=[house.step(title="名前…")])
     command = [sys.executable, "-X", "utf8=0", "-m", "orchestrator.cli", "status", "tidy"]
     environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}

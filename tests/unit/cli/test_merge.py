@@ -41,7 +41,7 @@ def test_a_merge_commit_is_made_where_the_user_wants_one(shop, task, how):
     assert shop.git("show", "-s", "--format=%P", "main") == f"{shop.base} {tip}"
 
 
-def test_a_user_without_merge_commits_is_told_of_rebase(shop, task):
+def test_merge_refused_by_config_names_rebase(shop, task):
     shop.work()
     mine = shop.commit("mine.txt")
     shop.git("config", "merge.ff", "only")
@@ -212,7 +212,7 @@ def test_nothing_is_merged_in_the_middle_of_something(shop, task, what):
     assert f"a {what} is in progress in {shop.project}" in refused(task)
 
 
-def test_nothing_is_merged_into_a_detached_head_or_the_branch_itself(shop, task):
+def test_detached_head_and_own_branch_are_no_merge_target(shop, task):
     shop.work()
     shop.git("checkout", "-q", "--detach")
     assert "no branch is checked out" in refused(task)
@@ -220,7 +220,7 @@ def test_nothing_is_merged_into_a_detached_head_or_the_branch_itself(shop, task)
     assert "task/tidy itself is checked out" in refused(task)
 
 
-def test_a_branch_that_lacks_the_base_is_told_of_rebase(shop, task):
+def test_branch_without_the_base_names_rebase(shop, task):
     shop.git("switch", "-q", "--orphan", "other")
     shop.commit("other.txt")
     shop.git("branch", "-f", "task/tidy", shop.base)

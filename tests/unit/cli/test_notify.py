@@ -9,7 +9,7 @@ import pytest
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.notification import Notification, NotificationRule
 from orchestrator.notifications.envelope import Envelope, Receipt, Standing
-from orchestrator.notifications.spool import FAILED, TOLD, Spool
+from orchestrator.notifications.spool import DELIVERED, FAILED, Spool
 from tests.unit.cli.conftest import AT
 from tests.webhook import a_webhook
 
@@ -26,7 +26,7 @@ def channels(monkeypatch):
 
 @pytest.fixture
 def spool(house):
-    made = Spool(DiskFiles(), house.state / "news")
+    made = Spool(DiskFiles(), house.state / "notifications")
     asked = Notification(
         "question-1", NotificationRule.QUESTION, "shop asks: q1", "Keep it?", AT, "shop-1", "q1"
     )
@@ -34,7 +34,7 @@ def spool(house):
     done = Notification(
         "complete-2", NotificationRule.COMPLETE, "tidy is \x1b[31mcomplete", "all done", AT + 60, "tidy-1"
     )
-    made.lay_aside(Envelope(done, {"phone": Receipt(Standing.TOLD, 1, (AT + 61,))}), TOLD)
+    made.lay_aside(Envelope(done, {"phone": Receipt(Standing.DELIVERED, 1, (AT + 61,))}), DELIVERED)
     dead = Notification("daemon-3", NotificationRule.DAEMON, "the daemon is up again", "it died", AT + 120)
     given_up = Receipt(Standing.GIVEN_UP, 12, (AT + 121,), reason="given up after 12 tries: HTTP 500")
     made.lay_aside(Envelope(dead, {"phone": given_up}), FAILED)
@@ -52,13 +52,13 @@ def test_a_test_says_of_each_channel_what_became_of_it(task, channels, house):
         assert len(refuses.heard) == 1
         shape = task("notify", "test", "--channel", "bad", "--json").json
     assert shape == {
-        "channels": [{"name": "bad", "scheme": "json", "answer": "refused", "reason": "HTTP 500"}]
+        "channels": [{"name": "bad", "scheme": "json", "result": "refused", "reason": "HTTP 500"}]
     }
-    assert not (house.state / "news").exists()
+    assert not (house.state / "notifications").exists()
 
 
-def test_a_channel_that_hangs_is_not_known_and_holds_up_for_its_deadline_at_most(task, channels, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__DEADLINE", "2 s")
+def test_hanging_channel_is_unknown_after_its_timeout(task, channels, monkeypatch):
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__TIMEOUT", "2 s")
     with a_webhook("hang") as hook:
         channels(hook.url)
         said = task("notify", "test")
@@ -80,12 +80,12 @@ def test_a_channel_that_there_is_not(task, channels):
     assert (said.code, said.err) == (2, "task: there is no channel 'three'; known channels: one, two\n")
 
 
-def test_nothing_was_told_yet(task):
+def test_empty_list_of_notifications(task):
     assert task("notify", "list").out == "there were no notifications yet\n"
-    assert task("notify", "list", "--json").json == {"news": []}
+    assert task("notify", "list", "--json").json == {"notifications": []}
 
 
-def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, monkeypatch):
+def test_list_shows_waiting_failed_and_delivered(task, spool, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     rows = task("notify", "list").out.splitlines()
@@ -94,7 +94,7 @@ def test_the_list_shows_what_waits_what_failed_and_what_was_told(task, spool, mo
     assert "failed" in rows[1]
     assert "phone: given up" in rows[1]
     assert "(given up after 12 tries: HTTP 500)" in rows[1]
-    assert "told" in rows[2]
+    assert "delivered" in rows[2]
     assert "\x1b" not in rows[2]
     assert rows[3].endswith("waits for the daemon")
 
@@ -104,25 +104,25 @@ def test_the_list_says_until_when_something_waits_and_why(task, spool, channels,
     hour = time.localtime().tm_hour
     quiet = f"{(hour - 1) % 24:02}:00-{(hour + 2) % 24:02}:00"
     monkeypatch.setenv("ORCHESTRATOR_NOTIFY__QUIET", quiet)
-    shape = task("notify", "list", "--json").json["news"]
-    assert [each["state"] for each in shape] == ["failed", "told", "waits"]
-    (wait,) = shape[2]["waits"]
+    shape = task("notify", "list", "--json").json["notifications"]
+    assert [each["state"] for each in shape] == ["failed", "delivered", "waiting"]
+    (wait,) = shape[2]["waiting_for"]
     assert (wait["channel"], wait["why"]) == ("phone", f"quiet hours, {quiet}")
     assert shape[2]["question"] == "q1"
     assert shape[1]["channels"] == [
-        {"name": "phone", "standing": "told", "tries": 1, "last_try": "2025-11-27T14:36:01Z", "reason": ""}
+        {"name": "phone", "state": "delivered", "tries": 1, "last_try": "2025-11-27T14:36:01Z", "reason": ""}
     ]
 
 
 def test_looking_changes_nothing(task, spool, house):
-    (house.state / "news" / "new" / "junk.json").write_text("{")
+    (house.state / "notifications" / "new" / "junk.json").write_text("{")
     before = {path: path.read_bytes() for path in Path(house.state).rglob("*.json")}
     assert task("notify", "list").code == 0
     assert {path: path.read_bytes() for path in Path(house.state).rglob("*.json")} == before
 
 
-def test_a_letter_that_others_could_have_written_is_not_believed(task, spool, house):
-    (envelope,) = (house.state / "news" / "new").iterdir()
+def test_envelope_writable_by_others_is_not_believed(task, spool, house):
+    (envelope,) = (house.state / "notifications" / "new").iterdir()
     envelope.chmod(0o666)
     assert "question-1" not in task("notify", "list", "--json").out
     envelope.chmod(0o600)
@@ -137,17 +137,19 @@ def test_the_configuration_shows_no_address(task, channels):
     assert settings["notify.channels"] == '["tgram://… name=phone"]'
 
 
-def test_what_no_channel_took_is_never_said_to_be_told(task, house, monkeypatch):
+def test_notification_without_channel_is_shown_as_not_sent(task, house, monkeypatch):
     monkeypatch.setattr("orchestrator.cli.notifying.columns", lambda: 200)
     news = Notification("complete-1", NotificationRule.COMPLETE, "tidy is complete", "", 1.0)
-    Spool(DiskFiles(), house.state / "news").lay_aside(Envelope(news, {}, "no channel is set for it"), TOLD)
+    Spool(DiskFiles(), house.state / "notifications").lay_aside(
+        Envelope(news, {}, "no channel is set for it"), DELIVERED
+    )
     row = task("notify", "list").out.splitlines()[1]
-    assert "untold" in row.split()
+    assert "not_sent" in row.split()
     assert row.endswith("no channel is set for it")
-    assert task("notify", "list", "--json").json["news"][0]["state"] == "untold"
+    assert task("notify", "list", "--json").json["notifications"][0]["state"] == "not_sent"
 
 
-def test_tasks_of_one_name_are_told_apart(task, spool, house, monkeypatch):
+def test_tasks_of_one_name_are_listed_by_id(task, spool, house, monkeypatch):
     """Two rows said `shop asks: q1`, of two projects."""
     monkeypatch.setenv("COLUMNS", "200")
     house.task("shop-0000000a")

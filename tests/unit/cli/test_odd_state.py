@@ -130,7 +130,7 @@ def test_whom_a_lock_names_that_another_holds_is_not_ended(house, task, stranger
 
 
 @by_kernel
-def test_nobody_is_told_to_kill_whom_a_stranger_s_lock_names(house, task, stranger, bystander):
+def test_foreign_lock_names_no_process_to_kill(house, task, stranger, bystander):
     """The alarm of a daemon that hangs says which process to kill."""
     house.task()
     (house.state / "daemon.lock").write_text(f"{bystander.pid}\n")
@@ -152,7 +152,7 @@ def assert_stopping_ends_neither(house, task, stranger, bystander):
     assert stranger.poll() is None
 
 
-def test_without_the_kernel_s_word_the_start_time_tells(house, task, stranger, bystander, monkeypatch):
+def test_lock_holder_is_known_by_its_start_time(house, task, stranger, bystander, monkeypatch):
     """Where nothing tells who holds a lock, the process is the one that beat, by pid and start time, or nobody."""
     monkeypatch.setattr("orchestrator.cli.lock_holder._LOCKS", "/nowhere")
     monkeypatch.setattr("orchestrator.cli.daemon_startup.STOP_PATIENCE", 0.05)

@@ -90,7 +90,7 @@ def test_a_question_that_is_not_open_is_refused(house, task):
     assert "no open question 'q9'" in said.err
 
 
-def test_what_waits_for_an_answer_and_what_is_taken_for_it_are_told(house, task):
+def test_questions_show_dependants_and_default_answer(house, task):
     question = house.question(holds=["test:a", "accept"], default="set-aside", deadline=1_764_340_500.0)
     house.task(questions=[question])
     out = task("questions").out

@@ -14,7 +14,7 @@ def test_a_path_with_a_hyphen_is_not_broken_where_it_fits_a_line():
     assert all(width_of(line) <= 70 and line.startswith("  ") for line in lines)
 
 
-def test_a_word_longer_than_a_line_is_broken_and_nothing_of_it_is_lost():
+def test_long_word_is_broken_without_loss():
     word = "x" * 200
     lines = wrapped(word, 40, "    ")
     assert "".join(line.strip() for line in lines) == word

@@ -142,7 +142,7 @@ def test_the_skill_is_installed_whole_where_each_cli_looks(tmp_path):
         assert not os.access(tmp_path / folder / "multi-agent" / "SKILL.md", os.X_OK)
 
 
-def test_the_skill_is_found_but_never_named_to_who_works_on_an_order(tmp_path):
+def test_multi_agent_skill_is_not_named_in_orders(tmp_path):
     setup_agents(tmp_path, list(FORMS))
     setup_agents(tmp_path, list(FORMS), workflow=True)
     found = find_skills(tmp_path, None)

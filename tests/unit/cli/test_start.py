@@ -327,9 +327,7 @@ def test_a_task_without_boxes_calls_nobody(start, house, running, brief, monkeyp
 
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
-def test_the_boxes_of_a_task_that_is_at_work_are_left_to_the_daemon(
-    start, house, running, brief, monkeypatch, state
-):
+def test_start_leaves_boxes_of_a_working_task_alone(start, house, running, brief, monkeypatch, state):
     brief.write_text(AWAY)
     house.task("tidy-0a1b2c3d", state=state)
     monkeypatch.setitem(sys.modules, "orchestrator.cli.remote", None)
@@ -391,9 +389,8 @@ def looked(monkeypatch):
     return good
 
 
-def test_one_box_of_a_pool_is_enough_and_the_daemon_is_told_which_will_not_do(
-    start, running, brief, farm, looked
-):
+def test_one_usable_box_of_a_pool_is_enough(start, running, brief, farm, looked):
+    """The daemon learns which others are not usable."""
     looked.add("ssh://me@b:22/x")
     brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\n")
     said = start()
@@ -404,7 +401,7 @@ def test_one_box_of_a_pool_is_enough_and_the_daemon_is_told_which_will_not_do(
     assert heard["arguments"]["unfit"] == "me@a:/x"
 
 
-def test_a_pool_none_of_whose_boxes_will_do_keeps_a_task_from_starting(start, running, brief, farm, looked):
+def test_pool_without_a_usable_box_refuses_the_start(start, running, brief, farm, looked):
     brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\n")
     said = start()
     assert said.code == 1
@@ -570,7 +567,7 @@ def with_dev(command):
     return COMMANDED.replace("dev.command: true", f"dev.command: {command}")
 
 
-def test_a_command_that_is_not_committed_keeps_a_task_from_starting(start, house, daemon, brief):
+def test_uncommitted_command_refuses_the_start(start, house, daemon, brief):
     """Agents work in trees of a commit, where it is not."""
     (house.project / "agents").mkdir()
     (house.project / "agents" / "dev.sh").write_text("#!/bin/sh\n")
@@ -608,7 +605,7 @@ def test_filters_that_agents_trees_run_or_lack_are_named(task, house, brief, wor
         (found,) = [each for each in said.json["findings"] if each["topic"].startswith("git filter")]
         assert (found["topic"], found["severity"]) == ("git filter lfs", severity)
         assert said_of in found["text"]
-        assert "evil" not in found["mend"]
+        assert "evil" not in found["fix"]
 
 
 def test_filters_are_looked_for_on_the_branch_of_a_known_task(task, house, brief):
@@ -669,7 +666,7 @@ def test_what_agents_do_not_see_is_said_and_the_task_starts(start, house, runnin
         ("json://a", None),
     ],
 )
-def test_it_is_said_how_the_user_would_be_told(start, running, brief, monkeypatch, channels, said):
+def test_start_says_how_the_user_is_notified(start, running, brief, monkeypatch, channels, said):
     if channels:
         monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", channels)
     out = flat(start().out)
@@ -774,7 +771,7 @@ def test_a_check_of_a_template_makes_nothing(start, house, daemon, brief):
     assert [path for path in everything(house) if path not in before and "config" not in path] == []
 
 
-def test_a_check_tells_what_a_task_may_use(start, brief):
+def test_check_shows_the_limits_of_the_task(start, brief):
     brief.write_text(COMMANDED + "limits: 2M tokens; $20\n")
     assert "it may use 2M tokens, $20" in start("--check").out
 

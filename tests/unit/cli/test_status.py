@@ -56,7 +56,7 @@ def test_a_task_that_ended_shows_its_result(house, task):
         assert f"{line}\n" in said.out
 
 
-def test_what_is_next_reaches_the_task_from_where_the_reader_stands(house, task, monkeypatch):
+def test_next_command_works_from_the_current_folder(house, task, monkeypatch):
     """A name is a project's own: typed elsewhere it may mean another project's task, and merge that."""
     house.task(state="complete", questions=[house.question()])
     other = house.root / "other"
@@ -79,7 +79,7 @@ def test_a_changed_config_is_taken_over_from_any_folder(house, task):
     assert "task start tidy --project" in " ".join(task("status", "tidy").out.split())
 
 
-def test_the_branch_is_told_as_of_the_look_at_it(house, task):
+def test_branch_is_shown_as_of_its_last_look(house, task):
     house.task(outcome=house.told()["outcome"] | {"branch_seen": 946_728_000.0})
     assert "1 commit (the branch as of " in " ".join(task("status", "tidy").out.split())
     told = json.loads(task("status", "tidy", "--json").out)
@@ -168,14 +168,14 @@ USED = {
 }
 
 
-def test_what_a_task_and_its_agents_used_is_told(house, task):
+def test_usage_of_task_and_agents_is_shown(house, task):
     house.task(usage=USED, agents=[house.agent() | {"tokens": 12_300, "cost": 0.5}])
     said = task("status", "tidy").out
     assert "\nused      1.2M tokens, $3.40 of $20, 2 h 10 min\n" in said
     assert "12k, $0.50" in said
 
 
-def test_an_estimate_is_told_as_one_with_its_day_and_what_has_no_price(house, task):
+def test_estimate_shows_its_day_and_unpriced_models(house, task):
     guess = {"estimate": 0.4, "prices": "2025-10-27", "unpriced": ["x\x1b[2J"]}
     house.task(usage=USED | guess, agents=[house.agent() | {"tokens": 12_300, "estimate": 0.5}])
     said = task("status", "tidy").out
@@ -195,7 +195,7 @@ def test_a_limit_that_nobody_set_is_shown_once_something_is_used(house, task):
 
 
 @pytest.mark.parametrize("usage", [None, USED | {"tokens": None, "cost": None, "limits": {}}])
-def test_where_no_program_tells_nothing_is_said_of_use(house, task, usage):
+def test_usage_is_hidden_without_reports(house, task, usage):
     house.task(usage=usage)
     said = task("status", "tidy").out
     assert "used" not in said
@@ -225,7 +225,7 @@ def test_the_json_help_names_every_field(house, task):
 @pytest.mark.parametrize(
     ("state", "code"), [("complete", 0), ("failed", 1), ("waiting", 3), ("running", 4), ("stopped", 5)]
 )
-def test_the_exit_code_tells_the_state_only_when_asked_to(house, task, state, code):
+def test_exit_code_shows_the_state_only_on_request(house, task, state, code):
     house.task(state=state)
     assert task("status", "tidy", "--exit-code").code == code
     assert task("status", "tidy").code == 0
@@ -297,7 +297,7 @@ def test_a_stopped_task_is_not_said_to_try_again(house, task):
     assert "tried again" not in out
 
 
-def test_scripts_are_told_of_a_limit_beside_the_state(house, task):
+def test_json_shows_a_usage_limit_beside_the_state(house, task):
     house.task(limited=LIMIT, steps=[house.step(status="pending", limit=LIMIT)])
     told = json.loads(task("status", "tidy", "--json").out)
     assert told["state"] == "running"
@@ -398,7 +398,7 @@ def test_a_page_that_does_not_read_is_one_sentence(house, task, paged, content):
     assert said.err.count("\n") == 1
 
 
-def test_a_task_that_the_daemon_has_not_begun_is_told_so(house, task):
+def test_requested_task_is_shown_as_such(house, task):
     house.asked_for("tidy-0a1b2c3d")
     said = task("status", "tidy")
     assert said.code == 6

@@ -72,7 +72,7 @@ def test_a_step_that_is_tried_again_by_itself_was_not_rejected() -> None:
     assert line.endswith("tried again")
 
 
-def test_a_subtask_that_is_set_aside_is_told_once() -> None:
+def test_subtask_set_aside_is_shown_once() -> None:
     steps = [step(f"{agent}:a", "set_aside", why="no good") for agent in ("dev", "test", "review")]
     line, reason = shown(*steps)
     assert line.endswith("set aside")
@@ -96,7 +96,7 @@ def test_who_is_at_work_is_one_line() -> None:
     assert follower.at_work([step("dev:a")], 165.0, WIDTH) == ""
 
 
-def test_a_step_that_waits_for_an_answer_is_at_no_attempt_that_nobody_began() -> None:
+def test_blocked_step_shows_only_begun_attempts() -> None:
     before = (step("dev:a", "working", attempts=3, tries=3), step("test:a", "working", attempts=3, tries=3))
     again = (
         step("dev:a", "blocked", attempts=4, tries=3, said="Rejected by test:a: it leaks"),

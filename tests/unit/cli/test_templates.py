@@ -24,7 +24,7 @@ def test_a_new_user_sees_what_ships_and_where_their_own_go(house, task):
     )
 
 
-def test_their_own_are_found_beside_those_that_ship_and_come_first(house, task, put):
+def test_own_templates_come_before_shipped_ones(house, task, put):
     put("config/agent-orchestrator/templates", "mine")
     put("config/agent-orchestrator/templates", "tidy", "Tidy my way.")
     put("more", "mine", "Not this one.")

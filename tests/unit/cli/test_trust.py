@@ -67,7 +67,7 @@ def test_a_beat_that_is_a_pipe_is_not_waited_for(house, task):
 
 
 @by_root
-def test_a_journal_of_another_user_is_not_told(house, task):
+def test_journal_of_another_user_is_not_shown(house, task):
     folder = house.task("t-00000001") / "journal"
     folder.mkdir()
     segment = folder / "0000000001.jsonl"

@@ -71,7 +71,7 @@ def unquoted(value: str) -> list[str]:
     return [word.replace("%%", "%") for word in shlex.split(value)]
 
 
-def test_systemds_unit_says_what_the_daemon_is_and_how_it_is_looked_after(program):
+def test_systemd_unit_describes_the_daemon_and_its_watchdog(program):
     text = Systemd(Path("/home/user")).rendered("/state", ENVIRON)
     assert MARK in text.splitlines()[0]
     said = settings_of(text)
@@ -137,7 +137,7 @@ def test_launchds_unit_is_a_property_list_that_says_the_same(program):
     }
 
 
-def test_without_the_command_beside_it_the_module_is_run_from_where_it_is_found(tmp_path, monkeypatch):
+def test_unit_runs_the_module_without_the_console_script(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     said = settings_of(Systemd(tmp_path).rendered("/state", ENVIRON))
     words = [str(tmp_path / "python"), "-P", "-m", "orchestrator.cli", "daemon", "run"]

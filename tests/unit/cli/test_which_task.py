@@ -34,7 +34,7 @@ def test_the_current_folder_or_one_above_it_settles_it(house, task, monkeypatch)
     assert task("status", "tidy", "--json").json["id"] == "tidy-00000001"
 
 
-def test_a_folder_here_that_was_never_started_is_not_mistaken_for_another(house, task, monkeypatch):
+def test_unstarted_folder_here_is_not_another_task(house, task, monkeypatch):
     house.task("tidy-00000002", project="/other")
     (house.project / "tasks" / "tidy").mkdir(parents=True)
     monkeypatch.chdir(house.project)
@@ -52,7 +52,7 @@ def test_a_project_without_that_task_says_so(house, task):
     assert said.err.endswith(f"\n  tidy-0a1b2c3d  {house.project}\n")
 
 
-def test_a_damaged_task_is_taken_for_the_one_that_is_meant_only_if_no_other_is(house, task, monkeypatch):
+def test_damaged_task_is_meant_only_if_no_other_is(house, task, monkeypatch):
     (house.home("tidy-00000001") / "state.json").write_text("{")
     (house.project / "tasks" / "tidy").mkdir(parents=True)
     monkeypatch.chdir(house.project)
@@ -160,7 +160,7 @@ def test_a_task_called_like_an_agent_is_the_task(house, task):
     assert task("logs", "dev").out == "the log of the PM\n"
 
 
-def test_an_unknown_first_word_is_no_task_where_there_are_several(house, task):
+def test_unknown_first_word_is_no_task_among_several(house, task):
     house.task()
     house.task("other-00000002", project="/other")
     said = task("logs", "tydi")

@@ -37,7 +37,7 @@ def journal(house):
     return folder
 
 
-def test_decisions_are_told_newest_last_beneath_their_day(task, journal):
+def test_decisions_are_listed_newest_last_by_day(task, journal):
     lines = task("why", "tidy").out.splitlines()
     assert lines[0].startswith("2025-11-2")
     assert "tidy was started in /shop" in lines[1]
@@ -85,7 +85,7 @@ def test_what_the_journal_does_not_know_is_said(house, task, journal):
     assert task("why", "new").err == "task: the journal of new says nothing\n"
 
 
-def test_what_was_compressed_is_told_as_well(task, journal):
+def test_compressed_segments_are_shown(task, journal):
     plain = journal / "0000000001.jsonl"
     (journal / "0000000001.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
     both = task("why", "tidy").out
@@ -94,7 +94,7 @@ def test_what_was_compressed_is_told_as_well(task, journal):
     assert both.count("tidy was started in /shop") == 1
 
 
-def test_no_secret_is_told(house, task):
+def test_secrets_are_masked(house, task):
     folder = house.task() / "journal"
     folder.mkdir()
     said = line(1, "answered", question="q1", text="use token=hunter2hunter2")

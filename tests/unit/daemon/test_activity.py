@@ -91,7 +91,8 @@ def test_a_moment_to_come_is_now() -> None:
     assert kept.seen(AT + 5).recorded_at == AT + 5
 
 
-def test_on_a_box_whose_clock_differs_a_line_is_of_when_it_came_here() -> None:
+def test_record_from_a_box_is_dated_by_its_arrival() -> None:
+    """The box's clock differs."""
     kept = Kept()
     kept.run = replace(kept.run, host="box")
     kept.grows(call(1, AT + 10))
@@ -126,7 +127,7 @@ def test_of_runs_that_are_gone_nothing_is_kept() -> None:
     assert (kept.tails._read, kept.activities.novel()) == ({}, {})
 
 
-def test_a_program_that_keeps_no_records_tells_nothing() -> None:
+def test_program_without_records_yields_no_activity() -> None:
     kept = Kept()
     kept.grows(call(1, AT + 1))
     kept.activities.take(kept.run, Aider(), kept.tails.new(kept.run, AT + 9))
@@ -134,7 +135,7 @@ def test_a_program_that_keeps_no_records_tells_nothing() -> None:
     assert kept.activities.novel() == {}
 
 
-def test_a_transcript_that_grows_by_repetitions_is_no_sign_of_work(bench: Bench) -> None:
+def test_repetitions_in_a_transcript_are_no_progress(bench: Bench) -> None:
     state = bench.story.state
     run = replace(bench.run, transcript=TRANSCRIPT)
     state = replace(state, runs=state.runs.with_run(run))
@@ -165,7 +166,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(monkeypatch)
 
 
-def test_the_daemon_tells_its_mind_what_matters_and_no_more(bench: Bench) -> None:
+def test_only_relevant_activity_becomes_a_fact(bench: Bench) -> None:
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
     context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: str(bench.clock.now()))
     engine: Any = Engine(bench)

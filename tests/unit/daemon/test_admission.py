@@ -78,7 +78,7 @@ class Tasks:
         return [int(key.partition("/")[0]) for key in self.executor.given[::2]]
 
 
-def test_more_than_the_cap_wait_and_the_oldest_goes_first_when_one_is_gone():
+def test_launches_beyond_the_cap_wait_oldest_first():
     tasks = Tasks("alpha", "alpha", "alpha", "alpha", pools=(Pool("farm", ("alpha", "beta"), 2),))
     assert tasks.begin() == [0, 1]
     assert tasks.launched() == []

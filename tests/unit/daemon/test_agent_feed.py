@@ -36,7 +36,8 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(monkeypatch)
 
 
-def test_an_event_on_which_a_rule_errs_is_let_go_and_the_next_one_is_heard(bench: Bench) -> None:
+def test_event_that_a_rule_fails_on_is_skipped(bench: Bench) -> None:
+    """The next one is read."""
     world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
     context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
     engine: Any = Engine(bench)

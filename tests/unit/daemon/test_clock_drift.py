@@ -6,14 +6,14 @@ from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.testing.fake_clock import FakeClock
 
 
-def test_time_that_only_passes_is_no_news() -> None:
+def test_passing_time_makes_no_fact() -> None:
     clock = FakeClock()
     drift = Drift(clock)
     clock.advance(86_400)
     assert drift.look() is None
 
 
-def test_a_suspend_is_told_once() -> None:
+def test_suspend_is_one_fact() -> None:
     clock = FakeClock()
     drift = Drift(clock)
     clock.suspend(28_800)
@@ -21,7 +21,7 @@ def test_a_suspend_is_told_once() -> None:
     assert drift.look() is None
 
 
-def test_a_clock_that_is_set_is_told_apart_from_a_suspend() -> None:
+def test_set_clock_differs_from_a_suspend() -> None:
     clock = FakeClock()
     drift = Drift(clock)
     clock.jump(-3600)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.actions.dispatcher import SECOND_LOOK, Dispatcher
+from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.actions.run_endings import SECOND_LOOK
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters as Around
@@ -71,16 +72,16 @@ def world():
     assert not world.complaints
 
 
-def test_a_run_that_was_told_to_end_and_could_not_even_be_launched_is_left_alone(world):
+def test_ending_run_that_never_launched_is_left_alone(world):
     (task,) = world.tasks().values()
     (run,) = task.engine.state.live_runs
     assert run.life is Life.STARTING
     task.doing.act(task.engine.state, task.where, End("a-1", run.id))
-    assert task.doing.moments(task.engine.state), "it is killed after the grace"
+    assert task.doing.endings.moments(task.engine.state), "it is killed after the grace"
     task.feed(LaunchFailed(world.clock.now(), "a-2", run.id, "no window could be made", again=False))
     assert not task.engine.state.runs[run.id].live
     task.see_what_is_due()
-    assert not task.doing.moments(task.engine.state)
+    assert not task.doing.endings.moments(task.engine.state)
 
 
 @pytest.mark.parametrize("grace", [10.0, SECOND_LOOK])
@@ -92,7 +93,7 @@ def test_run_is_asked_to_end_twice_before_it_is_killed(grace):
 
     def until(moment):
         """Let time pass to a moment that the task wants to be woken at."""
-        assert doing.moments(story.state) == [pytest.approx(clock.now() + moment)]
+        assert doing.endings.moments(story.state) == [pytest.approx(clock.now() + moment)]
         doing.see_what_is_due(story.state, PLACES)
         assert ends.taken() == []
         clock.advance(moment)
@@ -107,13 +108,13 @@ def test_run_is_asked_to_end_twice_before_it_is_killed(grace):
     assert until(grace) == [(run, True)]
     assert until(grace) == [(run, True)]
     doing.gone(run)
-    assert doing.moments(story.state) == []
+    assert doing.endings.moments(story.state) == []
 
 
 def test_forestalled_run_is_not_asked_to_end():
     story, ends, clock = Story().planned("a"), Ends(), FakeClock()
     run, doing = story.run_of("dev:a").id, at_hand(ends, clock, 10.0)
-    doing.fence(story.state, run)
+    doing.endings.fence(story.state, run)
     clock.advance(3600)
     doing.see_what_is_due(story.state, PLACES)
     assert ends.taken() == [(run, None)]

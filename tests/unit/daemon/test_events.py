@@ -12,7 +12,7 @@ from orchestrator import layout
 from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.model.event import EventKind, Failure
-from orchestrator.model.permission import Policy, Ruling
+from orchestrator.model.permission import PermissionDecision, Policy
 from orchestrator.model.run import Run
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
@@ -76,7 +76,7 @@ def taken(prompt: str) -> dict[str, str]:
         ("# Agent: dev \nDo it;\n", False),
     ],
 )
-def test_a_receipt_says_whether_it_is_the_order_to_the_byte_and_journals_none_of_it(bench, prompt, whole):
+def test_receipt_compares_the_order_without_journaling_it(bench, prompt, whole):
     name = bench.tell(taken(prompt))
     (fact,) = bench.facts()
     assert (fact.name, fact.run, fact.whole) == (name, bench.run.id, whole)
@@ -93,7 +93,7 @@ def test_events_come_in_the_order_in_which_they_came(bench):
 @pytest.mark.parametrize(
     "raw", [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b'{"a":' * 100 + b"1" + b"}" * 100, b'{"a":NaN}']
 )
-def test_what_does_not_read_is_no_event_and_whoever_waits_goes_its_own_way(bench, raw):
+def test_unreadable_event_lets_its_program_go_on(bench, raw):
     name = bench.tell(None, waits=True, raw=raw or b" ")
     assert bench.facts() == []
     assert bench.answer(name) == b""
@@ -113,7 +113,8 @@ def test_what_speaks_for_no_run_that_lives_is_no_fact(bench, run):
     assert bench.facts() == []
 
 
-def test_a_name_that_is_none_is_taken_away_and_one_in_the_making_is_left(bench):
+def test_invalid_event_names_are_removed(bench):
+    """A temporary name stays."""
     folder = layout.task_events(HOME)
     bench.files.write(folder / "nonsense", b"{}")
     bench.files.write(folder / ".r-1.2.3", b"{}")
@@ -126,13 +127,13 @@ def asks(tool: str, **given: str) -> dict[str, object]:
     return {**told, "tool_name": tool, "tool_input": given}
 
 
-def test_a_wish_is_judged_with_its_paths_as_they_really_are(bench):
+def test_tool_request_is_judged_by_resolved_paths(bench):
     bench.tell(asks("Write", file_path="src/../x.py"), waits=True)
     (fact,) = bench.facts()
     assert fact.waits
     assert fact.event.tool_request.paths == ("/state/worktrees/demo-1/a/x.py",)
     assert fact.event.tool_request.inside
-    assert fact.judgement.ruling is Ruling.ALLOW
+    assert fact.judgement.decision is PermissionDecision.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -142,17 +143,17 @@ def test_a_way_out_of_its_folders_is_not_inside(bench, path):
     bench.tell(asks("Write", file_path=path), waits=True)
     (fact,) = bench.facts()
     assert not fact.event.tool_request.inside
-    assert fact.judgement.ruling is not Ruling.ALLOW
+    assert fact.judgement.decision is not PermissionDecision.ALLOW
 
 
-def test_it_may_write_its_handoff_and_its_artifacts_and_not_those_of_others(bench):
+def test_run_may_write_only_its_own_handoff_and_artifacts(bench):
     for where in ("handoffs/dev-1.md", "artifacts/code/a/x.md", "scratchpad/dev/x"):
         bench.tell(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
     bench.tell(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
     assert [fact.event.tool_request.inside for fact in bench.facts()] == [True, True, True, False]
 
 
-def test_a_transcript_is_believed_only_where_its_program_keeps_them(bench):
+def test_transcript_path_must_be_where_its_program_writes(bench):
     bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
     bench.tell(taken("x") | {"transcript_path": "/etc/shadow"})
     bench.tell(taken("x") | {"transcript_path": "/home/user/.claude/projects/../../../../etc/shadow"})
@@ -185,7 +186,7 @@ def test_what_a_failed_turn_said_is_cut_and_redacted(bench):
         ({}, None),
     ],
 )
-def test_a_time_that_is_told_on_a_box_is_of_its_zone(bench, environ, moments):
+def test_reset_time_from_a_box_is_in_its_zone(bench, environ, moments):
     """Codex names none. Where that of the box is not known the time is not taken for ours."""
     far = replace(bench.run, host="me@box")
     bench.story.state = replace(bench.story.state, runs=bench.story.state.runs.with_run(far))

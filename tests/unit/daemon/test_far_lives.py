@@ -73,7 +73,7 @@ def test_what_was_seen_before_a_launch_says_nothing_of_it(story: Story) -> None:
     assert far_facts_of(cast("Any", Boxes()), HOME, run, AT) == []
 
 
-def test_one_that_was_forestalled_never_began_and_may_be_tried_again(story: Story) -> None:
+def test_fenced_launch_never_began_and_may_be_retried(story: Story) -> None:
     (failed,) = far_facts_of(saw(Standing.GONE, None, ENDED_EARLY), HOME, starting(story), AT)
     assert isinstance(failed, LaunchFailed)
     assert failed.again

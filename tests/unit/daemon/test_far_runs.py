@@ -150,7 +150,8 @@ PROBLEMS = [OSError(28, "No space left on device"), Refused("the folder there is
 
 
 @pytest.mark.parametrize("error", PROBLEMS)
-def test_a_run_that_may_be_on_its_way_there_has_not_failed_because_it_cannot_be_launched_again(error):
+def test_possibly_launched_run_has_not_failed(error):
+    """It may be on its way there, though it cannot be launched again."""
     desk = Desk(OneBox(error))
     desk.files.write(desk.folder / LAUNCHED, b"")
     assert not desk.launch()
@@ -185,10 +186,10 @@ def test_power_cut_here_keeps_the_answer_to_a_far_run():
     assert desk.files.entry(layout.run_answers(desk.folder) / "e-1") is not None
 
 
-def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
+def test_fenced_run_that_began_anyway_is_left_alone():
     desk = Desk(OneBox())
     desk.boxes.there.lost = True
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     desk.boxes.there.lost = False
     desk.story.feed(RunStarted(desk.story.at, desk.run.id, 4711, "%1"))
     for _ in range(3):
@@ -199,10 +200,10 @@ def test_a_run_that_was_forestalled_and_came_all_the_same_is_left_alone():
 
 def test_one_that_still_has_not_come_is_forestalled_again():
     desk = Desk(OneBox())
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     desk.clock.advance(Settings().limits.termination_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
-    desk.doing.fence(desk.story.state, desk.run.id)
+    desk.doing.endings.fence(desk.story.state, desk.run.id)
     assert desk.boxes.there.told == ["forestall"] * 2
 
 

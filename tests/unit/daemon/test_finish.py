@@ -164,7 +164,7 @@ def test_what_is_on_the_branch_already_stays_below_its_tip(shop):
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_branch_that_was_moved_is_put_back_to_what_was_accepted(shop, lost):
+def test_moved_branch_is_restored_to_what_was_accepted(shop, lost):
     first = shop.makes("one")
     shop.merges("one", first)
     if lost:
@@ -217,21 +217,19 @@ def far():
     return Story(cwd=Location("/repo", "me@box"), bring=Bring.BRANCH).planned("one").state
 
 
-def test_the_work_of_an_agent_on_a_box_is_what_it_committed_there(far):
+def test_work_on_a_box_is_what_was_committed_there(far):
     done = finish.commit(world_of(Adopting(), Bringing(left=True)), far, COMMIT, WHERE, 1.0)
     assert (done.commit, done.files, done.reason, done.left) == ("b" * 40, 2, "", "")
 
 
 @pytest.mark.parametrize(("left", "told"), [(True, "me@box:/repo"), (False, "")])
-def test_where_nothing_new_was_committed_on_a_box_it_is_told_whether_work_lies_there_uncommitted(
-    far, left, told
-):
+def test_uncommitted_work_on_a_box_is_reported(far, left, told):
     done = finish.commit(world_of(Adopting(new=False), Bringing(left=left)), far, COMMIT, WHERE, 1.0)
     assert (done.commit, done.reason, done.left) == ("", "", told)
 
 
 @pytest.mark.parametrize(("before", "left"), [("b" * 40, "me@box:/repo"), ("c" * 40, "")])
-def test_a_commit_that_an_earlier_attempt_handed_in_is_nothing_new(far, before, left):
+def test_commit_of_an_earlier_attempt_is_not_new(far, before, left):
     """What mends it may lie there uncommitted."""
     step = replace(far.steps["dev:one"], attempt=2, last_commit=before)
     again = replace(far, steps=far.steps.with_step(step))
@@ -242,16 +240,14 @@ def test_a_commit_that_an_earlier_attempt_handed_in_is_nothing_new(far, before, 
     assert (clean.commit, clean.left) == ("b" * 40, "")
 
 
-def test_while_nobody_can_tell_what_lies_uncommitted_on_a_box_nothing_is_said_of_the_step(far):
+def test_unreadable_box_tree_leaves_the_step_open(far):
     lost = Bringing(left=Unavailable("me@box is unreachable"))
     with pytest.raises(Unavailable):
         finish.commit(world_of(Adopting(new=False), lost), far, COMMIT, WHERE, 1.0)
 
 
 @pytest.mark.parametrize(("commit", "brought"), [("", ["b" * 40]), ("c" * 40, [])])
-def test_work_that_was_handed_in_for_review_ahead_of_its_commit_is_brought_for_its_judge(
-    far, commit, brought
-):
+def test_work_under_review_is_fetched_before_its_commit(far, commit, brought):
     """Else the reviewer's tree is not there: what it is to look at lies on the box alone."""
     seen: list[str] = []
     workspaces = SimpleNamespace(adopt=lambda _tree, _attempt, brought: seen.append(brought))
@@ -310,7 +306,7 @@ def desk(tmp_path):
     )
 
 
-def test_a_commit_is_not_done_again_while_its_outcome_is_on_the_way(desk, state):
+def test_commit_is_not_repeated_before_its_outcome(desk, state):
     desk.doing.act(state, WHERE, COMMIT)
     desk.doing.act(state, WHERE, COMMIT)
     desk.executor.work()
@@ -319,7 +315,7 @@ def test_a_commit_is_not_done_again_while_its_outcome_is_on_the_way(desk, state)
     assert (desk.git.commits, len(desk.posted)) == (1, 1)
 
 
-def test_a_commit_whose_outcome_was_not_heard_or_not_taken_is_done_again(desk, state):
+def test_commit_without_outcome_is_repeated(desk, state):
     desk.doing.act(state, WHERE, COMMIT)
     desk.executor.work()
     desk.doing.heard(desk.posted[0].fact)

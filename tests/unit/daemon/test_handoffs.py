@@ -95,7 +95,8 @@ def test_a_file_that_is_still_open_for_writing_waits(desk):
 
 
 @pytest.mark.parametrize("end", ["", "\n"])
-def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(desk, end):
+def test_report_of_a_killed_writer_is_refused(desk, end):
+    """Even if it reads well."""
     desk.put(NAME, GOOD.rstrip() + end)
     if end:
         desk.files.writing.add(HANDOFFS / NAME)
@@ -109,13 +110,14 @@ def test_a_report_whose_writer_was_killed_at_it_is_refused_though_it_reads_well(
     assert desk.scan() == []
 
 
-def test_what_an_agent_had_laid_down_whole_before_it_was_killed_counts(desk):
+def test_complete_report_before_a_kill_counts(desk):
     desk.put(NAME, GOOD)
     (fact,) = desk.scan(done={"explore": Stopped.KILLED})
     assert fact.report is not None
 
 
-def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_live_on_or_to_have_ended(desk):
+def test_report_without_final_newline_waits_for_its_writer(desk):
+    """It counts once its writer is known to live on, or to have ended."""
     desk.put(NAME, GOOD.rstrip())
     assert desk.scan() == []
     assert desk.intake.unsettled
@@ -126,7 +128,7 @@ def test_a_report_without_a_last_line_break_counts_once_its_writer_is_known_to_l
     assert desk.scan(done={"explore": Stopped.RUN})[0].report is not None
 
 
-def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(desk):
+def test_half_a_report_is_refused_after_the_settle_time(desk):
     desk.put(NAME, "# Handoff: explore\n")
     assert desk.scan() == []
     desk.now += Limits().settle_time
@@ -135,14 +137,14 @@ def test_half_a_report_waits_until_it_is_quiet_and_is_then_refused_with_lines(de
     assert "Status" in str(fact.faults[0])
 
 
-def test_half_a_report_of_a_writer_that_is_gone_is_as_whole_as_it_gets(desk):
+def test_half_a_report_of_an_ended_writer_is_read_at_once(desk):
     desk.put(NAME, "# Handoff: explore\n")
     desk.files.writing.add(HANDOFFS / NAME)
     (fact,) = desk.last_words()
     assert fact.faults
 
 
-def test_last_words_are_what_is_new_what_was_in_the_making_and_what_was_changed_at_last(desk):
+def test_final_scan_finds_new_unfinished_and_changed_files(desk):
     desk.put(NAME, GOOD)
     desk.put("explore-20251127-153000.md", GOOD)
     assert len(desk.scan()) == 2
@@ -174,7 +176,7 @@ def test_for_last_words_nothing_of_others_is_looked_at_again(desk, monkeypatch):
     assert looked == [NAME]
 
 
-def test_changed_content_under_an_old_name_is_news(desk):
+def test_changed_content_under_an_old_name_is_a_fact(desk):
     desk.put(NAME, GOOD)
     first = desk.scan()[0].sha256
     desk.now += 1
@@ -253,7 +255,8 @@ def landed_misnamed(desk, name, text):
 @pytest.mark.parametrize(
     "name", ["explore-report.md", "explore.md", "explore_20251127.txt", "explore-20251127.md"]
 )
-def test_a_misnamed_report_is_asked_for_again_if_the_name_says_whose(desk, name):
+def test_misnamed_report_is_requested_again(desk, name):
+    """If its name says whose it is."""
     fact = landed_misnamed(desk, name, GOOD)
     assert isinstance(fact, ReportLanded)
     assert (fact.instance, fact.report) == ("explore", None)
@@ -281,14 +284,14 @@ def test_or_if_the_report_says_whose(desk):
         ("pm-order.md", GOOD),
     ],
 )
-def test_what_else_is_misnamed_is_told_and_no_agent_loses_its_turn_by_it(desk, name, text):
+def test_other_misnamed_files_are_only_noticed(desk, name, text):
     desk.put(name, text)
     desk.now += Limits().settle_time
     (fact,) = desk.scan()
     assert isinstance(fact, Intruded)
 
 
-def test_a_misnamed_report_that_names_anothers_run_is_told(desk):
+def test_misnamed_report_of_another_run_is_noticed(desk):
     (run,) = desk.state.live_runs
     known = replace(run, id="r-9", instance="dev")
     desk.state = replace(desk.state, runs=desk.state.runs.with_run(known))
@@ -314,7 +317,7 @@ def test_what_is_being_saved_is_waited_for_and_costs_nothing(desk, name):
 
 
 @pytest.mark.parametrize("over", ["gone", "long"])
-def test_what_was_being_saved_and_never_was_is_told(desk, over):
+def test_temporary_file_that_stays_is_noticed(desk, over):
     desk.put(f"{NAME}.tmp.1", GOOD)
     assert desk.scan() == []
     if over == "long":
@@ -339,13 +342,13 @@ def test_what_is_being_saved_when_a_turn_is_over_is_waited_for(desk):
 
 
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE, Kind.FOLDER])
-def test_what_is_misnamed_and_no_plain_file_is_told(desk, kind):
+def test_misnamed_special_file_is_noticed(desk, kind):
     desk.put("explore-report.md", b"", kind)
     desk.now += Limits().settle_time
     assert isinstance(desk.scan()[0], Intruded)
 
 
-def test_a_file_of_nobody_is_told_and_nothing_else(desk):
+def test_file_of_an_unknown_agent_is_only_noticed(desk):
     desk.put("notes.txt", "hello")
     desk.now += Limits().settle_time
     assert isinstance(desk.scan()[0], Intruded)
@@ -390,7 +393,7 @@ def test_what_was_just_begun_is_looked_at_soon(desk):
     assert desk.intake.look_again(desk.now) == desk.now + 0.5
 
 
-def test_a_clock_that_was_set_back_does_not_put_off_the_next_look(desk):
+def test_clock_set_back_does_not_delay_the_next_look(desk):
     desk.put(NAME, GOOD[:20])
     desk.scan()
     desk.now -= 3600
@@ -412,7 +415,7 @@ def test_a_hidden_folder_of_a_sandbox_is_nobodys_handoff(desk):
     assert [fact.name for fact in desk.scan()] == ["reports"]
 
 
-def test_what_was_seen_half_written_is_whole_when_the_turn_of_its_writer_is_over(desk):
+def test_half_written_file_is_read_when_the_turn_ends(desk):
     desk.put(NAME, GOOD)
     desk.files.writing.add(HANDOFFS / NAME)
     assert desk.scan() == []
@@ -471,7 +474,7 @@ def test_a_decision_that_is_being_written_is_waited_for(asked):
     assert fact.decision.target == "explore"
 
 
-def test_one_that_does_not_read_tells_its_faults(asked):
+def test_invalid_decision_has_its_faults(asked):
     asked.put(PM, DECIDED.format(run=asked.run).replace("ORDER", "GO"))
     asked.now += 5
     (fact,) = asked.scan()
@@ -490,9 +493,10 @@ def test_a_decision_without_a_last_line_end_is_looked_at_again(asked):
     assert fact.decision is not None
 
 
-def test_a_decision_that_is_written_over_an_order_of_the_same_second_is_heard_and_the_order_itself_is_none(
+def test_decision_over_an_order_of_the_same_second_counts(
     asked,
 ):
+    """The order itself is no decision."""
     order = asked.state.runs[asked.run].order
     asked.put(order, f"# Handoff: pm\n**Target:** pm\n**Run:** {asked.run}\n\n## Instructions\nDecide.\n")
     assert asked.scan() == []
@@ -597,7 +601,7 @@ def test_last_words_wait_for_no_calm(desk):
     assert len(desk.last_words()) == 1
 
 
-def test_a_report_that_is_carried_on_is_heard_each_time(desk):
+def test_report_that_grows_is_read_each_time(desk):
     assert len(swapped(desk, seconds=60, every=20)) == 3
     desk.now += 1200
     assert len(swapped(desk, seconds=60, every=20)) == 3

@@ -29,7 +29,7 @@ def refused(contact: HostHealth) -> float:
     return contact.failed(NotLetIn("permission denied", State(Way.REFUSED)))
 
 
-def test_a_box_that_refuses_is_called_again_once_an_hour_though_nobody_says_so() -> None:
+def test_refusing_box_is_tried_once_an_hour() -> None:
     link, now = Link(), 1000.0
     contact = HostHealth("alpha", link, lambda: None, lambda: now, lambda: 0.5)  # type: ignore[arg-type]
     assert refused(contact) == REFUSED

@@ -188,7 +188,7 @@ def bench() -> Iterator[Bench]:
     assert all(channel.closed for channel in made.channels)
 
 
-def test_that_a_run_is_gone_is_known_only_when_all_was_brought_that_it_had_left(bench: Bench) -> None:
+def test_run_has_ended_only_after_its_files_are_here(bench: Bench) -> None:
     bench.there["r-1"] = ALIVE
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     wait_until(lambda: bench.seen("r-1") == ALIVE)
@@ -260,7 +260,8 @@ def test_run_is_not_gone_while_its_report_awaits_a_folder(bench: Bench) -> None:
     wait_until(lambda: bench.seen("r-1") == GONE)
 
 
-def test_what_cannot_be_brought_of_one_task_is_told_once_and_holds_up_no_other(bench: Bench) -> None:
+def test_failed_transfer_of_a_task_holds_up_no_other(bench: Bench) -> None:
+    """It is reported once."""
     bench.there |= {"r-1": ALIVE, "r-2": ALIVE}
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.monitor.keep("t-2", (remote_task("t-2", "r-2"),))
@@ -314,9 +315,10 @@ def test_a_box_where_all_was_brought_is_left_alone_for_its_time(bench: Bench) ->
     assert bench.monitor._due - bench.monitor.steady() <= AGAIN
 
 
-def test_a_box_that_is_lost_is_believed_so_by_the_clock_and_tried_again_when_somebody_says_so(
+def test_lost_box_is_retried_on_request(
     bench: Bench,
 ) -> None:
+    """It counts as lost by the clock."""
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.lost = Unreachable("no route, for 0 min")
@@ -364,7 +366,8 @@ def test_a_task_that_comes_back_to_its_box_is_heeded_again(bench: Bench) -> None
     assert [channel.closed for channel in bench.channels] == [True, False]
 
 
-def test_a_channel_that_ends_leads_to_one_look_and_is_not_made_anew_at_once(bench: Bench) -> None:
+def test_ended_channel_leads_to_one_look(bench: Bench) -> None:
+    """It is not opened again at once."""
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     before = bench.monitor.rounds
@@ -374,7 +377,7 @@ def test_a_channel_that_ends_leads_to_one_look_and_is_not_made_anew_at_once(benc
     assert len(bench.channels) == 1
 
 
-def test_what_was_kept_aside_and_what_was_refused_is_told_to_the_task(bench: Bench) -> None:
+def test_files_set_aside_or_refused_are_reported(bench: Bench) -> None:
     bench.sync(remote_task("t-1")).comes = Pulled(
         kept=(("artifacts/a", "artifacts/a.kept-1"),), refused=(("b", "a link"),)
     )
@@ -393,9 +396,7 @@ def test_what_was_kept_aside_and_what_was_refused_is_told_to_the_task(bench: Ben
         (Part.RUNS, (1, 1, 1, 0)),
     ],
 )
-def test_what_a_channel_tells_is_looked_at_and_nothing_else(
-    bench: Bench, part: Part, done: tuple[int, ...]
-) -> None:
+def test_only_what_a_channel_reports_is_looked_at(bench: Bench, part: Part, done: tuple[int, ...]) -> None:
     for task in ("t-1", "t-2"):
         bench.monitor.keep(task, (remote_task(task, "r-1"),))
     wait_until(lambda: len(bench.syncs) == 2)
@@ -414,7 +415,7 @@ def test_what_a_channel_tells_is_looked_at_and_nothing_else(
     wait_until(told)  # a round of the beginning may still be under way
 
 
-def test_what_is_large_holds_up_neither_an_exit_nor_the_handoffs_of_another_task(bench: Bench) -> None:
+def test_large_files_hold_up_no_exit_and_no_handoff(bench: Bench) -> None:
     for task in ("t-1", "t-2"):
         bench.monitor.keep(task, (remote_task(task, f"r-{task}"),))
     bench.there |= {"r-t-1": ALIVE, "r-t-2": ALIVE}
@@ -435,7 +436,7 @@ def test_what_is_large_holds_up_neither_an_exit_nor_the_handoffs_of_another_task
     assert second.hauls == hauled
 
 
-def test_a_box_that_grants_too_few_sessions_is_asked_and_not_listened_to(bench: Bench) -> None:
+def test_box_with_few_sessions_is_polled(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     assert [channel.closed for channel in bench.channels] == [False]
@@ -492,7 +493,7 @@ def test_task_knows_nothing_of_its_runs_while_its_pulls_fail(bench: Bench) -> No
     assert bench.monitor.pulled_at > brought
 
 
-def test_artifacts_that_do_not_come_leave_the_runs_known(bench: Bench) -> None:
+def test_missing_artifacts_do_not_hide_runs(bench: Bench) -> None:
     bench.sync(remote_task("t-1")).hauled_comes = Pulled(more=True, ended="the disk here is full")
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
@@ -501,7 +502,7 @@ def test_artifacts_that_do_not_come_leave_the_runs_known(bench: Bench) -> None:
     assert bench.monitor.belief_for("t-1") == bench.monitor.belief
 
 
-def test_box_that_answers_with_rubbish_tells_nothing_of_any_task(bench: Bench) -> None:
+def test_rubbish_from_a_box_changes_no_belief(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.lost = Unavailable("it told what is no answer")
@@ -512,7 +513,7 @@ def test_box_that_answers_with_rubbish_tells_nothing_of_any_task(bench: Bench) -
     assert not belief.reachable
 
 
-def test_pull_that_failed_is_tried_again_soon_and_at_once_when_asked(bench: Bench) -> None:
+def test_failed_pull_is_retried_soon_or_on_request(bench: Bench) -> None:
     """Not at the next round by schedule, which is minutes away."""
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
@@ -526,7 +527,7 @@ def test_pull_that_failed_is_tried_again_soon_and_at_once_when_asked(bench: Benc
     wait_until(lambda: not bench.monitor.troubles)
 
 
-def test_run_that_ends_while_all_is_brought_is_gone_in_that_round(bench: Bench) -> None:
+def test_run_that_ends_during_a_pull_is_seen_in_it(bench: Bench) -> None:
     """It was seen alive, and its exit came: its last handoffs were brought behind that."""
     bench.there["r-1"] = ALIVE
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.actions.dispatcher import Dispatcher
+from orchestrator.daemon.actions.housekeeping import Housekeeping
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.daemon.core.worker_pool import InlineExecutor
@@ -70,7 +70,7 @@ def house(trees):
         Path("/pm"),
         lambda *_: (),
     )
-    return Dispatcher(context, "demo-1", HOME)
+    return Housekeeping(context, "demo-1", HOME)
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_what_a_judge_changes_is_named(judging: Bench) -> None:
 
 
 @pytest.mark.parametrize("record", [b"", b"4711 99"])
-def test_without_a_record_of_before_nobody_can_tell(working: Bench, record: bytes) -> None:
+def test_without_a_baseline_changes_are_unknown(working: Bench, record: bytes) -> None:
     """An older version wrote the second: by that, everything would seem to be changed."""
     working.adapters.files.write(working.record(), record)
     assert working.inspected().changed is None

@@ -103,9 +103,7 @@ def test_a_conversation_that_was_kept_is_gone_on_with(runtime: str, kept: bytes)
     ("runtime", "kept"),
     [("claude", LOST), ("claude", b""), ("claude", None), ("gemini", SAID), ("gemini", None)],
 )
-def test_one_that_was_lost_is_begun_anew_instead_of_a_run_that_ends_at_once(
-    runtime: str, kept: bytes | None
-) -> None:
+def test_lost_tree_is_made_anew_before_the_launch(runtime: str, kept: bytes | None) -> None:
     argv = argv_of(runtime, kept)
     assert "--session-id" in argv
     assert SESSION not in argv

@@ -32,7 +32,7 @@ def held(state) -> bool:
     return False
 
 
-def test_a_second_one_is_refused_and_told_of_the_first(lock, tmp_path, monkeypatch):
+def test_second_daemon_is_refused_with_the_pid_of_the_first(lock, tmp_path, monkeypatch):
     monkeypatch.setattr("orchestrator.daemon.process.lock.PATIENCE", 0.0)
     with pytest.raises(Refused, match=f"a daemon runs already, pid {os.getpid()}"):
         DaemonLock(tmp_path)
@@ -50,7 +50,8 @@ def test_what_is_started_does_not_hold_the_lock_on(tmp_path):
         child.communicate(b"\n")
 
 
-def test_a_successor_holds_it_on_without_a_gap_and_does_not_hand_it_to_others(tmp_path):
+def test_successor_keeps_the_lock_without_a_gap(tmp_path):
+    """It passes it to no child."""
     lock = DaemonLock(tmp_path)
     number = lock.handed_on()
     assert os.get_inheritable(number)
@@ -104,7 +105,7 @@ def test_a_number_that_is_not_our_lock_is_not_believed(tmp_path, what):
         os.close(number)
 
 
-def test_another_daemon_that_is_quicker_is_respected_by_a_successor_too(tmp_path, monkeypatch):
+def test_successor_respects_a_quicker_daemon(tmp_path, monkeypatch):
     monkeypatch.setattr("orchestrator.daemon.process.lock.PATIENCE", 0.0)
     other = DaemonLock(tmp_path)
     number = os.open(
@@ -132,7 +133,7 @@ class _Clock:
         raise AssertionError
 
 
-def test_a_beat_tells_by_both_clocks_and_when_the_next_is_due(tmp_path):
+def test_heartbeat_has_both_clocks_and_the_next_due_time(tmp_path):
     beat(DiskFiles(), tmp_path, 900.0, _Clock(), 5.0, {"stamp": "none"})
     assert json.loads((tmp_path / "daemon.beat").read_text()) == {
         "pid": os.getpid(),

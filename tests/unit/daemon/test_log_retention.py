@@ -93,7 +93,7 @@ def test_nothing_is_touched_that_may_still_be_wanted(attic: LogRetention, step, 
     assert names(folder) == before
 
 
-def test_a_run_that_no_journal_knows_is_packed_only_if_it_has_ended(attic: LogRetention) -> None:
+def test_unknown_run_is_packed_only_after_its_end(attic: LogRetention) -> None:
     ended, unknown = lay_down(attic, "r1", b"one\n"), lay_down(attic, "r2", b"two\n", ended=None)
     attic.tidy(state(), BOUNDS, NOW)
     assert "pane.log.gz" in names(ended)
@@ -114,7 +114,7 @@ def test_cut_off_on_the_way_it_is_packed_again(attic: LogRetention) -> None:
     assert "pane.log" not in names(folder)
 
 
-def test_the_oldest_go_when_there_is_too_much_and_only_of_settled_steps(attic: LogRetention) -> None:
+def test_oldest_logs_of_settled_steps_are_removed_first(attic: LogRetention) -> None:
     old, young, open_ = (
         lay_down(attic, run, os.urandom(6_000), ended=NOW - age)
         for run, age in (("r1", 300), ("r2", 200), ("r3", 900))
@@ -152,7 +152,7 @@ def test_a_second_time_costs_no_look_into_the_folders(attic: LogRetention, monke
     assert attic.home / "runs" / "r1" not in looked
 
 
-def test_a_reply_that_nobody_took_goes_and_what_waits_to_be_heard_stays(attic: LogRetention) -> None:
+def test_unread_replies_are_removed_and_requests_stay(attic: LogRetention) -> None:
     folder = attic.home / "requests"
     folder.mkdir()
     for name, age in (("1.reply.json", 61), ("2.reply.json", 59), ("3.json", 5000)):

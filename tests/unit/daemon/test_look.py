@@ -74,7 +74,7 @@ def test_one_that_does_nothing_shows_nothing() -> None:
     assert (sight.dialog, sight.listens) == ("", False)
 
 
-def test_processor_time_is_told() -> None:
+def test_look_reports_processor_time() -> None:
     desk = Desk(computes=0.5)
     desk.clock.advance(1800)
     assert desk.sight().cpu == pytest.approx(900, abs=5)
@@ -115,7 +115,7 @@ def test_artifacts_since_its_order_are_named() -> None:
     assert desk.sight().artifacts == ("survey.md",)
 
 
-def test_a_dialog_is_told_with_what_its_screen_shows() -> None:
+def test_look_reports_a_dialog_with_its_screen() -> None:
     desk = Desk()
     desk.process.say("Overwrite parser.py? [y/N]")
     sight = desk.sight()
@@ -157,7 +157,8 @@ def test_nothing_is_typed_into_a_dialog_or_a_pane_that_is_gone() -> None:
     assert not desk.process.typed
 
 
-def test_a_frozen_tmux_leaves_it_unknown_and_it_is_not_tried_again() -> None:
+def test_frozen_tmux_leaves_delivery_unknown() -> None:
+    """The line is not typed again."""
     desk = Desk()
     desk.host.frozen = True
     assert nudged(desk) is Delivery.UNKNOWN
@@ -166,7 +167,7 @@ def test_a_frozen_tmux_leaves_it_unknown_and_it_is_not_tried_again() -> None:
     assert not desk.process.typed
 
 
-def test_a_screen_that_a_rule_of_its_program_knows_for_a_failure_is_told_with_the_line(monkeypatch) -> None:
+def test_look_reports_a_failure_with_its_screen_line(monkeypatch) -> None:
     monkeypatch.setitem(ROLES, "explore", replace(ROLES["explore"], runtime="codex"))
     desk = Desk()
     shown = (Path(__file__).parents[2] / "fixtures/clis/codex/failed_credit_gone.txt").read_text()

@@ -17,7 +17,7 @@ from tests.simulation.engine.world import World, listening
 
 
 @pytest.mark.parametrize("spared", [0, 1], ids=["the segment", "the line"])
-def test_a_journal_that_fails_under_a_request_ends_the_daemon_and_the_next_one_hears_it(spared):
+def test_journal_failure_ends_the_daemon(spared):
     """A refusal would be a guess: the line may be on the disk, and the next one would bear the same number."""
     world = World(Scenario("loop"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
     (user_task,) = world.user_tasks
@@ -78,7 +78,7 @@ def test_a_start_has_every_lost_box_called_again():
     assert not world.complaints
 
 
-def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
+def test_reports_are_read_before_a_run_is_declared_gone(monkeypatch):
     """What it left may lie there, and be taken for half written until now (law 5)."""
     world = World(
         Scenario("unended"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
@@ -105,7 +105,7 @@ def test_who_is_said_to_be_gone_is_heard_out_first(monkeypatch):
         own = layout.task_home(box.root, task.id)
         box.files.make_folder(own)
         box.files.write(own / MARK, task.id.encode())
-        (question,) = wait_for(world, lambda: asked(QuestionKind.UNENDED))
+        (question,) = wait_for(world, lambda: asked(QuestionKind.TERMINATION))
         assert not asked(QuestionKind.BOX)
         heard = []
         see_reports = Task.see_reports

@@ -1,4 +1,4 @@
-"""The newsdesk: the daemon's own news, once per incident, and told when the disk has room again."""
+"""The notifier: the daemon's own notifications, once per incident, and sent when the disk has room again."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.core.hints import Hint, NewsHint
+from orchestrator.daemon.core.hints import Hint, NotificationHint
 from orchestrator.daemon.core.notifier import INCIDENT, REST, Notifier
 from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.model.notification import Channel, Notification, NotificationRule
@@ -46,7 +46,7 @@ def made():
     return Desk()
 
 
-def test_a_trouble_that_goes_on_is_told_once_and_again_when_it_comes_anew(made):
+def test_incident_is_notified_once_and_when_it_recurs(made):
     for _ in range(100):
         made.desk.report("rests a", "a rests", "no room")
         made.clock.advance(60)
@@ -57,21 +57,21 @@ def test_a_trouble_that_goes_on_is_told_once_and_again_when_it_comes_anew(made):
     assert made.heard == ["a rests", "b rests", "a rests"]
 
 
-def test_what_the_disk_does_not_take_is_told_when_it_does(made):
+def test_unwritten_notification_is_sent_when_there_is_room(made):
     made.files.fail_next("mkdir", FULL)
     made.desk.report("rests a", "a rests", "no room")
     assert made.heard == []
     assert made.desk.wake_at() == made.clock.now() + REST
-    assert made.hints == [NewsHint()]
+    assert made.hints == [NotificationHint()]
     made.clock.advance(REST)
     made.desk.see_what_is_due()
     assert made.heard == ["a rests"]
     assert made.desk.wake_at() is None
 
 
-def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
+def test_notifier_wakes_when_a_channel_is_due(made):
     answers = iter([SendOutcome(SendResult.REFUSED, "no")])
-    made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.TOLD))
+    made.sender.answer = lambda _: next(answers, SendOutcome(SendResult.DELIVERED))
     made.desk.put(Notification("complete-1", NotificationRule.COMPLETE, "done", "", made.clock.now()))
     wake_at = made.desk.wake_at()
     assert wake_at == made.clock.now() + 10
@@ -84,13 +84,13 @@ def test_it_is_woken_when_a_channel_is_to_be_asked_again_and_not_before(made):
     assert len(made.hints) == 2
 
 
-def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
+def test_one_spool_job_is_queued_at_a_time():
     class Later(InlineExecutor):
         def __init__(self):
             self.work = []
 
         def do(self, key, work):
-            assert key == "daemon/news"
+            assert key == "daemon/notifications"
             self.work.append(work)
 
     executor = Later()
@@ -102,7 +102,20 @@ def test_while_a_look_is_in_hand_nothing_more_is_asked_of_the_hands():
     assert len(executor.work) == 1
     assert made.desk.wake_at() is None
     executor.work.pop()()
-    assert made.heard == ["5 news"]
+    assert made.heard == ["5 notifications"]
+
+
+def test_notifier_takes_over_the_spool_of_an_earlier_version(made):
+    """Before 1.0 it was the folder `news`."""
+    made.desk.put(Notification("question-1", NotificationRule.QUESTION, "t", "x", made.clock.now()))
+    old, new = Path("/s/news/told"), Path("/s/notifications/delivered")
+    (entry,) = made.files.entries(new)
+    made.files.make_folder(old)
+    made.files.rename(new / entry.name, old / entry.name)
+    Notifier(
+        made.files, Path("/s"), NotifySettings(), made.clock, made.sender, InlineExecutor(), made.hints.append
+    )
+    assert [each.name for each in made.files.entries(new)] == [entry.name]
 
 
 def test_an_empty_spool_changes_nothing_and_wakes_nobody(made):
@@ -116,14 +129,14 @@ def test_an_empty_spool_changes_nothing_and_wakes_nobody(made):
     assert made.desk.wake_at() is None
 
 
-def test_a_spool_holds_no_secret_and_nothing_that_acts_on_a_terminal(made):
+def test_spool_holds_no_secrets_and_no_control_codes(made):
     made.desk.put(
         Notification(
             "complete-1", NotificationRule.COMPLETE, "done\x1b[2J", "token=abcdef123456", made.clock.now()
         )
     )
-    (entry,) = made.files.entries(Path("/s/news/told"))
-    data = made.files.read(Path("/s/news/told") / entry.name)
+    (entry,) = made.files.entries(Path("/s/notifications/delivered"))
+    data = made.files.read(Path("/s/notifications/delivered") / entry.name)
     assert b"abcdef123456" not in data
     assert b"u001b" not in data
     assert b"\x1b" not in data

@@ -14,18 +14,21 @@ from orchestrator.daemon.journal.old_names import renewed
 from orchestrator.daemon.journal.store import sealed, unsealed
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Notify
-from orchestrator.model.permission import Act, PermissionRule, Ruling
-from orchestrator.pm.state.changes import QuestionAsked, RequestAcknowledged
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.run import Ending
+from orchestrator.model.tool_request import Judgement
+from orchestrator.pm.state.changes import QuestionAsked, RequestAcknowledged, RuleGiven
 from orchestrator.pm.state.consultation_changes import BriefingExtended, ConsultationBegun
-from orchestrator.pm.state.run_changes import RunOpened, RunSignalled, RunToolRequested
+from orchestrator.pm.state.run_changes import RunEnding, RunOpened, RunSignalled, RunToolRequested
 
 RUN = {
     "id": "r1", "order": "o", "instance": "dev", "agent": "dev", "step": "dev:a", "attempt": 1,
     "purpose": "work", "opened_at": 1.0,
-    "heard": ["e1", "e2"], "told_at": 7.0, "wishes": [3, 4],
+    "heard": ["e1", "e2"], "told_at": 7.0, "wishes": [3, 4], "news_at": 8.0, "ending": "overtaken",
 }  # fmt: skip
 QUESTION = {
-    "id": "q1", "step": "dev:a", "text": "May it?", "options": ["yes"], "asked_at": 1.0,
+    "id": "q1", "step": "dev:a", "text": "May it?", "options": ["yes"], "asked_at": 1.0, "kind": "unended",
     "leave": {"ruling": "allow", "act": "run", "pattern": "make", "source": "task.md"},
 }  # fmt: skip
 
@@ -72,9 +75,44 @@ def test_a_run_and_a_question_keep_their_fields() -> None:
         7.0,
         (3, 4),
     )
+    assert (opened.run.screen_changed_at, opened.run.ending) == (8.0, Ending.SUPERSEDED)
     (asked,) = codec.decoded_changes([read("changes", {"kind": "question_asked", "question": QUESTION})])
     assert isinstance(asked, QuestionAsked)
-    assert asked.question.permission == PermissionRule(Ruling.ALLOW, Act.RUN, "make", "task.md")
+    assert asked.question.kind is QuestionKind.TERMINATION
+    assert asked.question.permission == PermissionRule(PermissionDecision.ALLOW, Act.RUN, "make", "task.md")
+
+
+def test_why_a_run_is_ended() -> None:
+    written = {"kind": "run_ending", "run": "r1", "ending": "overtaken", "at": 1.0}
+    (change,) = codec.decoded_changes([read("changes", written)])
+    assert isinstance(change, RunEnding)
+    assert change.ending is Ending.SUPERSEDED
+
+
+def test_decisions_of_permission_rules() -> None:
+    """They lie deep in task.md's part of a fact, in a judgement and in a rule of the user's."""
+    rule = {"ruling": "deny", "act": "fetch", "pattern": "", "source": "task.md"}
+    expected = PermissionRule(PermissionDecision.DENY, Act.FETCH, "", "task.md")
+    (given,) = codec.decoded_changes([read("changes", {"kind": "rule_given", "rule": rule})])
+    assert given == RuleGiven(expected)
+    said = {"rules": [rule], "otherwise": "ask"}
+    config = {"permissions": said, "agents": {"ruling": {"permissions": said}}}
+    brief = {"title": "t", "goal": "g", "criteria": [], "config": config}
+    changed = codec.decoded_fact(read("fact", {"kind": "brief_changed", "at": 1.0, "brief": brief}))
+    assert isinstance(changed, f.BriefChanged)
+    assert changed.brief.config.permissions.rules == (expected,)
+    assert changed.brief.config.agents["ruling"].permissions.rules == (expected,)
+    landed = {
+        "kind": "event_landed", "at": 1.0, "nonce": "n", "run": "r1", "name": "e", "event": {"kind": "asked"},
+        "judgement": {"ruling": "ask", "why": "no rule"},
+    }  # fmt: skip
+    fact = codec.decoded_fact(read("fact", landed))
+    assert isinstance(fact, f.EventLanded)
+    assert fact.judgement == Judgement(PermissionDecision.ASK, "no rule")
+    state = codec.decoded_state(
+        unsealed(sealed({"n": 3, "snapshot": {"rules": [rule]}}).encode())["snapshot"]
+    )
+    assert state.rules == (expected,)
 
 
 def test_facts_and_actions_under_old_names() -> None:

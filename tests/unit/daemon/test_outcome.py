@@ -11,7 +11,7 @@ from orchestrator.model.agents import Role
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
@@ -67,7 +67,7 @@ def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     assert "task merge" not in told.next
 
 
-def test_a_branch_that_is_gone_or_cannot_be_looked_at_is_said_to_be() -> None:
+def test_missing_or_unreadable_branch_is_reported() -> None:
     state = finished().state
     assert "there is no branch `task/demo`" in outcome_of(state, BranchLook(1.0)).work
     assert "could not be looked at: git hangs" in outcome_of(state, BranchLook(1.0, fault="git hangs")).work
@@ -80,7 +80,7 @@ def test_what_is_merged_already_is_said_to_be() -> None:
     assert told.next == "it is merged already"
 
 
-def test_checks_are_told_before_and_after() -> None:
+def test_outcome_lists_checks_before_and_after() -> None:
     story = Story(checks=("test",), agents={"test": AgentOverrides(check=("make", "test"))})
     story.starts()
     before = story.comes_alive("baseline")
@@ -160,7 +160,7 @@ def test_an_answer_can_be_typed_as_it_is_shown() -> None:
     assert first_answer(replace(asked, options=())) == "TEXT"
 
 
-def test_after_a_rebase_onto_what_has_it_the_branch_has_nothing_beyond_that() -> None:
+def test_rebase_onto_the_work_itself_leaves_no_commits() -> None:
     """The work was merged; that nothing is on the branch reads as if none had been done."""
     told = outcome_of(finished().state, EMPTY)
     assert "nothing is on the branch `task/demo` beyond base" in told.work
@@ -187,7 +187,9 @@ def test_next_is_the_answer_to_a_permission_request() -> None:
     story = Story().planned("a")
     story.comes_alive("dev:a")
     asks = Event(EventKind.ASKED, tool_request=ToolRequest("Bash", Act.RUN, command="make all"))
-    story.tells("dev:a", asks, waits=True, judgement=Judgement(Ruling.ASK, "no rule covers it", 600.0))
+    story.tells(
+        "dev:a", asks, waits=True, judgement=Judgement(PermissionDecision.ASK, "no rule covers it", 600.0)
+    )
     assert story.task() is TaskState.RUNNING
     assert "`task answer" in outcome_of(story.state, None).next
 

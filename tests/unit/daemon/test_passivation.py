@@ -66,7 +66,7 @@ def journal_of(watching):
     return {entry.name: entry.size for entry in watching.world.files.entries(folder)}
 
 
-def test_a_task_that_is_over_is_shelved_when_nothing_came_for_an_hour(watching):
+def test_finished_task_is_passivated_after_an_hour(watching):
     watching.over()
     ended = watching.world.clock.monotonic()
     task = watching.world.tasks()[watching.user_task.id]
@@ -77,7 +77,7 @@ def test_a_task_that_is_over_is_shelved_when_nothing_came_for_an_hour(watching):
     assert watching.world.shown(watching.user_task)["state"] == "complete"
 
 
-def test_its_next_start_is_heard_at_once_and_goes_on_where_it_was(watching):
+def test_start_reactivates_a_passive_task_at_once(watching):
     watching.put_away()
     before = journal_of(watching)
     asked = watching.world.clock.monotonic()
@@ -93,7 +93,7 @@ def test_its_next_start_is_heard_at_once_and_goes_on_where_it_was(watching):
     assert watching.world.counts["replies: done"] == 2
 
 
-def test_a_request_of_which_nothing_was_heard_is_found_by_a_rescan(watching):
+def test_rescan_finds_a_request_to_a_passive_task(watching):
     watching.put_away()
     watching.world.deaf = 1.0
     watching.world.start(watching.user_task, "much more to do", ("that works too",))
@@ -115,7 +115,7 @@ def reads_of(watching, monkeypatch):
     return read
 
 
-def test_a_daemon_that_starts_does_not_read_what_is_shelved(watching, monkeypatch):
+def test_starting_daemon_does_not_read_passive_tasks(watching, monkeypatch):
     watching.put_away()
     read = reads_of(watching, monkeypatch)
     watching.reboot()
@@ -152,7 +152,22 @@ def test_nor_does_it_believe_a_mark_that_does_not_fit(watching, monkeypatch, mar
     assert watching.world.files.read(path) == right
 
 
-def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
+def test_mark_of_an_earlier_version_is_read_and_replaced(watching, monkeypatch):
+    """Before 1.0 it was `shelved.json`."""
+    watching.put_away()
+    files, home = watching.world.files, watching.user_task.home
+    files.rename(layout.task_passivated(home), layout.former_task_passivated(home))
+    read = reads_of(watching, monkeypatch)
+    watching.reboot()
+    assert watching.shelved
+    assert not [path for path in read if "journal" in path.parts]
+    watching.run(lambda: watching.loop.tasks)
+    watching.put_away()
+    assert files.entry(layout.former_task_passivated(home)) is None
+    assert files.entry(layout.task_passivated(home)) is not None
+
+
+def test_passive_task_is_inspected_once_a_day(watching):
     watching.put_away()
     watching.world.save(watching.user_task.handoffs / "pm-20260101-000000.md", b"# Report\n")
     seen = watching.world.clock.monotonic()
@@ -163,7 +178,7 @@ def test_it_is_looked_through_once_a_day_and_what_came_late_is_seen(watching):
     watching.put_away()
 
 
-def test_one_that_was_over_before_there_was_a_shelf_is_shelved_at_the_start(watching):
+def test_finished_task_without_a_mark_is_passivated_at_start(watching):
     """Hundreds of them would take more files than a process may have open."""
     watching.put_away()
     watching.world.files.remove(layout.task_passivated(watching.user_task.home))
@@ -174,7 +189,7 @@ def test_one_that_was_over_before_there_was_a_shelf_is_shelved_at_the_start(watc
     assert not watching.world.tasks()
 
 
-def test_one_that_was_shelved_before_this_life_is_looked_through_soon(watching):
+def test_task_passivated_by_an_earlier_daemon_is_inspected(watching):
     watching.put_away()
     watching.reboot()
     began = watching.world.clock.monotonic()
@@ -182,7 +197,7 @@ def test_one_that_was_shelved_before_this_life_is_looked_through_soon(watching):
     assert watching.world.clock.monotonic() - began <= HOUR
 
 
-def test_no_task_is_shelved_in_which_somebody_works(watching):
+def test_task_at_work_is_not_passivated(watching):
     watching.run(lambda: any(task.engine.state.live_runs for task in watching.world.tasks().values()))
     (task,) = watching.world.tasks().values()
     assert not task.is_over
@@ -204,8 +219,8 @@ def test_a_task_whose_question_waits_is_not_over():
     assert not world.complaints
 
 
-def test_when_it_is_shelved_is_a_setting():
-    settings = Settings(daemon=DaemonSettings(shelve_after=math.inf))
+def test_passivation_delay_is_a_setting():
+    settings = Settings(daemon=DaemonSettings(passivate_after=math.inf))
     world = World(Scenario("shelf"), (UserTask("alpha"),), GOOD, settings, deaf=0.0, slow=False)
     with listening(world):
         world.boot()

@@ -94,7 +94,7 @@ def show(showing, state):
 
 
 @pytest.mark.parametrize("count", [0, 1, FEW, FEW + 1, LARGE])
-def test_state_json_and_its_pages_tell_the_state(files, count):
+def test_state_json_and_its_pages_show_the_state(files, count):
     state, shown = planned(count), Shown(files, HOME)
     for step in (0, count // 2, count - 1):
         state = moved(state, step) if count else state
@@ -112,7 +112,8 @@ def test_of_a_change_only_the_page_is_written_on_which_it_is(files):
     assert size < 64 * 260
 
 
-def test_pages_that_nothing_names_are_removed_also_those_of_an_earlier_life(files):
+def test_unnamed_pages_are_removed(files):
+    """Those of an earlier daemon, too."""
     state = planned(LARGE)
     for each in (Shown(files, HOME), Shown(files, HOME)):
         for step in (1, 2, 500):
@@ -161,7 +162,7 @@ def test_the_documents_of_a_small_plan_are_written_at_once(files, showing):
     assert not showing.behind
 
 
-def test_those_of_a_large_one_keep_to_a_rate_and_the_last_word_is_written(files, clock, showing):
+def test_large_projections_are_rate_limited_and_end_current(files, clock, showing):
     state = planned(LARGE)
     show(showing, state)
     began, size = clock.monotonic(), sum(size for path, size in files.written() if path.parent == FOLDER)
@@ -241,7 +242,7 @@ def test_commands_stay_right_when_a_namesake_appears(files, showing):
     assert f"`task start t --project {ended.project}`" in files.read(layout.task_progress(FOLDER)).decode()
 
 
-def test_a_branch_is_not_counted_between_its_old_tip_and_its_new_base(files, clock):
+def test_branch_is_not_counted_during_a_rebase(files, clock):
     """After `task rebase`: "1 commit, 2 files changed", of which one was in the new base, until the next check-in."""
     looks = []
 

@@ -26,7 +26,7 @@ def put(files, name, content):
     files.put(layout.task_requests(HOME) / name, data)
 
 
-def test_requests_are_heard_oldest_first_and_replies_are_none(files):
+def test_requests_are_read_oldest_first_without_replies(files):
     for name in ("2-b.json", "1-a.json", "1-a.reply.json", "note.txt"):
         put(files, name, {})
     assert requests.waiting(files, HOME) == ["1-a.json", "2-b.json"]
@@ -63,7 +63,7 @@ def test_what_is_no_request_is_refused(files, content):
 
 
 @pytest.mark.parametrize("kind", [Kind.LINK, Kind.PIPE])
-def test_what_is_no_plain_file_is_refused_told_and_taken_away(files, kind):
+def test_request_that_is_no_plain_file_is_removed(files, kind):
     folder = layout.task_requests(HOME)
     files.put(folder / "1-a.json", b"/etc/passwd", kind)
     assert requests.waiting(files, HOME) == ["1-a.json"]

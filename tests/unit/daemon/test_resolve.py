@@ -201,7 +201,7 @@ def test_in_the_users_own_tree_files_are_looked_for_there(tmp_path: Path) -> Non
     assert not desk.look("deadbeef").exists
 
 
-def test_what_git_cannot_tell_now_is_tried_later(desk: Desk) -> None:
+def test_evidence_lookup_is_retried_when_git_fails(desk: Desk) -> None:
     desk.workspaces.fail_next(Unavailable("git hangs"))
     with pytest.raises(Unavailable):
         desk.look("shop/greet.py")

@@ -43,7 +43,7 @@ def test_a_line_longer_than_the_bound_is_written_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("step", ["rename", "write", "append"])
-def test_without_room_nothing_is_lost_that_was_written_and_it_goes_on_when_there_is(step) -> None:
+def test_full_disk_loses_no_log_line_and_logging_resumes(step) -> None:
     files = MemoryFiles()
     files.make_folder(PATH.parent)
     log = RollingLog(files, PATH, 20)
@@ -96,7 +96,7 @@ def test_output_that_goes_elsewhere_is_let_alone(tmp_path: Path) -> None:
     assert elsewhere.read_text().count("line") == 6
 
 
-def test_output_that_was_moved_aside_before_there_was_room_gets_its_new_file(tmp_path: Path) -> None:
+def test_rotated_output_gets_its_new_file_when_there_is_room(tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
     assert "True" in _run(log, old_one(log), tmp_path / "told")
     assert "a child of it" in log.read_text()

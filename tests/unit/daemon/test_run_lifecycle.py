@@ -40,7 +40,8 @@ class Slow:
         return self.looks.pop(0)
 
 
-def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_never_launched_again():
+def test_run_without_files_after_a_power_cut_is_lost():
+    """It is never launched again."""
     story = Story()
     story.starts()
     run = story.comes_alive("explore")
@@ -55,7 +56,8 @@ def test_a_run_that_lived_and_of_which_a_power_cut_left_no_file_is_lost_and_neve
 
 
 @pytest.mark.parametrize("then", [Standing.CLAIMED, Standing.ALIVE, Standing.GONE])
-def test_one_that_claimed_and_told_no_pid_is_lost_unless_it_came_to_that_first(then):
+def test_claimed_run_without_a_pid_is_lost(then):
+    """Unless its pid is written first."""
     story = Story()
     story.starts()
     run = story.run_of("explore")

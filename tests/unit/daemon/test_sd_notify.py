@@ -20,7 +20,7 @@ def manager(request, tmp_path):
         yield address, lambda: ours.recv(4096).decode().split("\n")
 
 
-def test_a_manager_is_told_of_start_beat_and_end(manager):
+def test_service_manager_gets_start_heartbeat_and_end(manager):
     address, told = manager
     notify = SdNotify.taken_from({"NOTIFY_SOCKET": address})
     notify.ready("2 tasks, 1 at work")
@@ -47,7 +47,7 @@ def test_without_a_manager_nothing_is_said(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("address", ["", "/nowhere/at/all", "x" * 200, "@", "relative", "\udcff"])
-def test_a_manager_that_does_not_hear_is_told_of_once_and_ends_nothing(address, caplog):
+def test_deaf_service_manager_is_logged_once(address, caplog):
     notify = SdNotify({"NOTIFY_SOCKET": address})
     for _ in range(3):
         notify.beat("1 tasks")

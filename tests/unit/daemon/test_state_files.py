@@ -115,14 +115,14 @@ def write(files, state):
 
 
 @pytest.mark.parametrize("path", [HOME / "state.json", TASK / "pm_state.json"])
-def test_a_folder_in_the_place_of_a_page_is_kept_under_another_name(files, state, path):
+def test_folder_in_place_of_a_page_is_renamed(files, state, path):
     files.put(path / "notes.txt", b"somebody's work")
     write(files, state)
     assert json.loads(files.read(path))["task"] == "demo"
     assert files.read(path.with_name(f"{path.name}.set-aside-1") / "notes.txt") == b"somebody's work"
 
 
-def test_nothing_in_a_page_acts_on_who_looks_at_it_and_all_of_it_is_there(files, state):
+def test_page_is_complete_and_has_no_control_codes(files, state):
     hostile = "a\x1b[2J\x9b31m\u202egnp\u200b\u2028\U000e0041ü"
     step = replace(state.steps["explore"], title=hostile)
     state = replace(state, steps=state.steps.with_step(step))
@@ -141,7 +141,7 @@ def test_no_secret_is_on_a_page(files, state):
         assert b"hunter2" not in files.read(path)
 
 
-def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
+def test_usage_is_shown_by_task_agent_and_run():
     story = Story(limits=Limits(max_task_cost=20.0))
     story.starts()
     run = story.comes_alive("explore").id
@@ -165,14 +165,14 @@ def test_what_was_used_is_told_of_the_task_its_agents_and_its_runs():
     assert {key: agent[key] for key in used} == used
 
 
-def test_what_nobody_told_is_null(state):
+def test_unreported_usage_is_null(state):
     told = projection(state, last_checkin=0.0, at=1.0)
     assert {key: told["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
         ("tokens", "input", "cost", "context")
     )
 
 
-def test_only_attempts_that_were_begun_are_told(files) -> None:
+def test_only_begun_attempts_are_shown(files) -> None:
     story = Story(after_rejections=AfterRejections.ASK).planned("a")
     for _ in range(story.limits.max_rejections):
         story.does("dev:a")

@@ -82,7 +82,7 @@ def test_a_torn_last_line_is_cut_off_and_kept_beside(files):
     assert Journal(files, FOLDER).lines == 2
 
 
-def test_a_last_line_torn_just_ahead_of_its_break_is_whole_and_the_next_begins_a_line(files):
+def test_line_without_its_newline_is_whole(files):
     journal = begun(files)
     path = FOLDER / "0000000001.jsonl"
     whole = files.read(path)
@@ -97,7 +97,7 @@ class KilledError(BaseException):
     """The daemon was killed."""
 
 
-def test_a_line_that_a_killed_daemon_did_not_sync_is_on_the_disk_before_it_is_acted_on(files):
+def test_unsynced_line_is_synced_before_it_is_used(files):
     journal = begun(files)
 
     def before(step, path):
@@ -115,7 +115,7 @@ def test_a_line_that_a_killed_daemon_did_not_sync_is_on_the_disk_before_it_is_ac
 
 
 @pytest.mark.parametrize("position", [5, 30, -40])
-def test_a_flipped_byte_in_the_middle_is_damage_and_what_stood_before_is_kept(files, position):
+def test_flipped_byte_is_damage_and_earlier_lines_stay(files, position):
     journal = begun(files)
     fed(journal, StopAsked(2.0, "req-2"))
     path = FOLDER / "0000000001.jsonl"
@@ -143,7 +143,8 @@ def test_a_segment_of_which_nothing_reads_leaves_the_one_before(files, monkeypat
     assert again.damage.kept == 0 or again.lines == 1
 
 
-def test_segments_begin_with_a_snapshot_and_only_the_last_is_read(files, monkeypatch):
+def test_segments_begin_with_a_snapshot(files, monkeypatch):
+    """Only the last one is read."""
     monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 2)
     journal = begun(files)
     for n in range(2, 7):
@@ -210,9 +211,7 @@ def _two_lines(monkeypatch):
     monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 2)
 
 
-def test_a_segment_holds_twice_the_bytes_of_its_snapshot_and_no_more_lines_than_a_restart_can_bear(
-    files, monkeypatch
-):
+def test_segment_size_follows_its_snapshot_and_line_bound(files, monkeypatch):
     monkeypatch.setattr(journal_module, "SEGMENT_LINES", 3)
     monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 40)
     grown(files, 300)
@@ -230,7 +229,7 @@ def test_a_segment_holds_twice_the_bytes_of_its_snapshot_and_no_more_lines_than_
 
 
 @pytest.mark.usefixtures("_two_lines")
-def test_closed_segments_are_compressed_and_none_of_their_lines_is_lost(files):
+def test_closed_segments_are_compressed_without_loss(files):
     journal, _ = grown(files, 7)
     plain = b"".join(files.read(FOLDER / name) for name in segments(files))
     compress_closed(files, FOLDER)
@@ -245,7 +244,7 @@ def test_closed_segments_are_compressed_and_none_of_their_lines_is_lost(files):
 
 
 @pytest.mark.usefixtures("_two_lines")
-def test_killed_at_any_step_of_compressing_everything_still_reads(files):
+def test_journal_reads_after_a_kill_during_compression(files):
     journal, _ = grown(files, 5)
     plain = b"".join(files.read(FOLDER / name) for name in segments(files))
     for number in range(20):
@@ -281,7 +280,7 @@ def test_where_the_newest_does_not_read_a_compressed_one_goes_on(files):
 
 @pytest.mark.usefixtures("_two_lines")
 @pytest.mark.parametrize("position", [3, 40, -3])
-def test_a_compressed_segment_that_does_not_read_is_set_aside_whole(files, position):
+def test_unreadable_compressed_segment_is_set_aside(files, position):
     _, states = grown(files, 5)
     compress_closed(files, FOLDER)
     files.remove(FOLDER / "0000000005.jsonl")

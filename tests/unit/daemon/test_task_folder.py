@@ -77,7 +77,7 @@ def test_handoffs_that_are_gone_are_made_anew(files: MemoryFiles) -> None:
     assert len(files.names(HANDOFFS)) == 2
 
 
-def test_a_folder_that_is_gone_is_told_and_not_made_by_itself(files: MemoryFiles) -> None:
+def test_lost_task_folder_is_reported_and_not_recreated(files: MemoryFiles) -> None:
     files.delete(FOLDER)
     assert trouble(files, FOLDER, NONE, closely=False) == "is gone"
     make_again(files, FOLDER, REPORTS, SEEN, NONE)
@@ -93,7 +93,7 @@ def test_without_its_project_nothing_is_made(files: MemoryFiles) -> None:
     assert files.entry(Path("/project")) is None
 
 
-def test_something_else_in_its_place_is_told(files: MemoryFiles) -> None:
+def test_other_file_in_place_of_the_folder_is_reported(files: MemoryFiles) -> None:
     files.delete(FOLDER)
     files.put(FOLDER, b"a file")
     assert "no folder" in trouble(files, FOLDER, NONE, closely=False)
@@ -102,7 +102,7 @@ def test_something_else_in_its_place_is_told(files: MemoryFiles) -> None:
 
 
 @pytest.mark.parametrize(("number", "passes"), [(errno.EACCES, False), (errno.EMFILE, True)])
-def test_what_cannot_be_read_for_good_is_told(files: MemoryFiles, monkeypatch, number: int, passes) -> None:
+def test_unreadable_task_folder_is_reported(files: MemoryFiles, monkeypatch, number: int, passes) -> None:
     def fails(_self: MemoryFiles, _folder: Path) -> list[str]:
         raise OSError(number, "it may not")
 
@@ -160,7 +160,7 @@ def test_a_link_of_the_user_counts_while_it_leads_there(disk: Path, tmp_path: Pa
     assert f"{name}.set-aside-1" in put_right(DiskFiles(), disk, tmp_path / "reports", {}, links)
 
 
-def test_a_link_in_the_place_of_all_tasks_is_told(disk: Path, tmp_path: Path) -> None:
+def test_link_in_place_of_the_tasks_folder_is_reported(disk: Path, tmp_path: Path) -> None:
     """It cannot be put right from inside, and nothing is made where it leads."""
     tasks = disk.parent
     shutil.move(tasks, tmp_path / "elsewhere" / "tasks")

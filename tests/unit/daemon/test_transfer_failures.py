@@ -34,7 +34,7 @@ def troubles(clock: Clock) -> TransferFailures:
     return TransferFailures(clock, clock, lambda: 0.0)
 
 
-def test_first_failure_tells_since_when_and_only_news_is_told(
+def test_transfer_failure_has_its_start_and_is_reported_once(
     troubles: TransferFailures, clock: Clock
 ) -> None:
     assert troubles.note(KEY, "no rsync")
@@ -45,7 +45,7 @@ def test_first_failure_tells_since_when_and_only_news_is_told(
     assert (trouble.since, trouble.tries, trouble.why) == (1000.0, 3, "its disk is full")
 
 
-def test_what_both_pulls_say_is_told_once_and_its_end_once(troubles: TransferFailures) -> None:
+def test_failure_of_both_pulls_is_reported_once(troubles: TransferFailures) -> None:
     assert troubles.note(KEY, "emptied")
     assert not troubles.note(LARGE, "emptied")
     assert not troubles.end(KEY)

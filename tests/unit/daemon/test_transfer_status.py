@@ -43,11 +43,11 @@ class Boxes(NoBoxes):
     ],
     ids=["all is well", "nobody has tried", "lost", "failing"],
 )
-def test_only_what_is_not_as_it_should_be_is_told(boxes: Boxes, found: tuple[TransferStatus, ...]) -> None:
+def test_transfer_status_lists_failures_only(boxes: Boxes, found: tuple[TransferStatus, ...]) -> None:
     assert behind(boxes, "t-1", ["me@box"], []) == found
 
 
-def test_missing_files_are_told_with_their_run_and_why() -> None:
+def test_missing_files_are_listed_with_run_and_reason() -> None:
     run = Story(cwd=Location("/repo", "me@box")).planned("a").run_of("dev:a")
     (found,) = behind(Boxes(UP, TROUBLE), "t-1", [], [Awaited(run, 7.0)])
     assert found.missing == (Missing(run.instance, run.id, 7.0),)

@@ -65,13 +65,14 @@ def looked(watched, disk, times=2):
     return watched
 
 
-def test_its_own_version_is_no_news(watched, disk):
+def test_own_version_is_no_upgrade(watched, disk):
     looked(watched, disk, 5)
     assert not watched.due(quiet=True)
     assert disk.trials == []
 
 
-def test_another_version_is_tried_when_it_stands_there_twice_and_waits_for_a_quiet_moment(watched, disk):
+def test_new_version_is_tried_when_seen_twice(watched, disk):
+    """It waits for a quiet moment."""
     looked(watched, disk)
     disk.put("2")
     looked(watched, disk, 1)
@@ -94,7 +95,7 @@ def test_a_moment_that_is_never_quiet_is_not_waited_for_for_ever(watched, disk):
 
 
 @pytest.mark.parametrize("says", ["", "3"], ids=["does not import", "is not what would be started"])
-def test_one_that_cannot_be_used_is_tried_again_with_growing_pauses_and_said(watched, disk, says, caplog):
+def test_unusable_version_is_retried_with_growing_pauses(watched, disk, says, caplog):
     disk.put("2")
     disk.says = says
     looked(watched, disk, 300)
@@ -137,7 +138,7 @@ def test_one_trial_runs_at_a_time_however_long_it_takes(disk):
     assert len(executor.waiting) == 1
 
 
-def test_one_that_was_replaced_or_taken_away_after_its_trial_does_not_take_over(watched, disk):
+def test_version_changed_after_its_trial_does_not_take_over(watched, disk):
     disk.put("2")
     looked(watched, disk)
     assert watched.due(quiet=True)
@@ -196,7 +197,7 @@ def test_a_package_that_is_not_there_has_no_version(tmp_path):
     assert version_of(tmp_path / "gone") == ""
 
 
-def test_a_trial_starts_the_program_as_it_would_be_started_and_it_takes_nothing(tmp_path, monkeypatch):
+def test_trial_starts_the_program_without_side_effects(tmp_path, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert upgrade.trial() == "0.1.0 none"

@@ -72,7 +72,7 @@ def test_a_transcript_is_read_on_as_it_grows(files, meters):
     assert bare(meters.look(RUN, Claude())) == Usage(400, 30, 0, None, 100)
 
 
-def test_read_from_its_beginning_after_a_restart_it_comes_to_the_same(files, meters):
+def test_usage_is_the_same_after_a_restart(files, meters):
     files.put(PATH, message("m1", AT + 1))
     meters.look(RUN, Claude())
     files.put(PATH, message("m1", AT + 1) + message("m2", AT + 2))
@@ -80,7 +80,7 @@ def test_read_from_its_beginning_after_a_restart_it_comes_to_the_same(files, met
     assert bare(meters.look(RUN, Claude())) == Usage(200, 20, 0, None, 100)
 
 
-def test_of_a_conversation_that_is_gone_on_with_only_what_was_added_counts(files, meters):
+def test_resumed_conversation_counts_only_its_new_usage(files, meters):
     before = message("m1", AT - 900, 7000) + message("m2", AT - 800, 7000) + cost(1.5)
     files.put(PATH, before)
     assert meters.look(AGAIN, Claude()) == Usage()
@@ -96,12 +96,12 @@ def test_the_last_line_of_the_run_before_counts_once(files, meters):
     assert bare(meters.look(opened_at_once, Claude())) == Usage(40, 10, 0, None, 40)
 
 
-def test_of_sums_over_a_whole_session_those_before_the_run_are_taken_away(files, meters):
+def test_session_totals_exclude_usage_before_the_run(files, meters):
     files.put(PATH, sums(AT - 900, 5000, 50) + sums(AT + 5, 5600, 60))
     assert bare(meters.look(AGAIN, Codex())) == Usage(600, 10)
 
 
-def test_what_keeps_no_transcript_tells_nothing(files, meters):
+def test_program_without_transcript_has_no_usage(files, meters):
     files.put(PATH, message("m1", AT + 1))
     assert meters.look(RUN, Command()) == Usage()
     assert meters.look(replace(RUN, transcript=""), Claude()) == Usage()

@@ -40,14 +40,14 @@ def test_a_reply_is_no_request():
     assert request_hint("t-1", folder, folder / "events" / ".r-1.1.2") is None
 
 
-def test_a_new_task_and_the_bell_of_an_old_one_say_that_something_is_asked():
+def test_new_task_and_wake_up_marker_make_hints():
     homes = Path("/s/tasks")
     assert home_hint(homes, homes / "t-1") == h.RequestHint("t-1")
     assert home_hint(homes, homes) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no instances that could run out")
-def test_without_a_watcher_of_the_system_folders_are_looked_through(tmp_path, monkeypatch):
+def test_folders_are_scanned_without_a_system_watcher(tmp_path, monkeypatch):
     """No inotify instance is left: the daemon starts, says so, and hears of new, renamed and rewritten files."""
 
     def none_left():

@@ -18,7 +18,7 @@ def _fail():
     raise ZeroDivisionError
 
 
-def test_work_of_one_key_is_done_in_order_and_keys_do_not_wait_for_each_other():
+def test_work_is_ordered_by_key_and_parallel_between_keys():
     pool, done = WorkerPool(2), list[int]()
     gate = threading.Event()
     pool.do("a", partial(_wait, gate))
@@ -114,7 +114,7 @@ def test_box_whose_workers_are_all_stuck_delays_nobody_else():
     assert far.idle
 
 
-def test_inline_hands_do_it_at_once():
+def test_inline_executor_runs_at_once():
     done = []
     InlineExecutor().do("a", lambda: done.append(1))
     assert done == [1]

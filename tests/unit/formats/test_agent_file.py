@@ -141,7 +141,7 @@ def test_a_role_is_the_name_where_none_is_given():
         ("---\nname: x\nmodel: [\n---", ["line 3: `model:` holds nesting"]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_with_its_line(text, told):
+def test_fault_is_reported_with_its_line(text, told):
     problems = faults(read_agent, text)
     assert [problem.startswith(start) for problem, start in zip(problems, told, strict=False)] == [
         True
@@ -202,7 +202,7 @@ def test_kiros_words_become_claudes():
         ('{"name": "x", "role": "boss"}', "`role` is 'boss'"),
     ],
 )
-def test_what_is_wrong_in_json_is_told(text, told):
+def test_fault_in_json_is_reported(text, told):
     assert faults(read_kiro_agent, text)[0].startswith(told)
 
 

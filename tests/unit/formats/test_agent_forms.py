@@ -19,7 +19,7 @@ DEV = Agent(
 )
 
 
-def test_gemini_gets_its_own_names_of_tools_and_no_field_that_it_would_refuse():
+def test_gemini_form_has_its_own_tool_names_and_fields():
     found = read_front_matter(render_gemini_agent(DEV))
     assert found.faults == []
     assert {key: field.value for key, field in found.fields.items()} == {

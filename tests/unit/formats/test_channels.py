@@ -55,7 +55,7 @@ def test_all_of_notify_is_read(write):
     assert load_settings(write(""), {}).notify == NotifySettings()
 
 
-def test_the_environment_gives_channels_as_json_or_separated_by_commas(write):
+def test_channels_from_the_environment_are_json_or_commas(write):
     for said in ('["json://a name=x rules=question,daemon", "json://b"]', "json://a name=x, json://b"):
         notify = load_settings(write(""), {"ORCHESTRATOR_NOTIFY__CHANNELS": said}).notify
         assert [(each.name, each.url) for each in notify.channels] == [
@@ -95,7 +95,7 @@ def test_what_is_shown_of_a_channel_holds_nothing_of_its_address(write):
         ("per_hour = 0", "give a whole number from 1 to 1000"),
     ],
 )
-def test_what_does_not_read_is_told_with_its_line_and_without_secrets(write, line, told):
+def test_invalid_channel_is_reported_without_secrets(write, line, told):
     said = refused(write(f"[notify]\n{line}\n"))
     assert said.startswith(f"config.toml, line 2: notify.{line.split()[0]} ")
     assert told in said

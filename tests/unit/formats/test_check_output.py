@@ -66,7 +66,7 @@ def test_another_failure_is_another(old: str, new: str) -> None:
     assert not failed_alike([old], [old, new])
 
 
-def test_silence_tells_nothing() -> None:
+def test_silent_check_compares_to_nothing() -> None:
     """A check that prints nothing may fail for any reason."""
     assert not failed_alike([], [])
     assert not failed_alike(["   "], ["...."])

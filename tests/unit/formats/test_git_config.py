@@ -95,7 +95,7 @@ def test_a_plain_repository_needs_nothing_said():
 
 
 @pytest.mark.parametrize("key", ["include.path", "includeif.gitdir:x.path", "extensions.worktreeconfig"])
-def test_a_configuration_that_leads_on_is_not_told_by_one_file(key):
+def test_included_git_configuration_needs_git_itself(key):
     assert overriding(listed(("local", key, "x"))) == ({}, False)
     assert overriding(listed(("global", key, "x"))) == ({}, True)
 

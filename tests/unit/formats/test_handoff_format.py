@@ -49,7 +49,7 @@ def odd() -> Iterator[Odd]:
     HANDOFF_FORMATS.unregister("odd")
 
 
-def test_suffix_tells_the_format(odd) -> None:
+def test_suffix_selects_the_format(odd) -> None:
     assert suffixes() == (".md", ".odd")
     assert format_of(NAME) is odd
     assert format_of("dev-20260101-120000.md") is format_of("no suffix") is markdown_report

@@ -97,7 +97,7 @@ def test_a_place_is_safe_as_an_argument(text):
         ("[fe80::1%eth0]:/x", Address("fe80::1%eth0"), ["--", "fe80::1%eth0"]),
     ],
 )
-def test_an_address_is_told_to_ssh_in_words_of_its_own(text, address, words):
+def test_address_is_passed_to_ssh_as_separate_words(text, address, words):
     place = read_location(text)
     assert address_of(place) == address
     assert address.words() == words

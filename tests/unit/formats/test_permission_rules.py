@@ -15,7 +15,7 @@ from orchestrator.formats.permission_rules import (
     written_permissions,
 )
 from orchestrator.model.errors import Refused
-from orchestrator.model.permission import Act, PermissionRule, Permissions, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Permissions
 
 
 def test_a_line_holds_rules_and_what_holds_otherwise():
@@ -25,13 +25,13 @@ def test_a_line_holds_rules_and_what_holds_otherwise():
     )
     assert said == Permissions(
         (
-            PermissionRule(Ruling.ALLOW, Act.RUN, "npm test", "task.md"),
-            PermissionRule(Ruling.DENY, Act.RUN, "git push", "task.md"),
-            PermissionRule(Ruling.ALLOW, Act.WRITE, "/data/**", "task.md"),
-            PermissionRule(Ruling.DENY, Act.FETCH, "", "task.md"),
-            PermissionRule(Ruling.ALLOW, None, "mcp__github__*", "task.md"),
+            PermissionRule(PermissionDecision.ALLOW, Act.RUN, "npm test", "task.md"),
+            PermissionRule(PermissionDecision.DENY, Act.RUN, "git push", "task.md"),
+            PermissionRule(PermissionDecision.ALLOW, Act.WRITE, "/data/**", "task.md"),
+            PermissionRule(PermissionDecision.DENY, Act.FETCH, "", "task.md"),
+            PermissionRule(PermissionDecision.ALLOW, None, "mcp__github__*", "task.md"),
         ),
-        Ruling.DENY,
+        PermissionDecision.DENY,
     )
 
 
@@ -58,7 +58,7 @@ def test_a_pattern_is_kept_in_one_form(text, pattern):
 def test_a_semicolon_in_quotes_parts_nothing():
     said = read_permissions("""allow run sh -c 'a; "b'; deny run x "; y"; ; otherwise ask;""")
     assert [rule.pattern for rule in said.rules] == ["""sh -c 'a; "b'""", "x '; y'"]
-    assert said.otherwise is Ruling.ASK
+    assert said.otherwise is PermissionDecision.ASK
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_semicolon_in_quotes_parts_nothing():
         ("; ".join(["deny fetch"] * (MOST + 1)), f"give at most {MOST}"),
     ],
 )
-def test_what_is_wrong_is_told_with_what_may_be_written(text, told):
+def test_fault_in_permissions_names_what_is_allowed(text, told):
     with pytest.raises(Refused) as refused:
         read_permissions(text)
     assert told in str(refused.value)
@@ -89,10 +89,10 @@ words = st.lists(
 )
 rules = st.one_of(
     st.builds(
-        lambda ruling, parts: (
-            f"{ruling} run {' '.join(chr(39) + part.replace(chr(39), '') + 'x' + chr(39) for part in parts)}"
+        lambda decision, parts: (
+            f"{decision} run {' '.join(chr(39) + part.replace(chr(39), '') + 'x' + chr(39) for part in parts)}"
         ),
-        st.sampled_from(Ruling),
+        st.sampled_from(PermissionDecision),
         words,
     ),
     st.sampled_from(
@@ -101,7 +101,7 @@ rules = st.one_of(
 )
 
 
-@given(st.lists(rules, max_size=5), st.sampled_from([None, *Ruling]))
+@given(st.lists(rules, max_size=5), st.sampled_from([None, *PermissionDecision]))
 def test_what_is_written_is_read_back(texts, otherwise):
     said = read_permissions("; ".join([*texts, *([f"otherwise {otherwise}"] if otherwise else [])]))
     assert len(said.rules) == len(texts)

@@ -31,7 +31,7 @@ def faults(text: str) -> list[str]:
     return [str(fault) for fault in refused.value.faults]
 
 
-def test_an_order_as_the_agent_is_told_to_write_it():
+def test_order_in_the_form_of_the_preamble_is_read():
     decision = read(
         HEAD.format(action="ORDER", target="dev:a")
         + "\n## Instructions\nUse the parser.\n\n## Context\nSee `x.py`.\n\n## Skills to Load\n- [parsing]\n- None\n"
@@ -81,7 +81,7 @@ def test_what_needs_no_words(action):
         ),
     ],
 )
-def test_what_does_not_read_is_told_with_its_line(text, fault):
+def test_invalid_decision_is_reported_with_its_line(text, fault):
     assert any(each.startswith(fault) for each in faults(text)), faults(text)
 
 

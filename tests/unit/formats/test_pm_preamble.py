@@ -1,4 +1,4 @@
-"""What the PM agent is told when it is asked (HUB 6.1, H6)."""
+"""What the PM agent is told when it is asked (H8, H6)."""
 
 from __future__ import annotations
 

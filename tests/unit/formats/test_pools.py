@@ -37,7 +37,7 @@ def test_each_table_is_a_pool(tmp_path):
     assert pool_of(pools, "me@beta") is None
 
 
-def test_they_are_shown_with_their_lines_and_the_cap_that_nobody_set(tmp_path):
+def test_pools_are_shown_with_lines_and_default_cap(tmp_path):
     path = settings(tmp_path, WHOLE)
     shown = [each for each in explained(path, {}) if each.key.startswith("hosts.")]
     assert shown == [
@@ -69,7 +69,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_told_with_its_line(tmp_path, text):
+def test_fault_is_reported_with_its_line(tmp_path, text):
     with pytest.raises(BadFile) as refused:
         load_settings(settings(tmp_path, text + "\n"), {})
     assert WRONG[text] in str(refused.value)

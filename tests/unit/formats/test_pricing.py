@@ -81,7 +81,7 @@ def test_a_model_is_known_by_whatever_name_it_is_served(model, expected):
     assert (found and found.name) == expected
 
 
-def test_each_shipped_price_is_dated_and_is_what_its_own_name_has():
+def test_each_shipped_price_is_dated_and_found_by_its_name():
     for price in shipped_prices():
         assert date.fromisoformat(price.date) >= date(2026, 10, 1)
         assert 0 < price.cache_read <= price.input <= price.cache_write <= price.cache_write_hour
@@ -92,7 +92,7 @@ def test_each_shipped_price_is_dated_and_is_what_its_own_name_has():
         assert price.date in price_said(price)
 
 
-def test_a_users_own_prices_come_first_and_take_the_place_of_those_of_their_name():
+def test_own_prices_come_first_and_replace_by_name():
     own = Price("gpt-5.5", ("gpt-5.5",), 1.0, 1.0, 1.0, 1.0, 1.0, "2026-11-20")
     any_ = Price("own", ("claude-*",), 2.0, 2.0, 2.0, 2.0, 2.0, "2026-11-20")
     prices = prices_in_force((own, any_))
@@ -122,5 +122,5 @@ def test_any_name_has_a_plain_one(model):
 
 
 @given(st.builds(Tokens, *[st.integers(0, 10**15)] * 5))
-def test_no_tokens_cost_less_than_nothing_or_more_than_the_dearest(tokens):
+def test_price_lies_between_nothing_and_the_dearest(tokens):
     assert 0 <= dollars(tokens, PRICE) <= (tokens.input * 8.0 + tokens.output * 20.0) / MILLION + 1

@@ -51,7 +51,7 @@ def test_each_table_is_a_program(tmp_path, monkeypatch):
     )
 
 
-def test_they_are_shown_with_their_lines_and_without_what_may_be_a_key(tmp_path):
+def test_programs_are_shown_with_lines_and_without_keys(tmp_path):
     path = settings(tmp_path, WHOLE)
     shown = {each.key: each for each in explained(path, {}) if each.key.startswith("runtimes.")}
     assert shown["runtimes.tiny.command"].value == '["tiny", "{order}"]'
@@ -93,13 +93,13 @@ WRONG = (
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_told_with_its_line(tmp_path, text):
+def test_fault_is_reported_with_its_line(tmp_path, text):
     with pytest.raises(BadFile) as refused:
         load_settings(settings(tmp_path, text + "\n"), {})
     assert WRONG[text] in str(refused.value)
 
 
-def test_every_fault_is_told_at_once(tmp_path):
+def test_all_faults_are_reported_at_once(tmp_path):
     with pytest.raises(BadFile) as refused:
         load_settings(settings(tmp_path, "[runtimes.a]\n[runtimes.b]\ncommand = []\n"), {})
     assert "1: [runtimes.a] has no command" in str(refused.value)

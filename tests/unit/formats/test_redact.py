@@ -193,7 +193,7 @@ def test_what_follows_a_key_on_its_last_line_is_read_again():
     assert masking.line("c") == "c"
 
 
-def test_the_end_of_a_key_that_began_above_is_known_by_its_last_line():
+def test_end_of_a_private_key_is_known_by_its_last_line():
     assert redacted_lines(["what was", *KEY[1:], "next"]) == ["what was", MASK, MASK, MASK, "next"]
     assert redacted_lines([*KEY, "x"]) == [MASK] * 4 + ["x"]
     assert redacted_lines(["-----END CERTIFICATE-----"]) == ["-----END CERTIFICATE-----"]

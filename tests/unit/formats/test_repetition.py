@@ -1,4 +1,4 @@
-"""Exploring or spinning: output that repeats itself says nothing (HUB 7.1)."""
+"""Exploring or spinning: output that repeats itself says nothing (H9)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def read(text: str) -> Report:
 # The document ------------------------------------------------------------------------------------
 
 
-def test_the_documents_form_itself_is_refused_since_it_lists_alternatives():
+def test_template_with_alternatives_is_refused():
     (told,) = faults((HUB / "handoff_report.md").read_bytes())
     assert told.startswith("line 3: `**Status:**` is 'COMPLETE | BLOCKED | NEEDS_REVIEW': choose one of ")
 
@@ -89,7 +89,7 @@ def test_a_missing_status_is_refused():
     assert faults("")[0].startswith("has no status")
 
 
-def test_a_status_in_a_block_of_code_does_not_count_and_that_is_said():
+def test_status_in_a_code_block_does_not_count():
     told = faults("# Handoff: dev\n```\n**Status:** COMPLETE\n```\n")
     assert "(the one in line 3 is in a code block and does not count)" in told[0]
 
@@ -98,7 +98,7 @@ def test_a_status_in_a_comment_does_not_count():
     assert faults("# Handoff: dev\n<!--\n**Status:** COMPLETE\n-->\n")[0].startswith("has no status")
 
 
-def test_two_statuses_that_contradict_each_other_are_refused_with_both_lines():
+def test_contradicting_statuses_are_refused_with_both_lines():
     told = faults("# Handoff: dev\n**Status:** COMPLETE\n\n## Blockers\nx\n\n**Status:** BLOCKED\n")
     assert told == ["line 7: `**Status:**` is BLOCKED, and COMPLETE in line 2: choose one"]
 
@@ -187,12 +187,12 @@ def test_a_heading_in_a_block_of_code_is_code():
     assert report.blockers == ""
 
 
-def test_code_that_is_never_closed_is_refused_where_it_hides_something():
+def test_unclosed_code_block_that_hides_lines_is_refused():
     told = faults(DONE + b"## Completed Work\n```\nx\n## Artifacts Generated\n- a.py\n")
     assert told == ["line 4: this block of code is never closed, so nothing after it counts: close it"]
 
 
-def test_code_that_is_never_closed_is_read_where_it_hides_nothing():
+def test_unclosed_code_block_that_hides_nothing_is_read():
     assert read_report(DONE + b"## Completed Work\n```\nx", "r").completed == "```\nx"
 
 
@@ -221,7 +221,7 @@ def test_a_section_that_steers_stands_once():
     assert told == ["line 5: `## Subtasks` is in line 3 already: keep one"]
 
 
-def test_every_fault_is_told():
+def test_every_fault_is_reported():
     told = faults(
         "**Status:** maybe\n**Verdict:** perhaps\n**Run:** !\n## Subtasks\n- a\n## Success Criteria\n- b\n"
     )
@@ -297,7 +297,7 @@ def test_any_bytes_are_a_report_or_a_bad_file(data):
 
 
 @given(prose)
-def test_any_section_is_read_or_told_with_its_line(text):
+def test_any_section_is_read_or_reported_with_its_line(text):
     for title in ("Subtasks", "Success Criteria"):
         data = f"**Status:** COMPLETE\n## {title}\n{text}".encode("utf-8", "replace")
         report, told = attempted(partial(read_report, name="r"), data)

@@ -46,7 +46,7 @@ def test_no_artifacts_are_no_artifacts(body):
     assert report("Artifacts Generated", body).artifacts == ()
 
 
-def test_prose_code_and_remarks_between_artifacts_are_passed_over():
+def test_prose_between_artifacts_is_ignored():
     body = "I wrote these:\n\n- a.py\n  - parses\n  - `b.py`\n  - c/d.py\n\n```\n- no.py\n```\nThat is all.\n"
     assert report("Artifacts Generated", body).artifacts == ("a.py", "b.py", "c/d.py")
 

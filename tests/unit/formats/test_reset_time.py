@@ -174,7 +174,7 @@ def test_a_time_without_a_zone_is_of_its_own_machine():
         "Thinking... (esc to cancel, 2m)",
     ],
 )
-def test_where_nothing_is_told_nothing_is_made_up(text):
+def test_no_reset_time_is_invented(text):
     with local_zone(BERLIN):
         assert reset_time(text, at(NOON)) is None
 
@@ -205,7 +205,7 @@ def test_it_is_read_from_the_screens_that_were_kept(screen, expected):
 @pytest.mark.parametrize(
     ("name", "expected"), [("used_up", "2026-11-22 18:40:00"), ("used_up_for_days", "2026-11-25 17:41:00")]
 )
-def test_codex_tells_it_in_the_zone_of_its_machine(name, expected):
+def test_codex_reset_time_is_in_the_zone_of_its_machine(name, expected):
     """On its screen and in its rollout alike; on another day with a date. The true moments lie 35 s later."""
     now, zone = at("2026-11-22 17:41:00"), ZoneInfo(BERLIN)
     screen = (FIXTURES / "codex" / f"failed_{name}.txt").read_text(encoding="utf-8")
@@ -217,14 +217,14 @@ def test_codex_tells_it_in_the_zone_of_its_machine(name, expected):
 
 
 @pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
-def test_claude_tells_it_with_its_zone(version):
+def test_claude_reset_time_names_its_zone(version):
     """The true moment was 18:40:35."""
     said = json.loads((FIXTURES / version / "StopFailure_used_up.json").read_text(encoding="utf-8"))
     reset = reset_time(said["last_assistant_message"], at("2026-11-22 17:40:00"))
     assert reset == Reset((at("2026-11-22 18:40:00"),), 60.0)
 
 
-def test_each_screen_of_a_limit_is_told_of():
+def test_each_limit_screen_yields_a_reset_time():
     kinds = ("failed_rate_limit*.txt", "failed_used_up*.txt")
     told = {
         str(path.relative_to(FIXTURES).with_suffix("")) for kind in kinds for path in FIXTURES.rglob(kind)
@@ -281,7 +281,7 @@ def test_it_never_raises_and_is_never_long_past_nor_far(text, now, zone):
 
 
 @given(st.integers(0, 23), st.integers(0, 59), st.floats(1_700_000_000, 1_900_000_000), ZONES)
-def test_the_clock_on_the_wall_then_shows_what_was_told(hour, minute, now, zone):
+def test_reset_time_matches_the_local_clock(hour, minute, now, zone):
     with local_zone(zone):
         found = reset_time(f"resets at {hour:02}:{minute:02}", now)
         assert found is not None

@@ -44,7 +44,7 @@ def parted(text: str) -> list[tuple[int, str, list[str]]]:
         ("```\n<!--\n```\n-->", "fcft"),
     ],
 )
-def test_lines_are_told_apart_as_markdown_has_it(text, expected):
+def test_lines_are_split_as_markdown_does(text, expected):
     assert kinds(text) == expected
 
 
@@ -54,7 +54,7 @@ def test_code_that_is_never_closed_is_known():
     assert kinds("~~~\na\n```\nb\n```", to_end=False) == "ttfcf"
 
 
-def test_sections_are_parted_by_headings_of_their_level_and_by_known_ones():
+def test_sections_are_split_at_headings_of_their_level():
     assert parted("a\n# T\nb\n## Goal\nc\n### Detail\nd\n### Config\ne\n#### Goal\n## Other\nf\n### g") == [
         (0, "", ["a"]),
         (1, "T", ["b"]),
@@ -65,7 +65,7 @@ def test_sections_are_parted_by_headings_of_their_level_and_by_known_ones():
     ]
 
 
-def test_a_hash_without_space_is_a_heading_only_for_a_known_title():
+def test_hash_without_space_is_a_heading_for_known_titles():
     assert parted("#goal\n#7 is fixed\n#!x") == [(0, "", []), (1, "goal", ["#7 is fixed", "#!x"])]
 
 

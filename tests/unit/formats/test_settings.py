@@ -10,7 +10,7 @@ from orchestrator.formats.settings import load_section, load_settings
 from orchestrator.formats.settings_explained import Explained, explained
 from orchestrator.model.errors import BadFile
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, PermissionRule, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Policy
 from orchestrator.model.prices import Price
 from orchestrator.model.settings import Settings
 from tests.another_user import by_root, give_away
@@ -60,16 +60,16 @@ def test_every_section_is_read(write):
             [templates]
             folders = ["/srv/templates", "~/templates"]
             [git]
-            deadline = "2 m"
+            timeout = "2 m"
         """),
         {},
     )
     assert settings.limits == Limits(check_in_interval=600.0, inactivity_timeout=900.0, max_rejections=5)
     assert settings.tmux.socket == "mine"
-    assert (settings.daemon.workers, settings.daemon.beat) == (2, 5.0)
+    assert (settings.daemon.workers, settings.daemon.heartbeat_interval) == (2, 5.0)
     assert settings.environment.passed == ("PATH", "LC_*")
     assert settings.templates.folders == ("/srv/templates", str(Path.home() / "templates"))
-    assert settings.git.deadline == 120.0
+    assert settings.git.timeout == 120.0
 
 
 def test_every_limit_can_be_set(write):
@@ -103,7 +103,7 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
         ('max_task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
     ],
 )
-def test_what_is_no_amount_is_told(write, line, told):
+def test_invalid_amount_is_reported(write, line, told):
     assert told in faults(write(f"[limits]\n{line}"))
 
 
@@ -115,10 +115,10 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         wait = "5 m"
     """)
     rules = (
-        PermissionRule(Ruling.ALLOW, Act.RUN, "uv *", "settings"),
-        PermissionRule(Ruling.DENY, Act.FETCH, "", "settings"),
+        PermissionRule(PermissionDecision.ALLOW, Act.RUN, "uv *", "settings"),
+        PermissionRule(PermissionDecision.DENY, Act.FETCH, "", "settings"),
     )
-    assert load_settings(path, {}).permissions == Policy(rules, Ruling.DENY, 300.0)
+    assert load_settings(path, {}).permissions == Policy(rules, PermissionDecision.DENY, 300.0)
     told = {each.key: each.value for each in explained(path, {})}
     assert told["permissions.rules"] == '["allow run uv *", "deny fetch"]'
     assert (told["permissions.otherwise"], told["permissions.wait"]) == ("deny", "5 m")
@@ -135,7 +135,7 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         ('wait = "soon"', "permissions.wait is 'soon': give a time above 0"),
     ],
 )
-def test_what_is_wrong_with_permissions_is_told(write, line, told):
+def test_invalid_permission_rule_is_reported(write, line, told):
     assert told in faults(write(f"[permissions]\n{line}"))
 
 
@@ -156,13 +156,13 @@ def test_a_bad_count_names_its_bounds(write, value):
     assert told.endswith("give a whole number from 1 to 1000")
 
 
-def test_an_unknown_key_is_told_with_the_nearest_one(write):
+def test_unknown_key_is_reported_with_the_nearest_one(write):
     assert faults(write("[limits]\n\n  check-in-interval = 600")) == (
         "/config.toml, line 3: [limits] has no key 'check-in-interval': did you mean check_in_interval?"
     )
     assert (
         faults(write("[git]\nqqq = 1"))
-        == "/config.toml, line 2: [git] has no key 'qqq': there are deadline, kept_refs"
+        == "/config.toml, line 2: [git] has no key 'qqq': there are kept_refs, timeout"
     )
 
 
@@ -174,6 +174,18 @@ def test_former_name_of_a_key_is_read_and_shown(write):
     where = {each.key: each.where for each in explained(path, environ)}
     assert where["limits.inactivity_timeout"] == f"{path}:2 as silence"
     assert where["limits.max_concurrent_runs"].endswith(" as runs_at_once")
+
+
+def test_former_keys_of_every_section_are_read(write):
+    """`daemon.alarm` and the like: a settings file of an earlier version sets what it set then."""
+    text = "".join(
+        f"[{section}]\n" + "".join(f'{key} = "7 m"\n' for of, key in FORMER_KEYS if of == section)
+        for section in ("daemon", "git", "notify")
+    )
+    settings = load_settings(write(text), {})
+    assert (settings.daemon.heartbeat_timeout, settings.daemon.passivate_after) == (420.0, 420.0)
+    assert (settings.git.timeout, settings.notify.timeout) == (420.0, 420.0)
+    assert (settings.notify.retry_pause, settings.notify.max_retry_pause) == (420.0, 420.0)
 
 
 @pytest.mark.parametrize(("text", "value"), [("3", 3), ('"none"', None)])
@@ -198,14 +210,14 @@ def test_every_former_key_stands_for_one_of_today():
     assert not today & set(FORMER_KEYS)
 
 
-def test_an_unknown_section_is_told_with_the_nearest_one(write):
+def test_unknown_section_is_reported_with_the_nearest_one(write):
     assert faults(write("[limit]\nx = 1")) == "/config.toml, line 1: no section [limit]: did you mean limits?"
     assert faults(write("[host]")) == "/config.toml, line 1: no section [host]: did you mean hosts?"
     assert faults(write("limits = 3")) == "/config.toml, line 1: limits must be a section: [limits]"
     assert faults(write("[[limits]]")) == "/config.toml: limits must be a section: [limits]"
 
 
-def test_all_faults_are_told_at_once(write):
+def test_all_faults_of_settings_are_reported_at_once(write):
     told = faults(write('[limits]\nmax_rejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
     assert [part.split(":")[0] for part in told.split("; ")] == [f"/config.toml, line {n}" for n in (2, 3, 5)]
 
@@ -214,7 +226,7 @@ def test_all_faults_are_told_at_once(write):
     ("text", "line"),
     [("[limits]\nx = ", 2), ("[limits]\na = 1\na = 2", 3), (b"[limits]\n\n# \xff", 3), ("\0", 1)],
 )
-def test_what_is_not_toml_is_told_with_its_line(write, text, line):
+def test_invalid_toml_is_reported_with_its_line(write, text, line):
     assert f", line {line}: is not " in faults(write(text))
 
 
@@ -296,7 +308,7 @@ def test_variables_override_the_file(write):
         ("ORCHESTRATOR_ENVIRONMENT__PASS", "A B", "environment.pass holds 'A B': give names of variables"),
     ],
 )
-def test_a_bad_variable_is_told_by_its_name(tmp_path, variable, value, told):
+def test_invalid_variable_is_reported_by_name(tmp_path, variable, value, told):
     assert faults(tmp_path / "none.toml", {variable: value}).startswith(f"environment: {variable}: {told}")
 
 
@@ -310,12 +322,12 @@ def test_template_folders_are_absolute(write, folder):
     assert "give absolute paths" in faults(write(f'[templates]\nfolders = ["{folder}"]'))
 
 
-def test_each_setting_tells_where_it_comes_from(write):
+def test_each_setting_shows_its_source(write):
     path = write("[limits]\ninactivity_timeout = 1800\n")
-    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__DEADLINE": "90"})}
+    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__TIMEOUT": "90"})}
     assert told["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
     assert told["limits.inactivity_timeout"] == Explained("limits.inactivity_timeout", "30 m", f"{path}:2")
-    assert told["git.deadline"] == Explained("git.deadline", "90 s", "ORCHESTRATOR_GIT__DEADLINE")
+    assert told["git.timeout"] == Explained("git.timeout", "90 s", "ORCHESTRATOR_GIT__TIMEOUT")
     assert told["templates.folders"].value == "[]"
     assert "environment.pass" in told
     keys = sum(
@@ -324,7 +336,7 @@ def test_each_setting_tells_where_it_comes_from(write):
     assert len(told) == keys + len(shipped_prices())
 
 
-def test_prices_are_shown_with_their_day_and_where_they_come_from(write):
+def test_prices_are_shown_with_day_and_source(write):
     path = write(
         '[prices."gpt-5.5"]\ninput = 7\noutput = 8.5\ndate = 2026-11-20\n'
         '[prices.own]\nmodels = ["Own-*", "ours"]\ninput = 1\noutput = 2\ncache_read = 0.5\ndate = "2026-11-21"\n'
@@ -366,7 +378,7 @@ def test_yes_and_no_are_read_from_file_and_variable(write, value, restart):
     assert load_settings(write(""), variables).daemon.restart is restart
     assert load_settings(write(f"[daemon]\nrestart = {value.strip().lower()}"), {}).daemon.restart is restart
     shown = {each.key: each.value for each in explained(write(""), variables)}
-    assert (shown["daemon.restart"], shown["daemon.alarm"]) == (str(restart).lower(), "2 m")
+    assert (shown["daemon.restart"], shown["daemon.heartbeat_timeout"]) == (str(restart).lower(), "2 m")
 
 
 @pytest.mark.parametrize("value", ["1", '"true"', '"no"', "[]"])
@@ -375,7 +387,8 @@ def test_what_is_neither_yes_nor_no_is_refused(write, value):
 
 
 @by_root
-def test_a_link_of_another_user_is_refused_though_it_leads_to_a_file_of_ours(write, tmp_path):
+def test_link_of_another_user_is_refused(write, tmp_path):
+    """Even if it leads to a file of ours."""
     write("[limits]\n")
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "config.toml")
@@ -393,8 +406,8 @@ def test_sections_are_those_of_the_model():
 
 def test_one_section_is_read_without_the_others(write):
     """A command that needs one asks nothing of the others, and the daemon says what is wrong with them."""
-    path = write("[git]\ndeadline = 5\n[limits]\nmax_crashes = -1\n")
-    assert load_section(path, {}, "git") == replace(Settings().git, deadline=5.0)
+    path = write("[git]\ntimeout = 5\n[limits]\nmax_crashes = -1\n")
+    assert load_section(path, {}, "git") == replace(Settings().git, timeout=5.0)
     assert load_section(path, {"ORCHESTRATOR_TMUX__SOCKET": "mine"}, "tmux").socket == "mine"
     with pytest.raises(BadFile):
         load_section(path, {}, "limits")

@@ -44,7 +44,7 @@ def test_the_folder_names_a_skill_that_does_not_name_itself():
     assert read("---\ndescription: x\n---\n").name == "dds-testing"
 
 
-def test_a_long_description_is_cut_and_what_acts_on_a_terminal_is_not_kept():
+def test_long_description_is_cut_and_cleaned():
     found = read(f"---\ndescription: \x1b[2J{'long ' * 400}\n---\n")
     assert len(found.description) == DESCRIPTION
     assert "\x1b" not in found.description

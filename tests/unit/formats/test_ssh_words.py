@@ -85,7 +85,7 @@ Host key verification failed.
         ("", Trouble.UNREACHABLE, "ssh ended without a message"),
     ],
 )
-def test_the_words_of_ssh_are_told_apart(text, trouble, why):
+def test_ssh_words_are_classified(text, trouble, why):
     words = read_words(text)
     assert (words.trouble, words.why) == (trouble, why)
     assert (words.offered, words.known_in, words.line) == ("", "", 0)

@@ -52,7 +52,7 @@ def test_the_documents_generic_task_is_read():
     )
 
 
-def test_the_documents_task_with_two_cwds_is_refused_with_both_lines():
+def test_two_cwds_are_refused_with_both_lines():
     assert faults((HUB / "task_two_cwds.md").read_bytes()) == [
         "line 9: `cwd:` is in line 7 and in line 9: keep one of them"
     ]
@@ -130,7 +130,7 @@ def test_criteria_go_on_over_lines():
         ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Agents config\n", ["line 6: did you mean `## Agent Config`?"]),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_told_with_its_line(text, told):
+def test_missing_section_is_reported_with_its_line(text, told):
     for problem, expected in zip(faults(text), told, strict=True):
         start, _, end = expected.partition("…")
         assert problem.startswith(start)
@@ -167,7 +167,7 @@ def test_a_goal_beside_brackets_and_comments_is_a_goal(goal):
     assert not read(f"# X\n## Goal\n{goal}\n## Success Criteria\n- a\n").unfilled
 
 
-def test_a_filled_template_is_filled_and_each_of_its_examples_works():
+def test_filled_template_and_each_of_its_examples_work():
     text = (
         blank_task("x")
         .replace("may stay. -->", "may stay. -->\nDo it.")
@@ -202,14 +202,14 @@ def test_a_filled_template_is_filled_and_each_of_its_examples_works():
     assert read(other).config.cwd == Location("/path/to/repo", "user@host")
 
 
-def test_an_unfilled_task_still_tells_what_is_wrong_in_its_config():
+def test_unfilled_task_reports_faults_of_its_config():
     assert faults(blank_task("x") + "cdw: /x\n")[0].endswith("is not a setting: did you mean `cwd:`?")
 
 
 # Agent Config ------------------------------------------------------------------------------------
 
 
-def test_a_limit_that_does_not_read_is_told_with_its_line():
+def test_invalid_limit_is_reported_with_its_line():
     (told,) = faults("# T\n## Goal\ng\n## Success Criteria\n- a\n## Agent Config\nlimits: 2M; $20\n")
     assert "line 7" in told
     assert "write one or more of `2M tokens`, `$20`, `8 h`" in told
@@ -241,7 +241,7 @@ def test_lines_are_read_as_people_write_them():
     )
 
 
-def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
+def test_commands_are_split_as_in_a_shell():
     wish = config(
         'dev.command: sh -c \'echo "# no comment"; x\' \\# {python} "a # b"  # but this',
         "dev-2.check: make  test",
@@ -319,14 +319,14 @@ def test_commands_are_parted_as_a_shell_would_and_keep_what_is_in_quotes():
         ("dev-2.cwd: user@host:/x", "only dev and architect may work remotely"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(line, told):
+def test_fault_is_reported_with_its_line(line, told):
     problems = config_faults("# one", line)
     assert len(problems) == 1
     assert problems[0].startswith("line 4: ")
     assert told in problems[0]
 
 
-def test_every_fault_is_told():
+def test_every_fault_is_reported():
     problems = config_faults("a: 1", "cwd: x", "runtime: a", "runtime: b", "dev.model: -x")
     assert [problem.partition(":")[0] for problem in problems] == ["line 3", "line 4", "line 6", "line 7"]
 
@@ -359,7 +359,7 @@ def test_any_bytes_are_a_task_or_a_bad_file(data):
 
 
 @given(prose)
-def test_any_config_is_read_or_told_with_its_line(text):
+def test_any_config_is_read_or_reported_with_its_line(text):
     data = f"{TOP}## Agent Config\n{text}".encode("utf-8", "replace")
     brief, told = attempted(read_brief, data)
     assert told or brief.title == "X"

@@ -89,7 +89,7 @@ def test_a_time_that_no_calendar_has_is_no_error(at):
     assert local_time(at) == "unknown time"
 
 
-def test_a_hundred_faults_are_told_and_the_rest_counted():
+def test_hundred_faults_are_listed_and_the_rest_counted():
     error = refused("f", [Fault(n, "x") for n in range(500, 0, -1)])
     assert [fault.line for fault in error.faults[:3]] == [1, 2, 3]
     assert error.faults[-1] == Fault(0, "and 400 more faults")

@@ -39,7 +39,7 @@ def kinds(records: list[Record]) -> list[str]:
 
 
 @pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
-def test_turns_of_claude_are_told_as_they_were_captured(version: str) -> None:
+def test_captured_claude_turns_are_read(version: str) -> None:
     lines = json.loads((FIXTURES / version / "transcript.json").read_text())
     found = kinds(told(claude_records, *lines))
     turn = ["Prompted", "Called", "Returned", "Spoke over", "Spoke over"]
@@ -47,7 +47,7 @@ def test_turns_of_claude_are_told_as_they_were_captured(version: str) -> None:
     assert found[5:10] == turn
 
 
-def test_a_turn_of_codex_is_told_as_it_was_captured() -> None:
+def test_captured_codex_turn_is_read() -> None:
     lines = json.loads((FIXTURES / "codex" / "rollout.json").read_text())
     found = kinds(told(codex_records, *lines))
     assert found[0] == "Prompted"
@@ -55,7 +55,7 @@ def test_a_turn_of_codex_is_told_as_it_was_captured() -> None:
     assert found[-2:] == ["Prompted", "Spoke over"]
 
 
-def test_a_call_of_gemini_is_told_when_it_has_its_result() -> None:
+def test_gemini_call_is_known_by_its_result() -> None:
     """Until then nothing tells a call from the end of a turn (as captured)."""
     begun = {"id": "g1", "type": "gemini", "content": "", "thoughts": []}
     call = {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}
@@ -72,7 +72,7 @@ def test_a_call_of_gemini_is_told_when_it_has_its_result() -> None:
     assert [each.words for each in found if isinstance(each, Called)] == ["run_shell_command: ls"]
 
 
-def test_what_an_agent_of_claudes_agent_does_is_only_a_sign_of_life() -> None:
+def test_claude_subagent_records_are_only_signs_of_life() -> None:
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     line = {
         "type": "assistant",
@@ -100,9 +100,7 @@ def test_a_turn_of_claude_that_was_broken_off_is_over(content: object, found: li
 @pytest.mark.parametrize(
     ("said", "found"), [("Stop hook feedback:\nWrite it.", ["Prompted"]), ("<caveat>", [])]
 )
-def test_what_claude_adds_in_its_users_name_asks_its_model_only_if_a_hook_said_so(
-    said: str, found: list[str]
-) -> None:
+def test_claude_synthetic_user_records_need_a_hook(said: str, found: list[str]) -> None:
     assert (
         kinds(told(claude_records, {"type": "user", "isMeta": True, "message": {"content": said}})) == found
     )
@@ -117,7 +115,7 @@ def test_tokens_that_codex_counts_again_are_no_sign() -> None:
     assert told(codex_records, {"type": "event_msg", "payload": {"type": "token_count", "info": {}}}) == []
 
 
-def test_whoever_looks_at_what_codex_runs_in_the_background_waits() -> None:
+def test_codex_turn_that_polls_background_work_waits() -> None:
     def calls(**given: object) -> bool:
         payload = {
             "type": "function_call",
@@ -133,13 +131,13 @@ def test_whoever_looks_at_what_codex_runs_in_the_background_waits() -> None:
     assert not calls(session_id=1, chars="y\n")
 
 
-def test_results_that_differ_in_numbers_are_alike_and_others_are_not() -> None:
+def test_results_that_differ_only_in_numbers_are_alike() -> None:
     assert alike("12 passed in 0.31 s") == alike("12 passed in 0.4 s")
     assert alike("Chunk ID: 9e7c49\nWall time: 0.1") == alike("Chunk ID: abcdef\nWall time: 2.0")
     assert alike("1 failed") != alike("1 passed")
 
 
-def test_calls_are_the_same_only_to_the_letter() -> None:
+def test_calls_are_equal_only_literally() -> None:
     def call(command: str) -> int:
         part = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": command}}
         (found,) = told(claude_records, {"type": "assistant", "message": {"content": [part]}})
@@ -200,9 +198,9 @@ def test_no_form_raises(reading: Reading, line: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("reading", READERS)
 @pytest.mark.parametrize("data", [b"", b"\xff", b"[" * 100_000, b'"type":"user"', b'{"type":"user"'])
-def test_what_is_no_json_tells_nothing(reading: Reading, data: bytes) -> None:
+def test_line_that_is_no_json_is_ignored(reading: Reading, data: bytes) -> None:
     assert reading(data) == []
 
 
-def test_the_stage_after_a_word_is_told() -> None:
+def test_stage_after_a_message_is_known() -> None:
     assert Spoke().then is Stage.MODEL

@@ -53,7 +53,7 @@ def test_claude_s_transcript_as_it_was_kept():
     assert read.offset == len(kept("claude/transcript.json"))
 
 
-def test_an_older_claude_tells_no_cost():
+def test_older_claude_reports_no_cost():
     used = claude_usage(kept("claude-2.1.197/transcript.json")).usage
     assert used.input > 0
     assert used.output > 0
@@ -65,12 +65,12 @@ def test_a_message_of_several_lines_counts_once():
     assert bare(claude_usage(lines)) == Usage(131, 10, 100, None, 121)
 
 
-def test_a_subagent_s_messages_count_and_leave_the_context_alone():
+def test_subagent_messages_count_outside_the_context():
     lines = jsonl(message("a", given=100), message("b", given=7, isSidechain=True))
     assert bare(claude_usage(lines)) == Usage(107, 10, 0, None, 100)
 
 
-def test_what_goes_into_a_cache_is_told_apart():
+def test_cache_writes_are_counted_separately():
     """For minutes and for an hour: they cost more, each another amount."""
     first = message("a", given=10, cached=1000, written=300)
     first["message"]["model"] = "claude-sonnet-5-5"
@@ -85,7 +85,7 @@ def test_what_goes_into_a_cache_is_told_apart():
     assert used.models == (("claude-sonnet-5-5", tokens), ("claude-haiku-5-5", Tokens(7, 5)))
 
 
-def test_a_cost_that_is_told_covers_the_tokens_before_it():
+def test_reported_cost_covers_earlier_tokens():
     cost = {"type": "cost-state", "totalCostUSD": 0.5}
     used = claude_usage(jsonl(message("a"), cost, message("b", given=3))).usage
     assert (used.cost, used.models) == (0.5, (("", Tokens(3, 5)),))
@@ -177,7 +177,7 @@ def test_usages_add_up():
     assert (first + second).tokens == 33
 
 
-def test_a_told_cost_takes_the_place_of_what_was_estimated():
+def test_reported_cost_replaces_the_estimate():
     """The sum of runs is what programs told, and what is estimated of the rest."""
     going, ended = Usage(100, 10, estimate=3.4, prices="2026-10-27"), Usage(100, 10, cost=3.1)
     assert going.at_least(ended).dollars == 3.1
@@ -281,7 +281,7 @@ transcripts = st.lists(
 
 
 @given(transcripts, st.sampled_from(READERS), st.data())
-def test_reading_on_is_the_same_as_reading_at_once_and_no_sum_goes_down(data, read, more):
+def test_incremental_reading_equals_reading_at_once(data, read, more):
     whole = read(data)
     cut = more.draw(st.integers(0, len(data)))
     first = read(data[:cut])

@@ -26,7 +26,7 @@ def test_long_run_never_exceeds_the_rate():
     assert had <= 10 + 2 * now + 7
 
 
-def test_nobody_waits_longer_than_the_bound_and_saves_no_more_than_a_burst():
+def test_waits_are_bounded_and_savings_are_one_burst():
     allowance = Allowance(at_once=10, per_second=2, wait=1)
     allowance.spend(1e9, 0.0)
     assert allowance.pause(0.0) == 1

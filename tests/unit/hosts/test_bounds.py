@@ -41,7 +41,7 @@ def test_what_is_fetched_is_bounded_goes_on_and_ends(listed, had, files, size, t
     assert set(todo) == set(chosen.over)
 
 
-def test_logs_have_a_limit_of_their_own_and_small_ones_come_first():
+def test_logs_have_their_own_limit_and_small_ones_come_first():
     listed = [("artifacts/large", 900), ("artifacts/small", 2), ("runs/r-1/pane.log", 5000)]
     assert choice(listed, left(10, Bounds(total=10)), Bounds(total=10)).now == ("runs/r-1/pane.log",)
     assert choice(listed, left(10, Bounds()), Bounds(size=1000)).now == ("artifacts/small", "artifacts/large")

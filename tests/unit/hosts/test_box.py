@@ -28,7 +28,7 @@ def read(text=TOLD, asked=1000.2, answered=1000.4, programs=ASKED):
     return read_box(text, programs, asked, answered)
 
 
-def test_what_a_box_tells_is_read():
+def test_answers_of_a_box_are_read():
     box = read()
     assert (box.home, box.uname, box.cwd, box.disk) == ("/home/me", "Linux x86_64", "writable", 2 * 1024**3)
     assert box.offset == 0
@@ -61,7 +61,7 @@ def test_another_answer_is_none(old, new):
 
 
 @given(st.text() | st.lists(st.sampled_from(TOLD.splitlines()), max_size=20).map("\n".join))
-def test_whatever_is_told_is_read_or_refused(text):
+def test_any_answer_is_read_or_refused(text):
     try:
         box = read(text)
     except Unavailable:
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_said_with_what_to_do(old, new, what, stops):
     ("clock", "what"),
     [(1005, "its clock is 4.6 s ahead of ours"), (940, "its clock is 59 s behind ours")],
 )
-def test_a_small_offset_is_told_and_nothing_is_to_be_done(clock, what):
+def test_small_clock_offset_is_reported_without_a_remedy(clock, what):
     said = findings(read(TOLD.replace("clock=1000", f"clock={clock}")), "/repo")
     assert BoxFinding(what) in said
 

@@ -18,7 +18,7 @@ def again(path):
     return Known(DiskFiles(), path)
 
 
-def test_what_was_brought_and_told_is_remembered(path):
+def test_fetched_and_reported_files_are_remembered(path):
     known = again(path)
     for name in ODD:
         known.brought(name, "digest", STAMP)
@@ -77,7 +77,7 @@ def test_it_does_not_grow_with_each_change(path):
     assert again(path).bases["a"].digest == "999"
 
 
-def test_a_box_with_endless_refusals_is_told_of_so_often_and_no_more(path):
+def test_reports_of_refusals_are_bounded(path):
     known = again(path)
     assert all(known.is_new(str(number), "why") for number in range(REFUSALS_KEPT))
     assert not known.is_new("one more", "why")

@@ -101,7 +101,7 @@ def put(path):
     "name",
     ["handoffs/a.md", "handoffs/two\nlines 'x' -n", "artifacts/deep/er/a", "events/e.json", "runs/r-1/exit"],
 )
-def test_what_is_renamed_into_place_is_told_and_of_its_task_alone(run, tmp_path, program, name):
+def test_rename_into_place_is_reported_for_its_task(run, tmp_path, program, name):
     running = run(program, beat="1")
     assert running.tells("b", lambda: put(tmp_path / "b" / name)) <= {"change b", "alive"}
     running.settle()
@@ -113,9 +113,8 @@ def test_what_is_renamed_into_place_is_told_and_of_its_task_alone(run, tmp_path,
 
 
 @ONLY_PYTHON
-def test_what_is_written_in_place_is_told_when_it_is_closed_and_nothing_that_is_still_prepared(
-    run, tmp_path, program
-):
+def test_write_in_place_is_reported_when_closed(run, tmp_path, program):
+    """Temporary files are not reported."""
     running = run(program, beat="0.1")
     with (tmp_path / "a/handoffs/a.md").open("w") as file:
         file.write("a")

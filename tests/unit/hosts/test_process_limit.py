@@ -34,5 +34,5 @@ def test_group_without_a_bound_bounds_nothing(system):
     assert system("0::/a\n", {"a": "max"}) is None
 
 
-def test_where_there_are_no_control_groups_nothing_is_told(tmp_path):
+def test_no_process_limit_without_control_groups(tmp_path):
     assert most_processes(7, proc=tmp_path, mount=tmp_path) is None

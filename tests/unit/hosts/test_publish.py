@@ -72,7 +72,7 @@ def world():
     return World()
 
 
-def test_all_that_may_come_does_in_the_order_in_which_it_came_to_be(world):
+def test_files_are_published_in_the_order_of_their_making(world):
     world.there(**ALL)
     result = world.publish()
     assert result.brought == tuple(NAMES[name] for name in MAY_COME)
@@ -90,7 +90,7 @@ def test_what_is_known_is_not_looked_at_again(world):
     assert together([world.publish()]) == together([])  # told once
 
 
-def test_an_event_that_was_heard_and_a_file_that_was_removed_stay_away(world):
+def test_handled_events_and_removed_files_stay_away(world):
     world.there(event=b"a", artifact=b"a")
     world.publish()
     for name in ("event", "artifact"):
@@ -100,7 +100,7 @@ def test_an_event_that_was_heard_and_a_file_that_was_removed_stay_away(world):
     assert world.read("event") is world.read("artifact") is None
 
 
-def test_a_conflict_keeps_what_lies_here_and_tells_of_it(world):
+def test_conflict_keeps_the_local_file_and_is_reported(world):
     for name, number in [("report", 1), ("artifact", 1), ("report", 2)]:
         world.there(**{name: b"theirs %d" % number})
         world.publish()
@@ -135,7 +135,7 @@ def test_nothing_is_written_through_a_link(world):
     assert world.files.names(Path("/elsewhere")) == []
 
 
-def test_a_file_that_stands_in_the_way_is_told_and_holds_up_nothing(world):
+def test_blocked_file_is_reported_and_holds_up_nothing(world):
     world.put(FOLDER / "artifacts/code", b"mine")
     world.files.make_folder(world.here("report"))
     world.there(artifact=b"a", report=b"b", exit=b"c")
@@ -162,9 +162,7 @@ def test_a_name_that_cannot_be_here_holds_up_nothing(world):
     assert (NAMES["artifact"], "it cannot have this name here: too long") in result.refused
 
 
-def test_a_thousand_files_are_on_the_disk_before_they_are_remembered_at_the_price_of_a_few(
-    tmp_path, monkeypatch
-):
+def test_files_are_synced_in_batches_before_remembered(tmp_path, monkeypatch):
     for number in range(1000):
         path = tmp_path / f"tree/artifacts/{number}"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -192,7 +190,8 @@ def test_a_thousand_files_are_on_the_disk_before_they_are_remembered_at_the_pric
 
 
 @pytest.mark.parametrize("power", [False, True])
-def test_killed_ahead_of_any_write_nothing_is_half_nothing_is_lost_and_all_is_caught_up(power):
+def test_kill_before_any_write_loses_nothing(power):
+    """No file is half there, and the next pull catches up."""
     number = 0
     while True:
         world = World()

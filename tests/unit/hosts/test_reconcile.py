@@ -196,12 +196,12 @@ def test_the_next_pull_finds_nothing_to_do(there, base, here):
         assert step.deed in {Deed.NOTHING, Deed.REFUSE}
 
 
-def test_an_event_that_was_heard_does_not_come_again():
+def test_handled_event_does_not_come_again():
     name = "requests/events/r-1.1.1.json"
     assert steps({name: "a"}, {name: "a"}, {}, RUNS)[0].deed is Deed.NOTHING
 
 
-def test_what_is_of_one_kind_goes_in_the_order_in_which_it_was_written():
+def test_files_of_one_kind_keep_their_order():
     """The number of a process says nothing: it has a digit more at 10,000, and begins anew at 32,768."""
     first, then = "requests/events/r-1.7.9999.json", "requests/events/r-1.7.10001.waits.json"
     there = {then: "b", first: "a"}, {first: "a", then: "b"}

@@ -23,7 +23,7 @@ def seen(*runs: bytes, end: bytes = b"orchestrator-runs-end\n") -> list[Observat
     return read_observations(read_answer(out(*runs, end=end)), ASKED)
 
 
-def test_what_a_run_tells_is_read_as_on_any_host() -> None:
+def test_run_on_a_box_is_read_as_on_any_host() -> None:
     gone = PID + b"exit\nexit code 3\nexit oom_kills 0\nexit .\nclaimed\n"
     assert seen(PID + b"lives\nclaimed\n", b"lives\n", gone) == [
         ALIVE,
@@ -46,7 +46,7 @@ def test_who_is_said_to_live_and_was_never_seen_is_unknown() -> None:
     assert seen(b"lives\n", b"lives\n", b"folder\n")[0] is None
 
 
-def test_an_answer_that_was_cut_short_tells_of_the_whole_ones_only() -> None:
+def test_truncated_answer_yields_complete_runs_only() -> None:
     assert seen(PID + b"lives\n", b"folder\n", end=b"") == [ALIVE, None, None]
     assert seen(PID + b"lives\n", b"folder\ncl", end=b"") == [ALIVE, None, None]
     assert seen(end=b"") == [None, None, None]
@@ -65,7 +65,7 @@ def test_an_answer_that_was_cut_short_tells_of_the_whole_ones_only() -> None:
         b"orchestrator-runs-1\nhome /\xff\n",
     ],
 )
-def test_what_is_no_answer_is_told_as_such(printed: bytes) -> None:
+def test_invalid_answer_is_refused(printed: bytes) -> None:
     with pytest.raises(Unavailable):
         read_answer(printed)
 

@@ -10,13 +10,13 @@ from orchestrator.model.notification import Channel, Notification, NotificationR
 from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.notifications.delivery import Delivery
 from orchestrator.notifications.envelope import Envelope
-from orchestrator.notifications.spool import FAILED, TOLD, Spool
+from orchestrator.notifications.spool import DELIVERED, FAILED, Spool
 from orchestrator.ports.sender import Message
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_sender import FakeSender
 from orchestrator.testing.memory_files import MemoryFiles
 
-FOLDER = Path("/state/news")
+FOLDER = Path("/state/notifications")
 PHONE, DESK = Channel("phone", "fake://phone"), Channel("desk", "fake://desk")
 
 
@@ -85,11 +85,13 @@ class Newsroom:
 
     def over(self) -> tuple[set[str], set[str]]:
         """Return the ids of what was told and of what failed."""
-        told, failed = ({envelope.news.id for envelope in self.spool.over(where)} for where in (TOLD, FAILED))
+        told, failed = (
+            {envelope.notification.id for envelope in self.spool.over(where)} for where in (DELIVERED, FAILED)
+        )
         return told, failed
 
     def waiting(self) -> set[str]:
-        return {envelope.news.id for envelope in self.spool.look()}
+        return {envelope.notification.id for envelope in self.spool.look()}
 
 
 def said_in(message: Message) -> str:

@@ -1,15 +1,16 @@
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.model.notification import NotificationRule
+from orchestrator.model.notification import Notification, NotificationRule
 from orchestrator.model.notify_settings import NotifySettings
-from orchestrator.notifications.envelope import Standing
-from orchestrator.notifications.policy import HOUR, stands
-from orchestrator.notifications.spool import FAILED, NEW, TOLD
+from orchestrator.notifications.envelope import Envelope, Receipt, Standing, decoded, encoded
+from orchestrator.notifications.policy import HOUR, result_of
+from orchestrator.notifications.spool import DELIVERED, FAILED, NEW, Spool
 from orchestrator.ports.sender import SendOutcome, SendResult
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_sender import FakeSender
@@ -17,7 +18,7 @@ from orchestrator.testing.local_zone import local_zone
 from tests.unit.notifications.newsroom import DESK, FOLDER, PHONE, Killed, Newsroom
 
 TOLD_IT, REFUSED, UNKNOWN = (
-    SendOutcome(answer, "" if answer is SendResult.TOLD else "no") for answer in SendResult
+    SendOutcome(answer, "" if answer is SendResult.DELIVERED else "no") for answer in SendResult
 )
 
 
@@ -26,12 +27,12 @@ def room():
     return Newsroom()
 
 
-def test_news_is_told_at_once_and_once(room):
+def test_notification_is_sent_at_once_and_once(room):
     news = room.news()
     assert room.goes() is None
     assert room.bodies() == ["title 1\ntext 1"]
     assert room.over() == ({news.id}, set())
-    room.spool.put(room.spool.over(TOLD)[0])
+    room.spool.put(room.spool.over(DELIVERED)[0])
     room.boot()
     room.passes(HOUR)
     assert len(room.bodies()) == 1
@@ -43,7 +44,7 @@ def test_a_question_bears_its_id_and_the_command_that_answers_it(room):
     assert room.bodies()[0].endswith(f"answer: task answer demo-1 q1 TEXT\n({news.id})")
 
 
-def test_what_comes_soon_after_is_told_together(room):
+def test_notifications_close_together_share_a_message(room):
     room.news()
     room.goes()
     for _ in range(3):
@@ -53,11 +54,11 @@ def test_what_comes_soon_after_is_told_together(room):
     assert len(room.bodies()) == 1
     room.passes(60)
     assert len(room.bodies()) == 2
-    assert room.bodies()[1].startswith("3 news\n")
+    assert room.bodies()[1].startswith("3 notifications\n")
     assert room.times() == {"title 1": 1} | dict.fromkeys(("title 2", "title 3", "title 4"), 1)
 
 
-def test_an_urgent_one_waits_for_no_digest_and_takes_along_what_does(room):
+def test_urgent_notification_takes_waiting_ones_along(room):
     room.sets(urgent=(NotificationRule.DAEMON,))
     room.news()
     room.goes()
@@ -65,16 +66,16 @@ def test_an_urgent_one_waits_for_no_digest_and_takes_along_what_does(room):
     room.goes()
     room.news(NotificationRule.DAEMON)
     room.goes()
-    assert room.bodies()[1].startswith("2 news\n")
+    assert room.bodies()[1].startswith("2 notifications\n")
 
 
-def test_a_rule_that_is_off_is_not_told_and_is_not_left_lying(room):
+def test_disabled_rule_sends_nothing_and_leaves_nothing(room):
     room.sets(rules=(NotificationRule.QUESTION,))
     news = room.news()
     assert room.goes() is None
     assert room.bodies() == []
-    (envelope,) = room.spool.over(TOLD)
-    assert (envelope.news.id, envelope.why) == (news.id, "no channel is set for it")
+    (envelope,) = room.spool.over(DELIVERED)
+    assert (envelope.notification.id, envelope.why) == (news.id, "no channel is set for it")
 
 
 def test_each_channel_has_its_own_rules(room):
@@ -88,7 +89,8 @@ def test_each_channel_has_its_own_rules(room):
     assert (len(room.bodies("phone")), len(room.bodies("desk"))) == (1, 2)
 
 
-def test_a_channel_that_refuses_is_asked_again_with_growing_pauses_while_the_other_has_it(room):
+def test_refusing_channel_is_retried_with_growing_pauses(room):
+    """The other channel has the message already."""
     room.sets(channels=(PHONE, DESK))
     refusals = iter([REFUSED] * 3)
     room.sender.answer = lambda said: next(refusals, TOLD_IT) if said.channel is PHONE else TOLD_IT
@@ -108,7 +110,7 @@ def test_pauses_grow_up_to_the_longest(room):
     assert pauses == [10, 20, 40, 80, 160, 320, 640, 1280]
 
 
-def test_other_news_is_given_up_after_its_tries_and_said_in_the_log(room, caplog):
+def test_notification_is_given_up_after_its_tries(room, caplog):
     room.sets(tries=3)
     room.sender.answer = lambda _: REFUSED
     news = room.news()
@@ -119,7 +121,8 @@ def test_other_news_is_given_up_after_its_tries_and_said_in_the_log(room, caplog
     assert "was not delivered by phone: given up after 3 tries: no" in caplog.text
 
 
-def test_a_question_is_given_up_by_its_age_alone_and_never_silently(room, caplog):
+def test_question_is_given_up_by_its_age_alone(room, caplog):
+    """The log says so."""
     room.sets(tries=3, give_up_question=2 * 86400.0)
     room.sender.answer = lambda _: REFUSED
     news = room.news(NotificationRule.QUESTION)
@@ -131,7 +134,7 @@ def test_a_question_is_given_up_by_its_age_alone_and_never_silently(room, caplog
     assert caplog.records[-1].levelname == "ERROR"
 
 
-def test_what_may_have_been_told_is_not_told_again_but_a_question_is(room):
+def test_only_questions_are_sent_again_when_unsure(room):
     room.sets(digest=0.01)
     answers = iter([UNKNOWN, UNKNOWN])
     room.sender.answer = lambda _: next(answers, TOLD_IT)
@@ -142,19 +145,19 @@ def test_what_may_have_been_told_is_not_told_again_but_a_question_is(room):
     room.passes(HOUR)
     assert [said.count("title 1") for said in room.bodies()] == [1, 0, 0]
     assert [asked.id in said for said in room.bodies()] == [False, True, True]
-    (first, second) = room.spool.over(TOLD)
+    (first, second) = room.spool.over(DELIVERED)
     assert first.receipts["phone"].standing is Standing.UNKNOWN
-    assert second.receipts["phone"].standing is Standing.TOLD
+    assert second.receipts["phone"].standing is Standing.DELIVERED
 
 
-def test_a_question_that_was_answered_meanwhile_is_not_told(room):
+def test_answered_question_is_not_sent(room):
     room.sender.answer = lambda _: REFUSED
     news = room.news(NotificationRule.QUESTION)
     room.goes()
     room.answered.add(news.id)
     room.passes(HOUR)
     assert room.sender.tried["phone"] == 1
-    (envelope,) = room.spool.over(TOLD)
+    (envelope,) = room.spool.over(DELIVERED)
     assert envelope.why == "it was answered"
 
 
@@ -209,10 +212,14 @@ def test_only_the_newest_stay_to_be_looked_at(room):
         room.news()
         room.goes()
         room.clock.advance(1)
-    assert [envelope.news.title for envelope in room.spool.over(TOLD)] == ["title 4", "title 5", "title 6"]
+    assert [envelope.notification.title for envelope in room.spool.over(DELIVERED)] == [
+        "title 4",
+        "title 5",
+        "title 6",
+    ]
 
 
-def test_what_is_no_letter_is_set_aside_and_holds_nothing_up(room, caplog):
+def test_invalid_envelope_is_set_aside(room, caplog):
     room.files.put(FOLDER / NEW / "x.json", b"{not json")
     room.files.put(FOLDER / NEW / "y.json", b"{}")
     room.news()
@@ -290,7 +297,8 @@ def check(room):
         assert times["title 3"] <= 1
 
 
-def test_killed_ahead_of_any_change_nothing_is_told_twice_and_no_question_is_lost():
+def test_kill_before_any_write_duplicates_and_loses_nothing():
+    """No question is lost, and nothing else is sent twice."""
     room, _, changes = life()
     check(room)
     assert room.times("phone") == room.times("desk") == {"title 1": 1, "title 2": 1, "title 3": 1}
@@ -304,7 +312,7 @@ def test_killed_ahead_of_any_change_nothing_is_told_twice_and_no_question_is_los
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("number", range(1, 7))
-def test_killed_in_the_middle_of_a_message_a_question_is_told_again_under_the_same_id(moment, number):
+def test_kill_while_sending_repeats_a_question_by_its_id(moment, number):
     room, kills, _ = life(at_channel=(moment, number))
     assert kills == 1
     check(room)
@@ -331,9 +339,7 @@ moments = st.tuples(
     urgent=st.sampled_from([(), (NotificationRule.QUESTION,)]),
     digest=st.sampled_from([0.01, 60.0, 900.0]),
 )
-def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
-    moments, answers, per_hour, quiet, urgent, digest
-):
+def test_rate_is_kept_and_nothing_lost_or_doubled(moments, answers, per_hour, quiet, urgent, digest):
     room = Newsroom(sender=FakeSender())
     room.sets(per_hour=per_hour, quiet=quiet, urgent=urgent, digest=digest)
     given_answers = iter(answers)
@@ -354,11 +360,11 @@ def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
     assert not told & failed
     assert room.waiting() == set()
     times = room.times()
-    for envelope in (*room.spool.over(TOLD), *room.spool.over(FAILED)):
-        if envelope.asks and envelope.news.title not in answered:
-            assert times[envelope.news.title] >= 1
+    for envelope in (*room.spool.over(DELIVERED), *room.spool.over(FAILED)):
+        if envelope.asks and envelope.notification.title not in answered:
+            assert times[envelope.notification.title] >= 1
         elif not envelope.asks:
-            assert times[envelope.news.title] <= 1
+            assert times[envelope.notification.title] <= 1
     sent = room.sent_at.get("phone", [])
     for at in sent:
         assert len([each for each in sent if at <= each < at + HOUR]) <= per_hour
@@ -370,23 +376,25 @@ def test_never_more_than_the_rate_never_twice_and_nothing_is_lost(
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        ([TOLD_IT, REFUSED], "told"),
+        ([TOLD_IT, REFUSED], "delivered"),
         ([UNKNOWN, REFUSED], "unknown"),
         ([REFUSED, REFUSED], "failed"),
     ],
     ids=["one took it", "one may have", "none did"],
 )
-def test_news_was_told_only_if_a_channel_took_it(room, answers, said):
+def test_notification_is_delivered_if_a_channel_took_it(room, answers, said):
     room.sets(channels=(PHONE, DESK), tries=1)
     by_channel = dict(zip(("phone", "desk"), answers, strict=True))
     room.sender.answer = lambda message: by_channel[message.channel.name]
     room.news()
     room.goes()
-    assert [stands(envelope) for where in (TOLD, FAILED) for envelope in room.spool.over(where)] == [said]
+    assert [result_of(envelope) for where in (DELIVERED, FAILED) for envelope in room.spool.over(where)] == [
+        said
+    ]
 
 
 @pytest.mark.parametrize("why", ["no channel", "its rule is off", "answered"])
-def test_what_nobody_was_to_be_told_is_untold(room, why):
+def test_notification_without_channel_is_not_sent(room, why):
     if why == "no channel":
         room.sets(channels=())
     elif why == "its rule is off":
@@ -394,4 +402,32 @@ def test_what_nobody_was_to_be_told_is_untold(room, why):
     news = room.news(NotificationRule.QUESTION)
     room.answered.add(news.id if why == "answered" else "")
     room.goes()
-    assert [stands(envelope) for envelope in room.spool.over(TOLD)] == ["untold"]
+    assert [result_of(envelope) for envelope in room.spool.over(DELIVERED)] == ["not_sent"]
+
+
+def test_spool_of_an_earlier_version_is_adopted(room):
+    """Before 1.0 the spool was `news`, its folder of sent envelopes `told`: none of them is sent once more."""
+    former = FOLDER.parent / "news"
+    old = Spool(room.files, former)
+    sent = replace(room.news(), id="complete-old")
+    envelope = Envelope(sent, {"phone": Receipt(Standing.DELIVERED, 1, (1.0,))}, "")
+    room.files.make_folder(former / "told")
+    data = encoded(envelope).replace(b'"delivered"', b'"told"')
+    room.files.write(former / "told" / "complete-old.json", data)
+    old.put(Envelope(replace(sent, id="complete-new")))
+    room.spool.adopt(former)
+    room.spool.adopt(former)
+    assert room.spool.over(DELIVERED) == [envelope]
+    assert not room.spool.put(Envelope(sent))
+    assert "complete-new" in room.waiting()
+    assert not room.files.entries(former / "told")
+
+
+def test_former_words_of_receipts_are_read():
+    """Envelopes of versions before 1.0 say `told` and `given up`."""
+    envelope = Envelope(
+        Notification("n", NotificationRule.COMPLETE, "t", "x", 1.0),
+        {"a": Receipt(Standing.DELIVERED), "b": Receipt(Standing.GIVEN_UP)},
+    )
+    data = encoded(envelope).replace(b"delivered", b"told").replace(b"given_up", b"given up")
+    assert decoded(data) == envelope

@@ -20,20 +20,20 @@ DONE = Notification(
 )
 
 
-def test_one_news_is_told_as_it_is():
+def test_single_notification_is_sent_unchanged():
     said = message(CHANNEL, [DONE], AT)
     assert (said.title, said.body, said.tone) == ("demo is complete", "every step is settled", Tone.SUCCESS)
 
 
-def test_a_digest_holds_each_with_its_time_and_each_question_with_its_answer():
+def test_digest_has_times_and_answer_commands():
     said = message(CHANNEL, [ASKED, DONE], AT)
-    assert said.title == "2 news, 1 of them wait for your answer"
+    assert said.title == "2 notifications, 1 of them wait for your answer"
     assert "demo asks: q1\nKeep it?\nanswer: task answer demo-1 q1 TEXT\n(question-1)" in said.body
     assert said.body.endswith("demo is complete\nevery step is settled")
     assert said.tone is Tone.WARNING
 
 
-def test_news_of_another_day_bear_their_day():
+def test_notifications_of_another_day_have_their_date():
     with local_zone("UTC"):
         said = message(CHANNEL, [ASKED, DONE], AT + 86_400)
     assert said.body.startswith("Thu 27 Nov 14:35  demo asks: q1\n")

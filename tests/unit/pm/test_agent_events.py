@@ -10,7 +10,7 @@ from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Delivery, Ending, Exit, Sight, Turn
@@ -23,7 +23,7 @@ TAKEN = Event(EventKind.TAKEN, session="s-1")
 ENDED = Event(EventKind.ENDED, session="s-1", text="I did it.")
 MAKE = ToolRequest("Bash", Act.RUN, command="make all")
 ASKS = Event(EventKind.ASKED, tool_request=MAKE)
-IN_DOUBT = Judgement(Ruling.ASK, "no rule says anything of it", 600.0)
+IN_DOUBT = Judgement(PermissionDecision.ASK, "no rule says anything of it", 600.0)
 
 
 @pytest.fixture
@@ -42,7 +42,8 @@ def failed(failure: Failure, text: str = "it says so", again_at: float | None = 
     return Event(EventKind.FAILED, "s-1", text=text, failure=failure, reset=reset)
 
 
-def test_an_order_that_was_taken_is_delivered_and_one_that_was_altered_is_told(story):
+def test_delivery_of_an_order_and_of_an_altered_one(story):
+    """An order that was taken counts as delivered. One that was altered on the way is reported."""
     run = story.run_of("dev:a")
     assert (run.receipts, run.delivery) == (True, None)
     story.tells("dev:a", TAKEN, whole=True)
@@ -58,7 +59,7 @@ def test_an_altered_order_is_unknown_and_noticed(story):
     assert "differs from its order" in story.state.notices[-1]
 
 
-def test_an_order_that_nobody_took_is_looked_for_long_before_silence(story):
+def test_order_without_receipt_is_looked_for_early(story):
     story.sees = Sight(dialog="trust in the folder", screen=("Do you trust?",))
     story.passes(story.limits.receipt_timeout + 1)
     assert story.question().kind is QuestionKind.DIALOG
@@ -71,15 +72,18 @@ def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
     assert not story.state.open_questions
 
 
-@pytest.mark.parametrize(("ruling", "say"), [(Ruling.ALLOW, Say.ALLOW), (Ruling.DENY, Say.DENY)])
-def test_what_the_rules_say_is_said_at_once(story, ruling, say):
-    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(ruling, "a rule"))
+@pytest.mark.parametrize(
+    ("decision", "say"), [(PermissionDecision.ALLOW, Say.ALLOW), (PermissionDecision.DENY, Say.DENY)]
+)
+def test_what_the_rules_say_is_said_at_once(story, decision, say):
+    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(decision, "a rule"))
     assert story.replies[name].say is say
     assert "make all" in story.run_of("dev:a").evidence
     assert not story.state.open_questions
 
 
-def test_what_no_rule_says_is_asked_and_the_answer_reaches_the_program(story):
+def test_request_without_a_rule_is_asked_and_answered(story):
+    """A tool request that no rule covers is a question. The answer reaches the program."""
     name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     question = story.question()
     assert (question.kind, question.options) == (QuestionKind.PERMISSION, ("allow", "always", "deny"))
@@ -96,7 +100,7 @@ def test_always_is_a_rule_from_now_on(story):
     story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.answers(story.question().id, "always")
     (rule,) = story.state.rules
-    assert (rule.ruling, rule.act, rule.pattern) == (Ruling.ALLOW, Act.RUN, "make all")
+    assert (rule.decision, rule.act, rule.pattern) == (PermissionDecision.ALLOW, Act.RUN, "make all")
 
 
 def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
@@ -107,7 +111,8 @@ def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
     assert story.step("dev:a").state is StepState.WORKING
 
 
-def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
+def test_unanswered_permission_request_is_denied(story):
+    """After its time the request is denied, whatever `unanswered:` of task.md says."""
     name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.passes(599)
     assert name not in story.replies
@@ -119,35 +124,36 @@ def test_nobody_answers_in_time_and_it_is_denied_whatever_task_md_says(story):
     assert not any("task.md" in notice for notice in story.state.notices)
 
 
-def test_a_run_that_waits_for_leave_is_not_silent(story):
-    patient = Judgement(Ruling.ASK, "no rule", 3 * story.limits.inactivity_timeout)
+def test_run_that_waits_for_permission_is_not_inactive(story):
+    patient = Judgement(PermissionDecision.ASK, "no rule", 3 * story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(2 * story.limits.inactivity_timeout)
     assert story.question().kind is QuestionKind.PERMISSION
     assert story.run_of("dev:a").looks == 0
 
 
-def test_a_sign_of_progress_does_not_withdraw_what_a_program_waits_for(story):
+def test_progress_does_not_withdraw_a_pending_request(story):
     story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.at += 60
     story.checks_in(**{"dev:a": story.at})
     assert story.question().kind is QuestionKind.PERMISSION
 
 
-def test_a_second_wish_while_one_is_asked_is_denied_for_now(story):
+def test_second_request_while_one_is_open_is_denied(story):
     story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     second = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     assert story.replies[second].say is Say.DENY
     assert len(story.state.open_questions) == 1
 
 
-def test_a_question_about_leave_ends_with_its_run(story):
+def test_permission_question_ends_with_its_run(story):
     story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.ends("dev:a", Exit(code=1))
     assert not story.state.open_questions
 
 
-def test_a_turn_without_a_handoff_is_told_to_write_it_once_and_then_ended(story):
+def test_turn_without_a_handoff_is_reminded_once(story):
+    """The agent is asked once to write its handoff. After that its run is ended."""
     first = story.tells("dev:a", ENDED, waits=True)
     assert story.replies[first].say is Say.GO_ON
     assert story.run_of("dev:a").ending is Ending.NOT
@@ -156,7 +162,7 @@ def test_a_turn_without_a_handoff_is_told_to_write_it_once_and_then_ended(story)
     assert story.run_of("dev:a").ending is Ending.UNREPORTED
 
 
-def test_a_turn_with_a_handoff_is_let_go_and_its_run_ended_at_once(story):
+def test_turn_with_a_handoff_ends_its_run_at_once(story):
     story.reports("dev:a")
     run = next(run for run in story.state.live_runs if run.step == "dev:a")
     name = story.tells("dev:a", ENDED, waits=True)
@@ -164,7 +170,7 @@ def test_a_turn_with_a_handoff_is_let_go_and_its_run_ended_at_once(story):
     assert story.state.runs[run.id].ending is Ending.DONE
 
 
-def test_a_turn_whose_handoff_is_yet_to_get_its_name_is_waited_for(story):
+def test_handoff_under_a_temporary_name_is_awaited(story):
     name = story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
     run = story.run_of("dev:a")
     assert story.replies[name].say is Say.PASS
@@ -177,7 +183,8 @@ def test_a_turn_whose_handoff_is_yet_to_get_its_name_is_waited_for(story):
     assert story.step("dev:a").attempt == 1
 
 
-def test_a_handoff_that_never_gets_its_name_is_asked_for_after_the_time_of_silence(story):
+def test_handoff_that_is_never_renamed_is_requested(story):
+    """It is requested after the inactivity timeout."""
     story.sees = Sight(listens=True)
     story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
     story.passes(story.limits.inactivity_timeout)
@@ -192,7 +199,8 @@ def test_tasks_in_the_background_are_no_end_of_a_turn(story):
     assert "2 tasks in the background" in run.evidence
 
 
-def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
+def test_usage_limit_pauses_the_step_until_it_ends(story):
+    """The next run goes on with the conversation."""
     first = story.run_of("dev:a")
     story.tells("dev:a", TAKEN, whole=True)
     story.tells("dev:a", failed(Failure.LIMIT, again_at=story.at + 7200))
@@ -208,7 +216,7 @@ def test_a_limit_parks_the_step_until_it_ends_and_the_next_run_goes_on(story):
     story.comes_alive("dev:a")
     story.tells("dev:a", TAKEN, whole=True)
     assert story.step("dev:a").tally.limits == 1
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").tally.limits == 0
     assert "runs again" in story.state.notices[-1]
 
@@ -271,7 +279,7 @@ def test_what_is_known_of_a_limit_ends_with_it(story):
     limited_again(story, story.at + 600)
     here = story.step("dev:a")
     assert (here.limit.refusals, here.limit.words) == (1, "it says so")
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").limit is None
 
 
@@ -345,7 +353,7 @@ def test_a_crash_goes_on_with_the_conversation_and_is_counted(story):
     assert story.step("dev:a").tally.crashes == 1
 
 
-def test_a_conversation_that_took_no_order_is_not_gone_on_with_again(story):
+def test_conversation_that_took_no_order_is_not_resumed(story):
     story.tells("dev:a", TAKEN, whole=True)
     story.ends("dev:a", Exit(signal=9))
     story.passes(2)
@@ -364,7 +372,8 @@ def test_the_same_event_twice_is_one(story):
     assert again.empty
 
 
-def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothing_else_told(story):
+def test_limit_on_the_screen_counts_without_an_event(story):
+    """A screen that says that a limit holds is believed at a look, if no event reported it."""
     story.tells("dev:a", TAKEN, whole=True)
     first = story.run_of("dev:a")
     again = story.at + story.limits.inactivity_timeout + 7200
@@ -383,7 +392,7 @@ def test_a_screen_that_says_that_a_limit_holds_is_believed_at_a_look_where_nothi
 
 def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
     story.tells("dev:a", TAKEN, whole=True)
-    patient = Judgement(Ruling.ASK, "no rule", story.limits.inactivity_timeout)
+    patient = Judgement(PermissionDecision.ASK, "no rule", story.limits.inactivity_timeout)
     story.tells("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(story.limits.inactivity_timeout + 1)
     assert not story.state.open_questions
@@ -393,12 +402,14 @@ def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EventKind if kind is not EventKind.ASKED])
-def test_whoever_waits_is_answered_whatever_it_told(story, kind):
+def test_program_that_waits_is_always_answered(story, kind):
+    """It is answered whatever its event was."""
     name = story.tells("dev:a", Event(kind, failure=Failure.OTHER), waits=True)
     assert name in story.replies
 
 
-def test_leave_that_was_given_in_the_pane_is_not_asked_for_any_more_when_the_turn_is_over(story):
+def test_permission_given_in_the_pane_closes_the_question(story):
+    """It is closed when the turn is over."""
     asked = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     ended = story.tells("dev:a", ENDED, waits=True)
     assert not story.state.open_questions
@@ -417,7 +428,7 @@ def _is_abandoned(story):
 
 
 @pytest.mark.parametrize("comes", [Story.stops, _is_abandoned])
-def test_run_that_is_to_end_waits_for_no_leave(story, comes):
+def test_run_that_is_ending_waits_for_no_permission(story, comes):
     """Its task was stopped or abandoned: nobody is asked for leave any more, and its program is not left waiting."""
     name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     (wish,) = story.state.open_questions
@@ -427,7 +438,7 @@ def test_run_that_is_to_end_waits_for_no_leave(story, comes):
     assert not broken_laws(story.state, story.limits, story.at)
 
 
-def test_run_that_has_reported_waits_for_no_leave():
+def test_run_that_has_reported_waits_for_no_permission():
     """A review of what it handed in may take hours, and nobody is asked meanwhile for what it wanted to do."""
     story = Story()
     story.starts()
@@ -440,16 +451,16 @@ def test_run_that_has_reported_waits_for_no_leave():
     assert story.replies[name].say is Say.DENY
 
 
-def test_who_asks_for_leave_has_taken_its_order_though_it_never_told_so(story):
+def test_permission_request_proves_that_the_order_was_taken(story):
     """What it took is unknown, but it works: it has the whole time of silence, as others have."""
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(Ruling.ALLOW, "a rule"))
+    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
     story.sees = Sight(dialog="a choice")
     story.passes(story.limits.inactivity_timeout - 1)
     assert not story.state.open_questions
 
 
-def test_no_look_comes_right_behind_one_that_saw_changes_of_a_while_ago(story):
+def test_look_interval_holds_after_old_changes(story):
     """It would see nothing new, however hard the agent works."""
     story.sees = Sight(changed_at=story.at + 1, cpu=1.0)
     story.passes(story.limits.receipt_timeout)

@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: the laws hold (design, section 3)."""
+"""Whatever happens, in whatever order: the laws hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.evidence import Resolution
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Delivery, Exit, Leftover, Life, Run, Sight
 from orchestrator.model.skills import Skill
@@ -201,7 +201,9 @@ events = st.builds(
     reset=st.sampled_from([None, Reset((0.0,)), Reset((1_764_260_000.0, 1_764_346_400.0), 60.0)]),
     background=st.sampled_from([0, 0, 2]),
 )
-judgements = st.none() | st.builds(Judgement, st.sampled_from(Ruling), st.just("a rule"), st.just(600.0))
+judgements = st.none() | st.builds(
+    Judgement, st.sampled_from(PermissionDecision), st.just("a rule"), st.just(600.0)
+)
 words = st.sampled_from(
     [
         "allow",

@@ -37,7 +37,8 @@ def test_a_box_of_the_task_is_that_of_dev_and_architect_alone() -> None:
     assert hosts == {"explore": HERE, "architect": BOX, "plan": HERE}
 
 
-def test_an_agent_may_have_a_box_of_its_own_and_one_in_the_midst_of_others_may_stay_here() -> None:
+def test_agents_may_each_have_a_box_or_stay_here() -> None:
+    """An agent may have a box of its own, and one between others may stay on this machine."""
     other = Location("/elsewhere", "other")
     overrides = {"dev": AgentOverrides(cwd=Location("/here")), "architect": AgentOverrides(cwd=other)}
     story = Story(cwd=THERE, architect=True, agents=overrides)
@@ -51,9 +52,8 @@ def test_an_agent_may_have_a_box_of_its_own_and_one_in_the_midst_of_others_may_s
     assert (dev.kind, dev.workspace) == (WorkspaceKind.SHARED, "")
 
 
-def test_code_that_stays_on_a_box_is_neither_committed_nor_merged_and_is_judged_by_what_was_reported() -> (
-    None
-):
+def test_code_that_stays_on_a_box_is_judged_by_its_report() -> None:
+    """It is neither committed nor merged here."""
     story = at_work()
     dev, test, review = (story.step(f"{each}:a") for each in ("dev", "test", "review"))
     assert (dev.kind, dev.workspace) == (WorkspaceKind.SHARED, "")
@@ -61,7 +61,8 @@ def test_code_that_stays_on_a_box_is_neither_committed_nor_merged_and_is_judged_
     assert not {Gate.COMMIT, Gate.MERGED} & {*dev.gates, *test.gates, *review.gates}
 
 
-def test_commits_that_are_brought_are_judged_in_the_tasks_tree_and_merged() -> None:
+def test_fetched_commits_are_judged_in_the_tasks_tree() -> None:
+    """They are merged afterwards."""
     story = at_work(bring=Bring.BRANCH)
     dev, test, review = (story.step(f"{each}:a") for each in ("dev", "test", "review"))
     assert dev.gates == (Gate.COMMIT,)
@@ -70,7 +71,8 @@ def test_commits_that_are_brought_are_judged_in_the_tasks_tree_and_merged() -> N
     assert Gate.MERGED in review.gates
 
 
-def test_an_agent_on_a_box_that_does_not_answer_is_unreachable_and_nothing_is_due_of_it() -> None:
+def test_agent_on_a_lost_box_is_unreachable() -> None:
+    """Nothing is due of it meanwhile."""
     story = at_work(limits=Limits(inactivity_timeout=60, unreachable_timeout=4 * HOUR))
     story.loses(BOX, f"{BOX} is unreachable (no route)")
     run = story.run_of("dev:a")
@@ -110,7 +112,7 @@ def test_its_time_of_life_goes_on_while_nobody_sees_it() -> None:
     assert story.state.runs[run.id].lasted == 157
 
 
-def test_one_that_was_to_start_there_waits_and_starts_when_the_box_is_back() -> None:
+def test_launch_on_a_lost_box_waits_until_it_is_back() -> None:
     story = Story(cwd=THERE).planned("a")
     story.loses(BOX)
     assert story.run_of("dev:a").life is Life.UNREACHABLE
@@ -144,7 +146,7 @@ def test_a_box_that_refuses_is_one_question_whatever_lives_there() -> None:
     assert "another key" in question.text
 
 
-def test_a_box_that_at_first_does_not_answer_and_then_refuses_is_asked_about_then() -> None:
+def test_lost_box_that_then_refuses_is_a_question() -> None:
     story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.loses(BOX, "no route")
     story.at += 60
@@ -154,7 +156,7 @@ def test_a_box_that_at_first_does_not_answer_and_then_refuses_is_asked_about_the
     assert story.question().text.startswith("another key")
 
 
-def test_what_was_asked_of_a_box_is_asked_no_more_when_it_answers() -> None:
+def test_question_about_a_box_is_closed_when_it_answers() -> None:
     story = at_work()
     story.loses(BOX, refused=True)
     asked = story.question()
@@ -163,7 +165,8 @@ def test_what_was_asked_of_a_box_is_asked_no_more_when_it_answers() -> None:
     assert story.run_of("dev:a").life is Life.ALIVE
 
 
-def test_after_an_hour_a_person_is_asked_once_and_nothing_is_ended() -> None:
+def test_box_lost_for_an_hour_is_one_question() -> None:
+    """Nothing is ended for it."""
     story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.loses(BOX)
     story.passes(HOUR)
@@ -187,7 +190,8 @@ def test_whatever_is_said_but_to_do_without_it_is_waited_on(text: str) -> None:
     assert story.question().kind is QuestionKind.BOX
 
 
-def test_done_without_the_agent_is_ended_when_the_box_answers_and_never_run_again_meanwhile() -> None:
+def test_abandoned_run_on_a_lost_box_is_ended_on_return() -> None:
+    """Nothing is run in its place meanwhile."""
     story = at_work()
     story.loses(BOX, refused=True)
     story.answers(story.question().id, "set-aside")
@@ -206,7 +210,7 @@ def test_a_task_that_is_stopped_asks_nothing_of_its_boxes() -> None:
     assert (story.task(), story.state.open_questions) == (TaskState.STOPPED, [])
 
 
-def test_a_task_that_is_started_again_asks_about_the_box_on_which_an_agent_was_to_be_ended() -> None:
+def test_restarted_task_asks_about_the_box_again() -> None:
     """Its step cannot begin anew before that agent is known to be gone."""
     story = at_work(limits=Limits(unreachable_timeout=HOUR))
     story.stops()
@@ -218,7 +222,7 @@ def test_a_task_that_is_started_again_asks_about_the_box_on_which_an_agent_was_t
     assert (asked.kind, asked.step) == (QuestionKind.BOX, "dev:a")
 
 
-def test_what_a_step_itself_is_asked_about_takes_the_place_of_a_question_about_its_box() -> None:
+def test_question_about_a_step_replaces_one_about_its_box() -> None:
     """Its report was brought ahead of the word that the box is back; then its commits could not be."""
     story = at_work(bring=Bring.BRANCH)
     story.loses(BOX, f"{BOX} is refused: another key", refused=True)

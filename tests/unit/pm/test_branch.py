@@ -80,7 +80,7 @@ def ordered() -> Story:
     return story
 
 
-def test_the_branch_is_looked_at_when_an_order_ends_after_the_acceptance() -> None:
+def test_branch_is_checked_after_a_late_order() -> None:
     """It was looked at for the evidence only: what was put on it later went unseen."""
     story = ordered()
     story.does("dev-2")

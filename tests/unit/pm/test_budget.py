@@ -80,7 +80,7 @@ def test_the_same_again_and_less_than_before_change_nothing():
     assert story.feed(f.UsageSeen(story.at, story.nonce(), "r-nobody", Usage(5))).empty
 
 
-def test_what_is_told_of_a_run_that_is_gone_still_counts():
+def test_usage_reported_after_the_end_of_a_run_counts():
     story = exploring()
     run = story.run_of("explore")
     story.reports("explore")
@@ -89,7 +89,8 @@ def test_what_is_told_of_a_run_that_is_gone_still_counts():
     assert story.state.runs.spent["explore"].usage.tokens == 70
 
 
-def test_time_counts_while_the_task_runs_and_not_while_it_waits_for_a_person():
+def test_time_limit_excludes_waiting_for_a_person():
+    """Time counts while the task runs."""
     story = Story(limits=Limits(max_blocks=0))
     story.starts()
     story.comes_alive("explore")
@@ -106,7 +107,7 @@ def test_time_counts_while_the_task_runs_and_not_while_it_waits_for_a_person():
     assert story.state.worked == Worked(150.0, 0.0, story.at)
 
 
-def test_time_without_anybody_at_work_is_told_apart():
+def test_idle_time_is_counted_separately():
     story = exploring()
     story.at += 10
     story.ends("explore", Exit(code=1))
@@ -131,14 +132,14 @@ def test_time_asleep_is_no_time_at_work():
 # Limits -------------------------------------------------------------------------------------------
 
 
-def test_without_a_limit_nothing_is_told_and_nobody_is_ended():
+def test_no_limit_no_warning_and_no_ending():
     story = exploring(Budget(alone=True))
     uses(story, "explore", 10**9, 10_000.0)
     assert not story.state.notices
     assert story.run_of("explore").ending is Ending.NOT
 
 
-def test_at_80_percent_it_is_news_once():
+def test_warning_at_80_percent_is_sent_once():
     story = exploring(Budget(tokens=1000))
     uses(story, "explore", 799)
     assert not story.state.warned
@@ -203,7 +204,8 @@ def test_a_limit_that_was_doubled_warns_and_stops_again():
     assert story.question().id == "q2"
 
 
-def test_twice_a_limit_that_is_used_three_times_over_is_no_answer():
+def test_doubling_an_exceeded_limit_is_not_offered():
+    """Twice a limit that is used three times over would not help."""
     story = exploring(Budget(tokens=1000))
     uses(story, "explore", 3500)
     assert "double it (up to 4k tokens)" in story.question().text
@@ -301,7 +303,7 @@ def test_a_machine_that_sleeps_uses_no_time_up():
     assert wake_at(story.state, story.limits) == pytest.approx(story.at + 700)
 
 
-def test_a_journal_that_did_not_tell_when_the_task_moved_counts_from_the_next_run_on():
+def test_journal_without_move_times_counts_from_next_run():
     assert Worked(5.0, 0.0, 100.0).rested(0.0, busy=False) == Worked(5.0, 0.0, 0.0)
     assert Worked(5.0, 0.0, 0.0).counted(300.0, busy=False) == Worked(5.0, 0.0, 300.0)
     assert Worked(5.0, 0.0, 300.0).counted(200.0, busy=True) == Worked(5.0, 0.0, 200.0)
@@ -323,7 +325,7 @@ def test_tokens_are_limited_unless_somebody_says_otherwise(own, expected):
     assert budget_of(story.state, Limits(max_task_tokens=None)).tokens == own.tokens
 
 
-def test_an_agent_that_runs_away_is_stopped_though_nobody_set_a_limit():
+def test_runaway_agent_is_stopped_by_the_default_limit():
     """342 times the same command in five minutes, each with the whole conversation before it."""
     story = exploring()
     uses(story, "explore", 299_999_999)
@@ -353,7 +355,7 @@ def test_a_limit_in_dollars_acts_while_the_program_runs():
     assert "has used ~$5.10 of $5 (by prices of 2025-11-01, 26 days old; no price is known of x)" in text
 
 
-def test_a_cost_that_is_told_counts_more_than_an_estimate():
+def test_reported_cost_takes_precedence_over_an_estimate():
     story = exploring(Budget(cost=5.0))
     guessed(story, "explore", estimate=5.1)
     assert story.question().kind is QuestionKind.BUDGET
@@ -400,7 +402,8 @@ def test_what_takes_a_task_to_a_limit_is_worth_a_line_at_once(usage, more):
     assert tells_more(story.state, story.limits, run, Usage(1000))
 
 
-def test_a_limit_of_time_wakes_nobody_while_the_whole_task_is_asked_about_and_nobody_is_left_to_be_ended():
+def test_time_limit_has_no_deadline_while_the_task_waits():
+    """The whole task is a question, and no run is left that could be ended."""
     story = exploring(Budget(time=600.0))
     story.feed(f.JournalDamaged(story.at, "n", 7, "journal.damaged"))
     story.passes(700)
@@ -409,7 +412,7 @@ def test_a_limit_of_time_wakes_nobody_while_the_whole_task_is_asked_about_and_no
     assert moment is None or moment > story.at
 
 
-def test_a_limit_of_time_wakes_nobody_when_nothing_is_left_that_would_use_more():
+def test_time_limit_has_no_deadline_when_nothing_runs():
     """Of the last step the run is still on its way out, and the task is not complete before it is gone."""
     story = exploring(Budget(time=600.0))
     story.passes(700)

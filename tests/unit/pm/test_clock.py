@@ -51,7 +51,7 @@ def test_a_sign_from_before_a_sleep_counts_when_seen_after_it(seen: str) -> None
     assert story.state.runs[run.id].ending is Ending.SILENT
 
 
-def test_a_run_that_has_reported_keeps_its_time_to_leave() -> None:
+def test_run_that_has_reported_keeps_its_exit_timeout() -> None:
     story = Story(limits=Limits(exit_timeout=20))
     story.starts()
     run = story.comes_alive("explore")
@@ -101,7 +101,7 @@ def test_a_limit_that_ended_in_sleep_is_tried_on_waking() -> None:
     assert story.works_on() == {"explore"}
 
 
-def test_a_limit_without_a_time_keeps_its_pause_when_a_clock_is_set() -> None:
+def test_usage_limit_pause_survives_a_clock_change() -> None:
     story = Story()
     story.starts()
     story.comes_alive("explore")
@@ -112,7 +112,7 @@ def test_a_limit_without_a_time_keeps_its_pause_when_a_clock_is_set() -> None:
     assert story.works_on() == {"explore"}
 
 
-def test_the_gap_is_recorded_and_told() -> None:
+def test_clock_gap_is_recorded_and_noticed() -> None:
     story = Story()
     story.starts()
     moves(story, slept=28_800, put=-60)

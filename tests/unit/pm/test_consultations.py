@@ -1,4 +1,4 @@
-"""The PM as an agent: when it is asked, what it may decide, and that the rules go on where it does not (design 7)."""
+"""The PM as an agent: when it is asked, what it may decide, and that the rules go on where it does not."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _first_ready(story: Story) -> str:
 # When it is asked ---------------------------------------------------------------------------------
 
 
-def test_it_is_asked_before_anything_starts_and_its_order_is_a_digest() -> None:
+def test_pm_agent_is_consulted_first_with_a_briefing() -> None:
     story = led()
     story.starts()
     assert story.works_on() == {"pm:1"}
@@ -87,7 +87,7 @@ def test_a_whole_task_is_led_to_its_end() -> None:
     assert len(asked) == 3 + 6
 
 
-def test_each_consultation_goes_on_with_the_conversation_of_the_one_before() -> None:
+def test_consultations_share_one_conversation() -> None:
     story = led()
     story.starts()
     first = story.run_of("pm:1")
@@ -97,7 +97,7 @@ def test_each_consultation_goes_on_with_the_conversation_of_the_one_before() -> 
     assert first.resumes == ""
 
 
-def test_the_digest_tells_what_landed_since_and_stays_short() -> None:
+def test_briefing_lists_recent_events_and_stays_short() -> None:
     story = planned(*(f"s{number}" for number in range(40)))
     digest = story.order_of("pm:3").context
     assert "plan on plan handed in handoffs/plan-" in digest
@@ -119,7 +119,7 @@ def test_digest_counts_attempts_as_status_does() -> None:
     assert "- dev:a for dev: Do a" in digest.splitlines()
 
 
-def test_no_news_and_no_consultation() -> None:
+def test_no_consultation_without_events() -> None:
     story = led()
     story.starts()
     story.is_led(A.ORDER, "explore")
@@ -128,7 +128,8 @@ def test_no_news_and_no_consultation() -> None:
     assert story.works_on() == {"explore"}
 
 
-def test_while_it_is_asked_nothing_else_starts_and_what_runs_goes_on() -> None:
+def test_open_consultation_holds_starts_not_runs() -> None:
+    """Nothing starts while the PM agent is asked. What runs goes on."""
     story = planned("a")
     assert story.works_on() == {"pm:3"}
     story.comes_alive("pm:3")
@@ -175,7 +176,7 @@ def test_a_decision_is_progress_of_its_run() -> None:
     assert story.state.runs[run.id].progress_at == story.at
 
 
-def test_an_order_to_an_agent_without_a_ready_step_is_one_beside_theplan_of() -> None:
+def test_order_without_a_ready_step_is_outside_the_plan() -> None:
     story = planned("a")
     story.is_led(A.ORDER, "explore", instructions="Look at the logs")
     assert story.works_on() == {"explore-2"}
@@ -302,7 +303,7 @@ def test_the_same_is_not_asked_while_it_is_open() -> None:
     assert story.step("dev:a").state is not StepState.BLOCKED
 
 
-def test_the_same_is_asked_so_often_and_then_answered_by_its_history() -> None:
+def test_repeated_question_is_answered_by_its_history() -> None:
     story = planned("a", "b")
     most = story.limits.max_repeated_questions
     for number in range(1, most + 1):
@@ -343,14 +344,14 @@ def test_question_that_blocks_nothing_holds_up_no_end() -> None:
         (A.END, "dev", "no run of dev lives"),
     ],
 )
-def test_what_cannot_be_done_is_told_back(action: A, target: str, why: str) -> None:
+def test_impossible_decision_is_reported_back(action: A, target: str, why: str) -> None:
     story = planned("a", "b")
     story.is_led(action, target, instructions="Do it")
     assert story.works_on() == {"pm:4"}
     assert why in story.order_of("pm:4").context
 
 
-def test_complete_lets_the_rules_start_what_is_left_and_passes_no_gate() -> None:
+def test_complete_frees_the_rules_and_passes_no_gate() -> None:
     story = planned("a")
     for step in ("dev:a", "test:a", "review:a"):
         story.is_led(A.ORDER, step)
@@ -362,7 +363,8 @@ def test_complete_lets_the_rules_start_what_is_left_and_passes_no_gate() -> None
     assert story.task() is TaskState.COMPLETE
 
 
-def test_a_question_about_nothing_holds_nothing_up_and_its_answer_is_told() -> None:
+def test_question_about_no_step_holds_nothing_up() -> None:
+    """Its answer is in the next briefing."""
     story = planned("a")
     run = story.comes_alive("pm:3")
     story.decides(A.ASK, instructions="Which one?", options=("left", "right", "abandon"))
@@ -389,7 +391,7 @@ def test_a_question_about_a_step_holds_up_that_step() -> None:
     assert "left" in story.step("dev:a").feedback[-1]
 
 
-def test_a_question_about_a_step_that_others_hold_up_holds_nothing_up_itself() -> None:
+def test_question_about_a_held_step_holds_nothing_itself() -> None:
     story = planned("a")
     story.comes_alive("pm:3")
     story.decides(A.ASK, "review:a", instructions="Which one?", options=("left",))
@@ -426,7 +428,7 @@ def test_replans_are_bounded() -> None:
     assert "limits.max_replans" in story.order_of("pm:4").context
 
 
-def test_wait_holds_until_there_is_news_and_never_longer_than_its_bound() -> None:
+def test_wait_ends_with_an_event_or_its_bound() -> None:
     story = planned("a")
     story.is_led(A.WAIT)
     assert story.works_on() == set()
@@ -457,19 +459,21 @@ def test_end_ends_a_run_and_is_counted() -> None:
 # When nothing comes of it -------------------------------------------------------------------------
 
 
-def test_silent_beyond_its_patience_it_is_set_aside_and_the_rules_go_on() -> None:
+def test_silent_pm_agent_is_replaced_by_the_rules() -> None:
+    """This happens after its timeout."""
     story = led()
     story.starts()
     run = story.comes_alive("pm:1")
     story.passes(601)
     assert story.step("pm:1").state is StepState.SET_ASIDE
-    assert story.state.runs[run.id].ending is Ending.OVERTAKEN
+    assert story.state.runs[run.id].ending is Ending.SUPERSEDED
     assert story.works_on() == {"pm:1", "explore"}
     assert not story.state.open_questions
     assert "the rules" in story.state.notices[-1]
 
 
-def test_after_three_in_a_row_it_is_given_up_until_the_task_is_started_again() -> None:
+def test_pm_agent_is_given_up_after_three_failures() -> None:
+    """It is asked again when the task is started again."""
     story = led()
     story.starts()
     for step in ("explore", "plan"):
@@ -490,7 +494,7 @@ def test_after_three_in_a_row_it_is_given_up_until_the_task_is_started_again() -
     assert "the task was started again" in story.order_of("pm:4").context
 
 
-def test_what_cannot_be_carried_out_three_times_in_a_row_is_not_asked_for_a_fourth_time() -> None:
+def test_three_impossible_decisions_end_the_consultations() -> None:
     story = planned("a")
     for _ in range(3):
         story.is_led(A.ORDER, "nobody")
@@ -498,7 +502,8 @@ def test_what_cannot_be_carried_out_three_times_in_a_row_is_not_asked_for_a_four
     assert story.works_on() == {"dev:a"}
 
 
-def test_one_that_crashes_is_run_again_and_then_set_aside_without_a_question() -> None:
+def test_crashing_pm_agent_is_retried_then_given_up() -> None:
+    """No person is asked."""
     story = led()
     story.starts()
     for _ in range(4):
@@ -532,7 +537,7 @@ def test_one_that_ends_undecided_is_asked_once_more() -> None:
     assert story.works_on() == {"explore"}
 
 
-def test_a_decision_that_does_not_read_is_asked_for_again_with_its_faults() -> None:
+def test_invalid_decision_is_requested_again() -> None:
     story = led()
     story.starts()
     run = story.comes_alive("pm:1")

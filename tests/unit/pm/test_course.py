@@ -1,4 +1,4 @@
-"""The course of a task: explore, plan, then develop, test and review each subtask (HUB 7.1 row 1, appendix A)."""
+"""The course of a task: explore, plan, then develop, test and review each subtask (H4, H9)."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_subtasks_go_one_after_another_and_after_what_they_need() -> None:
     assert story.works_on() == {"dev:a"}
 
 
-def test_a_plan_with_nothing_to_do_goes_straight_to_the_last_review() -> None:
+def test_empty_plan_goes_straight_to_the_acceptance() -> None:
     story = Story().planned()
     assert story.works_on() == {"accept"}
     assert story.phase() is Phase.REVIEWING
 
 
-def test_an_order_says_what_the_goal_is_and_what_lies_there_already() -> None:
+def test_order_has_the_goal_and_existing_artifacts() -> None:
     story = Story().planned("a")
     story.does("dev:a", artifacts=("artifacts/code/notes.md",))
     order = story.order_of("test:a")
@@ -73,7 +73,7 @@ def test_an_order_says_what_the_goal_is_and_what_lies_there_already() -> None:
     assert "artifacts/code/notes.md" in order.context
 
 
-def test_a_developer_is_told_of_the_plan() -> None:
+def test_order_of_dev_names_the_plan() -> None:
     story = Story().planned("a")
     assert "plan: handoffs/plan-" in story.order_of("dev:a").context
 
@@ -154,7 +154,8 @@ def test_no_criterion_goes_unmarked(met: tuple[CriterionMark, ...]) -> None:
     assert story.task() is not TaskState.COMPLETE
 
 
-def test_a_criterion_without_evidence_is_asked_for_again_and_then_not_met() -> None:
+def test_criterion_without_evidence_is_asked_once_more() -> None:
+    """After that it counts as not met."""
     story = Story(after_rejections=AfterRejections.ASK).planned()
     bare = (CriterionMark(CRITERIA[0], met=True), MET[1])
     story.does("accept", criteria=bare)

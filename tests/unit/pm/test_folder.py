@@ -48,7 +48,7 @@ def test_who_is_content_without_it_goes_on(story: Story) -> None:
     assert story.works_on() == {"test:a"}
 
 
-def test_what_was_put_right_is_told_and_nobody_asked(story: Story) -> None:
+def test_repair_of_the_folder_is_noticed_not_asked(story: Story) -> None:
     story.feed(
         FolderBack(story.at, story.nonce(), "handoffs was no folder: it is kept as handoffs.set-aside-1")
     )

@@ -65,7 +65,7 @@ def ends_its_turns(story: Story, step: str) -> None:
     story.passes(600)
 
 
-def test_a_fresh_conversation_without_a_handoff_is_no_question_yet() -> None:
+def test_fresh_conversation_without_handoff_is_no_question() -> None:
     """However it is seen that no handoff comes, by an exit or by turns that end, the bound is that of crashes."""
     story = talking()
     ends_its_turns(story, "explore")

@@ -1,4 +1,4 @@
-"""No progress for 30 minutes: exploring or spinning? (HUB 7.1 row 4, laws 4, 5, 8, 9, 12)."""
+"""No progress for 30 minutes: exploring or spinning? (H9, laws 4, 5, 8, 9, 12)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_report_that_came_meanwhile_makes_the_look_vain() -> None:
         (Sight(), {}, Quiet.HUNG),
     ],
 )
-def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet: Quiet) -> None:
+def test_kinds_of_quiet_are_distinguished(sight: Sight, run: dict[str, float], quiet: Quiet) -> None:
     story, lives = at_work(None)
     known = replace(story.state.runs[lives.id], progress_at=AT, **run)  # type: ignore[arg-type]
     assert found(known, sight, story.limits, AT + 1, story.limits.stall_timeout) is quiet
@@ -98,7 +98,7 @@ def test_what_was_seen_is_told_apart(sight: Sight, run: dict[str, float], quiet:
 # What is done -----------------------------------------------------------------------------------------
 
 
-def test_one_that_changes_files_or_says_something_new_is_left_alone() -> None:
+def test_run_with_changes_or_new_output_goes_on() -> None:
     story, run = at_work(Sight(printed=100, fresh=True))
     story.passes(1800)
     now = story.state.runs[run.id]
@@ -119,7 +119,8 @@ def test_one_that_only_computes_has_a_bounded_time() -> None:
     assert "computes and shows nothing" in story.step("explore").why
 
 
-def test_a_hung_one_is_ended_and_another_goes_on_with_its_work_and_is_told() -> None:
+def test_hung_run_is_ended_and_its_work_continued() -> None:
+    """The next run is told why."""
     story, run = at_work(HUNG)
     story.passes(1800)
     assert story.state.runs[run.id].ending is Ending.SILENT
@@ -173,7 +174,7 @@ def test_a_dialog_that_is_gone_takes_its_question_along() -> None:
     assert story.state.runs[run.id].turn is Turn.BUSY
 
 
-def test_who_answered_the_dialog_says_so_and_the_run_has_its_time_again() -> None:
+def test_answered_dialog_restarts_the_inactivity_timeout() -> None:
     story, run = at_work(DIALOG)
     story.passes(1800)
     story.answers(story.question().id, "continue")
@@ -188,7 +189,7 @@ def test_a_run_at_a_dialog_that_ends_leaves_no_question_behind() -> None:
     assert not story.state.open_questions
 
 
-def test_one_that_cannot_be_looked_at_is_unknown_and_not_ended_at_once() -> None:
+def test_run_that_cannot_be_observed_is_not_ended_at_once() -> None:
     story, run = at_work(None, max_looks=2)
     story.passes(1800)
     now = story.state.runs[run.id]
@@ -207,7 +208,7 @@ def test_a_dialog_nobody_answers_takes_the_default_of_task_md() -> None:
     assert story.question().deadline == story.at + 3600
     story.passes(3600)
     assert not story.state.open_questions
-    assert story.state.runs[run.id].ending is Ending.OVERTAKEN
+    assert story.state.runs[run.id].ending is Ending.SUPERSEDED
     assert story.state.questions["q1"].by == "task.md"
 
 

@@ -1,4 +1,4 @@
-"""Reviews and rejections (HUB 7.1 rows 2, 5 and 6), checks by exit status (law 6), commits and merges."""
+"""Reviews and rejections (H9), checks by exit status (law 6), commits and merges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def exploring() -> Story:
 # A review is asked for ----------------------------------------------------------------------------
 
 
-def test_needs_review_opens_a_review_and_holds_the_step_until_it_approves() -> None:
+def test_needs_review_holds_the_step_until_approval() -> None:
     story = exploring()
     story.does("explore", ReportStatus.NEEDS_REVIEW)
     assert story.step("explore").state is StepState.CHECKING
@@ -33,7 +33,7 @@ def test_needs_review_opens_a_review_and_holds_the_step_until_it_approves() -> N
     assert story.step("explore").state is StepState.PASSED
 
 
-def test_a_review_that_was_asked_for_rejects_and_sees_the_next_attempt() -> None:
+def test_requested_review_judges_the_next_attempt_too() -> None:
     story = exploring()
     story.does("explore", ReportStatus.NEEDS_REVIEW)
     story.rejects("review:explore", "it leaks")
@@ -68,7 +68,7 @@ def test_a_judge_who_wants_to_be_reviewed_is_not() -> None:
     assert story.works_on() == {"review:a"}
 
 
-def test_subtasks_wait_while_their_plan_is_reviewed_and_go_with_it() -> None:
+def test_subtasks_wait_for_the_review_of_their_plan() -> None:
     story = Story()
     story.starts()
     story.does("explore")
@@ -86,7 +86,7 @@ def test_subtasks_wait_while_their_plan_is_reviewed_and_go_with_it() -> None:
 
 
 @pytest.mark.parametrize("judge", ["test", "review"])
-def test_a_rejection_reopens_the_work_with_the_feedback_and_all_that_stands_on_it(judge: str) -> None:
+def test_rejection_reopens_the_work_and_its_dependants(judge: str) -> None:
     story = Story().planned("a")
     story.does("dev:a")
     first = story.step("dev:a").commit
@@ -118,7 +118,7 @@ def test_the_third_rejection_is_a_question_where_task_md_says_so() -> None:
     assert story.task() is TaskState.COMPLETE
 
 
-def test_after_too_many_rejections_a_task_may_set_the_subtask_aside_and_go_on() -> None:
+def test_rejections_bound_may_set_the_subtask_aside() -> None:
     story = Story(after_rejections=AfterRejections.SET_ASIDE)
     story.planned("a", Subtask("b", "after a", needs=("a",)), "c")
     for _ in range(3):
@@ -146,7 +146,7 @@ def checked(code: int) -> Story:
     return story
 
 
-def test_a_check_runs_before_the_agent_who_is_told_of_it() -> None:
+def test_check_runs_before_its_agent_and_is_in_its_order() -> None:
     assert "exited 0" in checked(0).order_of("test:a").context
 
 
@@ -177,7 +177,7 @@ def test_a_handoff_written_again_needs_no_new_check() -> None:
     assert story.run_of("test:a").purpose is Purpose.WORK
 
 
-def test_a_check_that_dies_is_tried_again_and_then_a_person_is_asked() -> None:
+def test_killed_check_is_retried_then_asked_about() -> None:
     story = Story(checks=("test",), limits=Limits(max_crashes=1)).planned("a")
     story.does("dev:a")
     story.ends("test:a", Exit(signal=11))
@@ -257,7 +257,7 @@ def test_no_change_without_a_reason_does_not_pass() -> None:
     assert "without any change" in story.question().text
 
 
-def test_no_change_again_and_again_is_set_aside_where_task_md_says_so() -> None:
+def test_repeated_empty_work_is_set_aside_by_task_md() -> None:
     story = Story(after_rejections=AfterRejections.SET_ASIDE).planned("a", "b")
     story.commit = ""
     story.does("dev:a")
@@ -276,7 +276,7 @@ def test_a_reason_for_no_change_counts_only_without_one() -> None:
     assert story.task() is TaskState.COMPLETE
 
 
-def test_work_that_lies_uncommitted_on_its_box_is_not_nothing_and_goes_back_to_its_agent() -> None:
+def test_uncommitted_work_on_a_box_goes_back_to_its_agent() -> None:
     story = Story(cwd=Location("/repo", "me@box"), bring=Bring.BRANCH).planned("a")
     story.left = "me@box:/repo"
     story.does("dev:a")
@@ -331,7 +331,7 @@ def test_work_that_nobody_can_see_is_judged_knowing_so() -> None:
     assert "/project" in story.state.why
 
 
-def test_work_that_is_seen_beside_work_that_nobody_can_see_is_work() -> None:
+def test_one_visible_change_is_enough() -> None:
     story = Story(workspace=WorkspaceKind.SHARED).planned("a", "b")
     for subtask, story.changed in (("a", None), ("b", True)):
         story.finishes(subtask)
@@ -360,7 +360,7 @@ def test_the_outcome_of_an_earlier_attempt_changes_nothing() -> None:
     assert story.step("dev:a").state is StepState.CHECKING
 
 
-def test_two_subtasks_that_are_done_again_do_not_wait_for_each_other() -> None:
+def test_reopened_subtasks_do_not_wait_for_each_other() -> None:
     story = Story(limits=Limits(max_blocks=0, max_concurrent_runs=1)).planned("a", "b")
     story.does("dev:a", ReportStatus.BLOCKED, blockers="no key")
     story.does("dev:b")
@@ -494,7 +494,7 @@ def test_no_judge_is_sent_to_a_branch_that_is_not_there(kind: WorkspaceKind) -> 
     assert "branch" not in story.order_of("accept").instructions
 
 
-def test_a_line_that_announces_the_next_is_told_with_it() -> None:
+def test_heading_line_is_shown_with_the_next_one() -> None:
     limits = Limits(max_rejections=1)
     story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a")
     story.does("dev:a")

@@ -119,7 +119,7 @@ def test_a_look_that_is_over_takes_no_judge_past_its_gates() -> None:
     assert story.task() is TaskState.COMPLETE
 
 
-def test_unmet_criteria_are_planned_for_whatever_the_judge_changed() -> None:
+def test_unmet_criteria_are_replanned_despite_judge_changes() -> None:
     story = worked()
     story.approves("test:a")
     story.approves("review:a")

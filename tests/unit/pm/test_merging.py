@@ -242,7 +242,7 @@ def test_without_a_check_the_agents_judge_what_overlaps() -> None:
     assert [story.step(each).attempt for each in ("test:a", "review:a")] == [2, 2]
 
 
-def test_the_first_in_the_queue_keeps_its_place_while_it_is_checked() -> None:
+def test_queue_head_keeps_its_place_while_checked() -> None:
     story = Story(checks=("test",)).planned("a", "b")
     story.races["review:a"] = RACED
     for each in ("a", "b"):

@@ -47,7 +47,7 @@ def asks(story, step="dev:a"):
         story.does(step, ReportStatus.BLOCKED, blockers="There is no key.")
 
 
-def test_a_task_that_goes_well_is_told_once_at_its_end():
+def test_successful_task_sends_one_notification():
     story = told("a")
     story.finishes("a")
     assert story.news == []
@@ -59,7 +59,7 @@ def test_a_task_that_goes_well_is_told_once_at_its_end():
     assert story.state.outbox == {}
 
 
-def test_a_question_is_told_with_its_options_and_by_no_other_rule():
+def test_question_notification_has_its_options():
     story = told("a")
     asks(story)
     (news,) = story.news
@@ -71,7 +71,7 @@ def test_a_question_is_told_with_its_options_and_by_no_other_rule():
     assert "It is about 'Do a'" in news.text
 
 
-def test_when_other_things_went_on_standing_still_is_news_of_its_own():
+def test_standstill_is_notified_separately():
     story = told("a", "b")
     asks(story)
     story.finishes("b")
@@ -79,7 +79,7 @@ def test_when_other_things_went_on_standing_still_is_news_of_its_own():
     assert story.news[1].title == "demo waits for q1"
 
 
-def test_standing_still_for_the_same_questions_again_bears_the_same_id():
+def test_standstill_for_the_same_questions_has_one_id():
     story = told("a", "b")
     asks(story)
     story.finishes("b")
@@ -101,7 +101,7 @@ def test_the_same_question_text_asked_again_is_another_question():
     assert len({each.id for each in story.news}) == 2
 
 
-def test_what_was_set_aside_without_asking_is_told_all_in_one():
+def test_steps_set_aside_share_one_notification():
     story = told("a", "b", after_rejections=AfterRejections.SET_ASIDE)
     for _ in range(story.limits.max_rejections):
         story.does("dev:a")
@@ -114,7 +114,7 @@ def test_what_was_set_aside_without_asking_is_told_all_in_one():
     assert "test:a is set_aside" in news.text
 
 
-def test_what_the_user_did_is_no_news_to_them():
+def test_own_requests_are_not_notified():
     story = told("a", "b")
     asks(story)
     before = len(story.news)
@@ -124,7 +124,7 @@ def test_what_the_user_did_is_no_news_to_them():
     assert len(story.news) == before
 
 
-def test_an_abandoned_task_is_told_by_what_it_delivered():
+def test_abandoned_task_notification_says_what_is_done():
     """One of two subtasks is on the branch: the task is complete in part, not failed."""
     story = told("a", "b")
     asks(story)
@@ -145,7 +145,7 @@ def test_an_abandoned_task_is_told_by_what_it_delivered():
     )
 
 
-def test_a_question_with_a_deadline_says_what_is_taken_for_its_answer():
+def test_question_with_a_deadline_names_its_default():
     story = told("a")
     draft = Draft(story.state, AT, "n", Limits())
     asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
@@ -156,7 +156,7 @@ def test_a_question_with_a_deadline_says_what_is_taken_for_its_answer():
     assert (news.until, news.default) == (AT + 3600, "no")
 
 
-def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
+def test_damaged_journal_is_notified_as_its_question():
     story = told("a")
     story.feed(f.JournalDamaged(story.at, "n", 7, "journal.damaged"))
     (news,) = story.news
@@ -165,7 +165,7 @@ def test_a_damaged_journal_is_told_as_the_question_that_it_leads_to():
     assert "the whole task" in news.text
 
 
-def test_a_run_that_becomes_limited_is_told_once():
+def test_usage_limit_is_notified_once():
     story = told("a")
     story.comes_alive("dev:a")
     limited = Event(
@@ -183,7 +183,7 @@ def test_a_run_that_becomes_limited_is_told_once():
     assert len(story.news) == 1
 
 
-def test_news_that_is_not_yet_in_the_spool_keeps_no_task_from_waiting():
+def test_unspooled_notification_does_not_block_waiting():
     story = told("a")
     story.works = False
     asks(story)

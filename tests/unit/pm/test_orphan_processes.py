@@ -64,7 +64,7 @@ def test_its_report_still_counts(story: Story) -> None:
     assert story.run_of("test:a").live
 
 
-def test_what_is_left_of_one_that_is_being_ended_changes_only_what_is_shown(story: Story) -> None:
+def test_leftovers_of_an_ending_run_change_the_display_only(story: Story) -> None:
     run = story.comes_alive("dev:a")
     while story.state.runs[run.id].ending is Ending.NOT:
         story.passes(story.limits.inactivity_timeout)
@@ -78,14 +78,14 @@ def test_what_cannot_be_ended_is_asked_about_and_named(story: Story) -> None:
     leaves(story, run, Exit(code=3))
     story.passes(story.limits.termination_timeout)
     question = story.question()
-    assert question.kind is QuestionKind.UNENDED
+    assert question.kind is QuestionKind.TERMINATION
     assert "4712 node" in question.text
     story.answers(question.id, GONE)
     assert story.state.runs[run.id].exit == Exit(code=3)
     assert story.step("dev:a").tally.crashes == 1
 
 
-def test_a_run_that_was_not_known_to_live_may_have_left_something(story: Story) -> None:
+def test_unknown_run_may_have_leftovers(story: Story) -> None:
     leaves(story, story.run_of("dev:a"), Exit(code=0))
     (action,) = story.state.outbox.values()
     assert isinstance(action, End)

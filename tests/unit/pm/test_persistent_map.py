@@ -61,7 +61,7 @@ def test_two_copies_of_one_table_go_their_own_ways() -> None:
     assert one != other
 
 
-def test_a_changed_copy_of_a_large_table_shares_nearly_all_with_the_one_before() -> None:
+def test_changed_copy_shares_nearly_all_with_the_original() -> None:
     table = PersistentMap({str(n): str(n) for n in range(30_000)})
     for copy in (table.with_entry("15000", "other"), table.with_entry("new", "entry")):
         assert sum(here is not there for here, there in zip(copy._chunks, table._chunks, strict=False)) <= 1
@@ -71,7 +71,7 @@ def test_a_changed_copy_of_a_large_table_shares_nearly_all_with_the_one_before()
 
 
 @given(st.lists(steps, max_size=12))
-def test_what_is_kept_of_steps_is_what_a_look_at_all_of_them_finds(told: list[Step]) -> None:
+def test_step_indexes_equal_a_full_scan(told: list[Step]) -> None:
     plan = Steps()
     for step in told:
         plan = plan.with_step(step)
@@ -82,7 +82,7 @@ def test_what_is_kept_of_steps_is_what_a_look_at_all_of_them_finds(told: list[St
 
 
 @given(steps, steps)
-def test_a_step_that_is_planned_anew_keeps_its_place_and_leaves_no_trace(old: Step, new: Step) -> None:
+def test_replanned_step_keeps_its_place(old: Step, new: Step) -> None:
     other = replace(old, id="other", needs=(), after=(), judges="")
     plan = Steps([old, other]).with_step(replace(new, id=old.id))
     assert list(plan) == list(dict.fromkeys([old.id, "other"]))

@@ -49,9 +49,8 @@ def box_for(standing: Standings, asked: Config = ASKED, was: Config = NOWHERE) -
         (seen("alpha", lost=FARM.boxes), "me@beta:2222"),
     ],
 )
-def test_the_least_loaded_that_can_be_had_is_taken_of_equal_ones_that_of_fewer_tasks_then_the_first(
-    standing: Standings, box: str
-) -> None:
+def test_least_loaded_available_box_is_chosen(standing: Standings, box: str) -> None:
+    """Of equal ones the box with fewer tasks is taken, then the first."""
     assert box_for(standing) == box
 
 
@@ -80,7 +79,7 @@ def test_a_place_that_names_no_pool_is_that_place() -> None:
         assert placed(config, NOWHERE, (FARM,), seen()) == (config, ())
 
 
-def test_agents_of_one_place_are_on_one_box_and_each_place_is_chosen_by_itself() -> None:
+def test_each_location_gets_one_box() -> None:
     here, there = Location("/srv/shop", "farm"), Location("/srv/other", "farm")
     overrides = {
         "dev": AgentOverrides(model="m", cwd=here),
@@ -98,7 +97,8 @@ def test_agents_of_one_place_are_on_one_box_and_each_place_is_chosen_by_itself()
     assert len(said) == 2
 
 
-def test_a_task_started_again_keeps_its_box_unless_task_md_names_another_place() -> None:
+def test_restarted_task_keeps_its_box() -> None:
+    """Unless task.md names another location."""
     was, busy = Config(cwd=Location("/srv/shop", "gamma")), seen("gamma gamma gamma", lost=("gamma",))
     assert box_for(busy, was=was) == "gamma"
     assert placed(ASKED, was, (FARM,), busy)[1] == ("farm:/srv/shop stays on gamma",)
@@ -111,7 +111,7 @@ def test_a_task_started_again_keeps_its_box_unless_task_md_names_another_place()
     )
 
 
-def test_live_runs_of_all_tasks_are_counted_and_tasks_that_are_at_work() -> None:
+def test_load_counts_live_runs_and_active_tasks() -> None:
     working = Story(cwd=Location("/srv/shop", "alpha")).planned("a")
     to_come = Story(
         agents={
@@ -141,7 +141,8 @@ def started(story: Story, box: str, *chosen: str) -> str:
     return story.feed(fact).reply
 
 
-def test_it_is_told_to_the_user_and_noted_when_the_task_begins_or_goes_on_and_not_while_it_runs() -> None:
+def test_choice_of_a_box_is_noticed_at_each_start() -> None:
+    """It is not noticed while the task runs."""
     story = Story()
     assert started(story, "alpha", "it is on alpha") == "demo runs; it is on alpha"
     assert story.state.notices[-1].endswith("it is on alpha")

@@ -31,7 +31,8 @@ def test_without_a_policy_a_question_waits_for_ever() -> None:
     assert story.question().open
 
 
-def test_the_default_is_taken_at_the_deadline_and_said_to_be_task_mds() -> None:
+def test_default_answer_is_taken_at_its_deadline() -> None:
+    """It is said to be that of task.md."""
     story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("set-aside", 14_400.0)).planned("a", "b")
     blocks(story, step="dev:a")
     asked_at = story.at
@@ -57,7 +58,7 @@ def test_an_answer_in_time_is_the_users() -> None:
     assert story.state.questions["q1"].by == "the user"
 
 
-def test_after_some_defaults_in_a_row_a_person_must_say_something() -> None:
+def test_default_answers_in_a_row_are_bounded() -> None:
     story = Story(
         limits=Limits(max_blocks=0, max_repeated_questions=100, max_default_answers=2),
         unanswered=Unanswered("retry", 3600.0),
@@ -75,14 +76,15 @@ def test_after_some_defaults_in_a_row_a_person_must_say_something() -> None:
     assert story.question().deadline is not None
 
 
-def test_a_default_that_is_no_option_of_a_question_is_none_of_its() -> None:
+def test_default_that_is_no_option_does_not_apply() -> None:
     story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("approve", 3600.0))
     story.starts()
     blocks(story)
     assert story.question().deadline is None
 
 
-def test_a_clock_that_is_set_moves_no_deadline_of_a_person_nearer_and_a_night_asleep_counts() -> None:
+def test_deadlines_of_people_survive_clock_changes() -> None:
+    """A clock that is set moves none nearer. A night asleep counts."""
     story = Story(limits=Limits(max_blocks=0), unanswered=Unanswered("retry", 14_400.0))
     story.starts()
     blocks(story)
@@ -153,7 +155,7 @@ def test_what_counts_as_the_same_question(one: str, other: str, times: int) -> N
     assert times_asked([one], other) == times
 
 
-def test_the_same_question_three_times_goes_up_with_its_whole_history() -> None:
+def test_question_asked_three_times_has_its_history() -> None:
     story = Story(limits=Limits(max_blocks=1, max_repeated_questions=3))
     story.starts()
     blocks(story, "Which database should I use?")
@@ -198,7 +200,7 @@ def rejected_for_good(policy: AfterRejections = AfterRejections.ASK) -> Story:
     return story
 
 
-def test_after_its_last_rejection_a_subtask_is_planned_anew_where_task_md_says_so() -> None:
+def test_rejections_bound_may_replan_the_subtask() -> None:
     story = rejected_for_good(AfterRejections.REPLAN)
     assert story.step("dev:a").state is StepState.SET_ASIDE
     assert story.step("dev:b").state is StepState.SET_ASIDE, "it needed a"
@@ -233,7 +235,8 @@ def test_a_person_may_have_it_planned_anew() -> None:
     assert story.phase() in {Phase.PLANNING, Phase.ITERATE}
 
 
-def test_what_a_person_wants_planned_anew_is_not_counted_and_a_default_is() -> None:
+def test_replans_by_a_person_are_not_counted() -> None:
+    """Those by a default are."""
     limits = Limits(max_rejections=1, max_replans=1, max_concurrent_runs=4)
     policy = Unanswered("replan", 3600.0)
     story = Story(limits=limits, after_rejections=AfterRejections.ASK, unanswered=policy).planned("a", "b")
@@ -274,7 +277,7 @@ def test_a_plan_waits_for_approval_where_task_md_says_so() -> None:
     assert story.works_on() == {"dev:a", "dev:b"}
 
 
-def test_a_plan_that_is_not_approved_is_made_again_with_what_was_said() -> None:
+def test_rejected_plan_is_made_again_with_the_feedback() -> None:
     story = planned_for_approval("a", "b")
     story.answers("q1", "not b, it is out of scope")
     assert "The user does not approve: not b, it is out of scope" in story.order_of("plan").instructions
@@ -298,7 +301,7 @@ def test_an_approval_holds_for_one_attempt() -> None:
     assert story.works_on() == set()
 
 
-def test_a_plan_that_adds_nothing_says_so_where_it_is_to_be_approved() -> None:
+def test_approval_of_an_empty_plan_says_so() -> None:
     """Only the file was named, as if the subtasks could not be listed."""
     story = Story(approve=(Approval.PLAN,), after_rejections=AfterRejections.REPLAN).planned("a")
     assert "plans nothing more" not in story.question().text

@@ -122,7 +122,7 @@ def test_a_branch_that_could_not_be_moved_stands_where_it_stood() -> None:
     assert not story.state.outbox
 
 
-def test_a_step_that_was_tried_again_meanwhile_keeps_its_new_work() -> None:
+def test_step_retried_during_a_rebase_keeps_its_work() -> None:
     story = complete()
     story.works = False
     action = rebases(story.rebases(**{"c-a-1": "x"}))[0]

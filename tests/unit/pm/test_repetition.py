@@ -9,14 +9,14 @@ import pytest
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import CAUTION, Event, EventKind, Reply, Say
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from tests.unit.pm.story import Story
 
 LIMITS = Limits()
-ALLOWED = Judgement(Ruling.ALLOW, "a rule")
+ALLOWED = Judgement(PermissionDecision.ALLOW, "a rule")
 LISTS = ToolRequest("Bash", Act.RUN, command="ls")
 TAKEN = Event(EventKind.TAKEN, session="s-1", transcript="/t.jsonl")
 
@@ -59,7 +59,8 @@ class Circling(Story):
         return [reply for name, reply in self.replies.items() if name == CAUTION]
 
 
-def test_an_agent_is_told_once_by_its_hook_and_nothing_is_typed() -> None:
+def test_repetition_warning_goes_through_the_hook() -> None:
+    """It is given once, and nothing is typed."""
     story = Circling()
     assert not story.circles(LIMITS.max_repeated_calls - 1)
     assert story.circles(LIMITS.max_repeated_calls)
@@ -70,7 +71,8 @@ def test_an_agent_is_told_once_by_its_hook_and_nothing_is_typed() -> None:
     assert not story.state.open_questions
 
 
-def test_who_goes_on_with_it_makes_room_for_another_that_begins_anew_on_its_tree() -> None:
+def test_repeating_run_is_replaced_by_a_fresh_one() -> None:
+    """The fresh conversation begins on its tree."""
     story = Circling()
     story.circles(LIMITS.max_repeated_calls)
     story.at += 60
@@ -86,7 +88,7 @@ def test_who_goes_on_with_it_makes_room_for_another_that_begins_anew_on_its_tree
     assert not story.state.open_questions
 
 
-def test_whoever_goes_round_in_circles_after_that_is_a_question() -> None:
+def test_repetition_after_a_fresh_start_is_a_question() -> None:
     story = Circling()
     for _ in range(LIMITS.max_fresh_starts + 1):
         for _ in range(2):
@@ -126,7 +128,7 @@ def test_records_that_bring_nothing_new_are_no_progress() -> None:
 # Leave ------------------------------------------------------------------------------------------------
 
 
-def test_leave_that_is_given_is_no_progress() -> None:
+def test_granted_permission_is_no_progress() -> None:
     story = Circling()
     before = story.run.progress_at
     for _ in range(5):
@@ -136,7 +138,7 @@ def test_leave_that_is_given_is_no_progress() -> None:
 
 
 @pytest.mark.parametrize("times", [342])
-def test_identical_commands_of_a_program_without_records_are_seen(times: int) -> None:
+def test_repetition_is_seen_without_records(times: int) -> None:
     story = Circling(records=False)
     began = story.at
     for _ in range(times):
@@ -148,7 +150,7 @@ def test_identical_commands_of_a_program_without_records_are_seen(times: int) ->
     assert story.run.progress_at < story.at - LIMITS.max_repeated_calls
 
 
-def test_new_wishes_of_a_program_without_records_are_signs_of_work() -> None:
+def test_new_requests_without_records_are_progress() -> None:
     story = Circling(records=False)
     for number in range(100):
         story.asks(ToolRequest("Bash", Act.RUN, command=f"sed -n {number}p a"))

@@ -39,7 +39,8 @@ def steers(story: Story) -> tuple[object, ...]:
 # Asked once more ----------------------------------------------------------------------------------
 
 
-def test_a_report_that_does_not_read_is_asked_for_again_with_the_reason_and_then_a_person_is() -> None:
+def test_invalid_report_is_requested_again_then_asked_about() -> None:
+    """The agent gets the reason. After that a person is asked."""
     story = started()
     story.lands("explore", faults=(Fault(3, "says no status"),))
     story.ends("explore")
@@ -52,7 +53,7 @@ def test_a_report_that_does_not_read_is_asked_for_again_with_the_reason_and_then
     assert "line 4: says it again" in story.question().text
 
 
-def test_a_report_of_files_that_are_not_there_comes_back_with_the_list() -> None:
+def test_report_of_missing_files_is_returned() -> None:
     story = started()
     story.reports("explore", missing=("artifacts/lie.md",))
     story.ends("explore")
@@ -79,7 +80,8 @@ def test_a_verdict_that_is_missing_is_asked_for_once() -> None:
     assert story.step("test:a").state is StepState.BLOCKED
 
 
-def test_subtasks_that_are_missing_are_asked_for_once_and_then_the_goal_is_the_one_subtask() -> None:
+def test_missing_subtasks_are_requested_once() -> None:
+    """After that the goal is the only subtask."""
     story = Story()
     story.starts()
     story.does("explore")
@@ -110,7 +112,7 @@ def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], t
     assert "dev:a" not in story.state.steps
 
 
-def test_while_a_handoff_is_written_again_no_other_subtask_begins() -> None:
+def test_rewritten_handoff_holds_the_next_subtask() -> None:
     story = Story(limits=ONE_AT_A_TIME).planned("a", "b")
     run = story.comes_alive("dev:a")
     story.reports("dev:a", missing=("artifacts/lie.md",))
@@ -141,7 +143,7 @@ def test_the_same_report_under_another_name_steers_nothing() -> None:
     assert "was ignored" in story.state.notices[-1]
 
 
-def test_changed_content_under_an_old_name_is_a_new_report_if_its_order_is_open() -> None:
+def test_changed_report_counts_while_its_order_is_open() -> None:
     story = started()
     story.reports("explore", ReportStatus.IN_PROGRESS, name="explore-1.md")
     story.reports("explore", COMPLETE, name="explore-1.md")
@@ -168,7 +170,7 @@ def test_who_claims_what_is_not_theirs_is_not_obeyed(instance: str, said: dict[s
     assert "was ignored" in story.state.notices[-1]
 
 
-def test_a_report_that_names_no_run_is_its_agents_only_open_order() -> None:
+def test_report_without_a_run_belongs_to_the_only_order() -> None:
     story = started()
     story.lands("explore", Report(COMPLETE))
     assert story.step("explore").state is StepState.PASSED
@@ -183,7 +185,7 @@ def test_a_report_after_the_end_of_its_run_is_too_late() -> None:
     assert steers(story) == before
 
 
-def test_a_report_of_work_that_was_opened_again_meanwhile_changes_nothing() -> None:
+def test_report_of_a_reopened_step_changes_nothing() -> None:
     story = Story().planned("a")
     story.finishes("a")
     run = story.comes_alive("accept")
@@ -197,7 +199,7 @@ def test_a_report_of_work_that_was_opened_again_meanwhile_changes_nothing() -> N
     assert "reopened" in story.state.notices[-1]
 
 
-def test_last_words_are_heard_while_a_run_is_being_ended() -> None:
+def test_report_counts_while_its_run_is_being_ended() -> None:
     story = started()
     run = story.run_of("explore")
     story.passes(1800)
@@ -207,7 +209,7 @@ def test_last_words_are_heard_while_a_run_is_being_ended() -> None:
     assert story.step("explore").state is StepState.PASSED
 
 
-def test_an_intruder_is_told_of_once() -> None:
+def test_foreign_handoff_is_noticed_once() -> None:
     story = started()
     before = steers(story)
     for _ in range(2):
@@ -326,7 +328,7 @@ def test_a_misnamed_report_may_be_copied_to_its_right_name() -> None:
     assert story.step("explore").state is StepState.PASSED
 
 
-def test_foreign_files_that_came_together_are_seen_and_named_once() -> None:
+def test_foreign_files_of_one_scan_share_a_notice() -> None:
     story = started()
     others = (("b.txt", "2"), ("c.txt", "3"))
     fact = f.Intruded(story.at, "a.txt", "1", "handoffs are named otherwise", others)

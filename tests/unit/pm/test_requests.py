@@ -57,7 +57,7 @@ def test_what_lay_there_before_the_first_start_is_history() -> None:
     assert story.last.empty
 
 
-def test_a_request_is_heard_once() -> None:
+def test_request_is_handled_once() -> None:
     story = Story()
     story.starts("once")
     before = story.state
@@ -79,7 +79,7 @@ def test_a_complete_task_is_not_started_again_for_nothing() -> None:
     assert story.task() is TaskState.COMPLETE
 
 
-def test_a_complete_task_with_another_goal_is_planned_anew_and_keeps_what_was_done() -> None:
+def test_new_goal_replans_and_keeps_finished_work() -> None:
     story = complete()
     story.at += 1000
     story.starts(brief=replace(story.brief, goal="Make it faster"))
@@ -129,7 +129,7 @@ def test_stop_ends_the_agents_and_start_goes_on_where_it_was() -> None:
     assert story.step("dev:a").tally.crashes == 0
 
 
-def test_a_stopped_task_may_be_started_before_its_agents_are_gone() -> None:
+def test_stopped_task_may_restart_before_its_agents_end() -> None:
     story = Story()
     story.starts()
     run = story.comes_alive("explore")
@@ -166,7 +166,7 @@ def test_what_failed_is_tried_again_at_the_next_start() -> None:
     assert story.state.open_questions == []
 
 
-def test_what_waits_for_an_answer_still_does_after_the_next_start() -> None:
+def test_open_questions_survive_a_restart_of_the_task() -> None:
     story = blocked()
     story.stops()
     story.starts()
@@ -191,7 +191,8 @@ def test_any_other_text_goes_to_the_step_that_asked() -> None:
     assert "The user answered q1: The key is in the vault" in story.order_of("explore").instructions
 
 
-def test_set_aside_gives_up_what_needs_it_as_well_and_nothing_is_claimed_to_be_complete() -> None:
+def test_set_aside_includes_dependants() -> None:
+    """The task is not claimed to be complete."""
     story = blocked()
     story.answers("q1", "set-aside")
     assert set(story.states().values()) == {StepState.SET_ASIDE}
@@ -267,7 +268,7 @@ def test_an_edited_task_counts_from_the_next_order_on() -> None:
     assert "Goal: Make it faster" in story.order_of("plan").context
 
 
-def test_criteria_that_changed_after_the_last_review_are_reviewed_again() -> None:
+def test_changed_criteria_are_judged_again() -> None:
     story = Story().planned()
     run = story.comes_alive("accept")
     story.reports("accept", criteria=MET)
@@ -301,7 +302,7 @@ def running_with(**written: str) -> Story:
     return story
 
 
-def test_an_edited_config_is_told_and_waits_for_a_start() -> None:
+def test_edited_config_is_noticed_and_applies_at_start() -> None:
     story = running_with(test_check="make test")
     story.feed(f.BriefChanged(story.at, configured(story, test_check="make quick")))
     assert story.state.edited == (ConfigChange("test.check", "make test", "make quick"),)
@@ -349,7 +350,7 @@ def test_a_config_that_lays_out_the_steps_wants_a_stop_first() -> None:
     assert not story.starts(brief=edited, confirmed=confirm).refused
 
 
-def test_a_config_written_otherwise_that_an_old_journal_lacks_is_no_change() -> None:
+def test_respelled_config_in_an_old_journal_is_no_change() -> None:
     story = Story()
     story.starts(brief=replace(story.brief, config=replace(story.brief.config, runtime="claude")))
     story.stops()
@@ -416,7 +417,7 @@ def test_a_damaged_journal_holds_the_task_until_somebody_says_so() -> None:
     assert story.works_on() == {"plan"}
 
 
-def test_a_damaged_journal_of_a_complete_task_changes_nothing_but_a_question() -> None:
+def test_damaged_journal_of_a_complete_task_only_asks() -> None:
     story = complete()
     story.feed(f.JournalDamaged(story.at, "n", 7, "where"))
     assert story.task() is TaskState.COMPLETE
@@ -425,7 +426,7 @@ def test_a_damaged_journal_of_a_complete_task_changes_nothing_but_a_question() -
     assert story.state.open_questions == []
 
 
-def test_what_was_set_aside_and_is_done_after_all_is_judged_with_the_whole() -> None:
+def test_step_done_after_being_set_aside_is_judged_too() -> None:
     """The criteria stayed met by what lay there ahead of it: the task was complete by a judgement of half of it."""
     story = Story(limits=Limits(max_rejections=1), after_rejections=AfterRejections.SET_ASIDE).planned(
         "a", "b"

@@ -1,4 +1,4 @@
-"""What goes wrong with a run: blockers, crashes, losses, silence (HUB 7.1 rows 3 and 4, law 8)."""
+"""What goes wrong with a run: blockers, crashes, losses, silence (H9, law 8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def started(**limits: float) -> Story:
 # Blockers -----------------------------------------------------------------------------------------
 
 
-def test_a_blocker_is_tried_once_more_differently_and_then_asked_about() -> None:
+def test_blocker_is_retried_once_then_asked_about() -> None:
     story = started()
     story.does("explore", ReportStatus.BLOCKED, blockers="No key for the API", skill_gaps="oauth")
     order = story.order_of("explore").instructions
@@ -66,7 +66,7 @@ def test_a_blocked_report_needs_no_artifacts_on_disk() -> None:
 # Crashes ------------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_tried_again_after_growing_pauses_and_then_failed() -> None:
+def test_crash_is_retried_with_growing_pauses() -> None:
     story = started(max_crashes=3, retry_pause=1, max_retry_pause=10)
     pauses = []
     for _ in range(3):
@@ -111,7 +111,7 @@ def test_a_terminal_lost_too_often_is_a_question() -> None:
     assert f"lost its terminal 3 times on 'Explore'; the last time: {LOST}" in story.question().text
 
 
-def test_what_could_not_be_launched_is_asked_about_with_its_cause() -> None:
+def test_failed_launch_is_a_question_with_its_cause() -> None:
     """None was opened: to say that a terminal was lost would be false, and would not help."""
     story = started(max_losses=1)
     for _ in range(2):
@@ -123,7 +123,7 @@ def test_what_could_not_be_launched_is_asked_about_with_its_cause() -> None:
     assert "git's lock is held" in story.question().text
 
 
-def test_a_run_that_ends_well_but_silent_is_asked_for_its_handoff_once() -> None:
+def test_clean_exit_without_handoff_is_asked_once() -> None:
     story = started(max_crashes=0)
     story.ends("explore", Exit(code=0))
     assert "left no handoff" in story.order_of("explore").instructions
@@ -184,7 +184,7 @@ def test_a_silent_run_is_ended_tried_again_and_then_asked_about() -> None:
     assert "gave no sign of work (shows nothing and does nothing), 2 times" in story.question().text
 
 
-def test_the_next_try_is_told_to_give_signs_of_work() -> None:
+def test_retry_after_inactivity_asks_for_signs_of_work() -> None:
     story = started()
     story.comes_alive("explore")
     story.passes(1800)
@@ -220,7 +220,8 @@ def test_a_run_may_not_last_for_ever_whatever_signs_it_gives() -> None:
     assert story.step("explore").tally.silences == 1
 
 
-def test_a_run_that_waits_for_its_tree_is_not_silent_and_has_its_whole_time_afterwards() -> None:
+def test_run_that_waits_for_its_tree_is_not_inactive() -> None:
+    """It has its whole time afterwards."""
     story = started(inactivity_timeout=1800, max_run_time=7200)
     run = story.run_of("explore")
     story.passes(7000)
@@ -255,7 +256,7 @@ def test_a_check_has_only_the_longer_bound() -> None:
 # Deadlines ----------------------------------------------------------------------------------------
 
 
-def test_a_pause_that_is_over_is_no_deadline_while_something_else_is_waited_for() -> None:
+def test_expired_pause_is_no_deadline_while_waiting() -> None:
     story = Story(limits=Limits(max_concurrent_runs=1))
     story.starts()
     story.ends("explore", Exit(code=1))

@@ -65,14 +65,14 @@ def test_of_a_run_that_was_succeeded_stays_what_it_came_to() -> None:
     assert (runs.spent["explore"].runs, runs.spent["explore"].usage) == (2, USED)
 
 
-def test_a_live_run_is_kept_whole_until_it_is_gone_whoever_comes_after_it() -> None:
+def test_live_run_is_kept_whole_until_it_ends() -> None:
     runs = through(FIRST, ALIVE, OTHER, NEXT)
     assert runs["r-1"] == ALIVE
     assert runs.with_run(GONE)["r-1"].evidence == ""
     assert runs.with_run(GONE).usage == USED
 
 
-def test_what_is_told_of_its_use_afterwards_is_counted_once() -> None:
+def test_late_usage_is_counted_once() -> None:
     runs = through(FIRST, ALIVE, GONE, NEXT)
     more = replace(runs["r-1"], usage=replace(USED, input=1500))
     assert runs.with_run(more).usage.input == 1500

@@ -19,7 +19,7 @@ def told_of(kind):
     return [text.strip() for text in explain({"at": 0, "fact": {}, "changes": [{"kind": kind}]})[1:]]
 
 
-def test_a_plan_is_told_a_line_per_subtask():
+def test_plan_is_explained_by_a_line_per_subtask():
     changes = [
         {"kind": "step_added", "step": {"id": "dev:a", "agent": "dev", "title": "Do a", "subtask": "a"}},
         {"kind": "step_added", "step": {"id": "test:a", "agent": "test", "title": "Do a", "judges": "dev:a"}},
@@ -57,7 +57,7 @@ def test_what_became_of_work_is_one_of_four_sentences(how, said):
     assert first.endswith(f"the work of dev:a {said}")
 
 
-def test_every_decision_of_a_whole_story_has_words_and_no_kind_is_left_to_speak_for_itself():
+def test_every_kind_of_decision_is_explained():
     story = Story()
     changes = codec.encoded_changes(story.starts().changes)
     told = explain({"at": story.at, "fact": {"kind": "task_started"}, "changes": changes})
@@ -67,7 +67,7 @@ def test_every_decision_of_a_whole_story_has_words_and_no_kind_is_left_to_speak_
     assert [kind for kind in kinds - QUIET if told_of(kind) == [kind]] == []
 
 
-def test_a_pause_is_told_with_its_end_and_that_with_its_day():
+def test_pause_is_explained_with_its_end_and_day():
     at = 1_764_254_100.0
     moved = {"kind": "step_moved", "step": "dev:a", "to": "pending", "why": "limited: resets 3pm"}
     noticed = {"kind": "noticed", "text": "2025-11-27T14:35:00Z dev runs again"}

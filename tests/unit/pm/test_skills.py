@@ -78,12 +78,12 @@ def test_what_task_md_asks_for_is_named_first_and_found_or_not() -> None:
     assert told.order_of("explore").skills == ("identity", "jtag", "unheard-of", "dds-testing")
 
 
-def test_a_wish_for_one_agent_is_not_named_to_another() -> None:
+def test_skill_for_one_agent_is_not_named_to_another() -> None:
     told = story(*SKILLS, agents={"dev": AgentOverrides(skills=("jtag",))})
     assert told.order_of("explore").skills == ()
 
 
-def test_no_more_than_a_few_are_named_that_nobody_asked_for_and_always_the_same() -> None:
+def test_unrequested_skills_are_few_and_deterministic() -> None:
     many = tuple(Skill(f"dds-{n}", "DDS writers", f"/s/{n}") for n in range(20))
     one = story(*many, goal="DDS").order_of("explore").skills
     other = story(*reversed(many), goal="DDS").order_of("explore").skills
@@ -120,7 +120,7 @@ def test_a_gap_leads_to_a_retry_with_the_skill() -> None:
     assert "these skills may help: identity" in order.instructions
 
 
-def test_a_gap_that_nothing_fills_is_said_to_the_agent_and_then_to_the_user() -> None:
+def test_unfilled_skill_gap_goes_to_agent_then_user() -> None:
     told = story(DDS)
     told.does("explore", ReportStatus.BLOCKED, blockers="No way in", skill_gaps="OAuth")
     assert "no such skill was found" in told.order_of("explore").instructions
@@ -130,7 +130,7 @@ def test_a_gap_that_nothing_fills_is_said_to_the_agent_and_then_to_the_user() ->
     assert ".claude/skills/NAME/SKILL.md" in question.text
 
 
-def test_a_skill_that_was_added_for_a_question_is_named_after_the_answer() -> None:
+def test_skill_added_for_a_question_is_named() -> None:
     told = story(DDS)
     for blocker in ("No way in", "Still none"):
         told.does("explore", ReportStatus.BLOCKED, blockers=blocker, skill_gaps="OAuth tokens")

@@ -11,7 +11,7 @@ from orchestrator.model.actions import Answer, Look
 from orchestrator.model.activity import Activity, Stage
 from orchestrator.model.event import Event, EventKind
 from orchestrator.model.limits import Limits
-from orchestrator.model.permission import Act, Ruling
+from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Exit, Quiet, Run, Sight, Turn
@@ -79,7 +79,8 @@ class Told(Story):
 # When it is known -------------------------------------------------------------------------------------
 
 
-def test_a_hung_stream_is_known_within_ten_minutes_and_its_conversation_goes_on() -> None:
+def test_hung_stream_is_known_within_ten_minutes() -> None:
+    """Its conversation is resumed."""
     story = Told()
     began, first = story.at, story.run
     while story.run.ending is Ending.NOT:
@@ -95,14 +96,14 @@ def test_a_hung_stream_is_known_within_ten_minutes_and_its_conversation_goes_on(
     assert not story.state.runs[first.id].spent
 
 
-def test_a_spinner_and_files_that_others_change_are_no_signs_of_its_model() -> None:
+def test_spinner_and_foreign_changes_are_no_model_output() -> None:
     story = Told()
     story.sees = replace(STILL, printed=10**6, fresh=True, changed_at=AT + 10**6)
     story.passes(LIMITS.stall_timeout)
     assert story.run.ending is Ending.STALLED
 
 
-def test_an_answer_that_grows_on_the_screen_is_alive_however_long_it_takes() -> None:
+def test_growing_answer_on_the_screen_is_no_stall() -> None:
     story = Told()
     for tokens in range(40):
         story.sees = replace(STILL, said=f"abc/{tokens}k")
@@ -115,7 +116,7 @@ def test_an_answer_that_grows_on_the_screen_is_alive_however_long_it_takes() -> 
         assert story.at - hangs <= 600
 
 
-def test_a_screen_that_changes_once_in_a_while_does_not_hide_a_hang() -> None:
+def test_rarely_changing_screen_does_not_hide_a_hang() -> None:
     """A program that asks again by itself shows the beginning of the same answer once more, each five minutes."""
     story = Told()
     began = story.at
@@ -134,7 +135,7 @@ def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
     assert story.is_stalled
 
 
-def test_an_answer_that_was_seen_to_grow_is_not_ended_because_it_cannot_be_seen_for_a_moment() -> None:
+def test_growing_answer_survives_one_failed_look() -> None:
     story = Told()
     for tokens in range(8):
         story.sees = replace(STILL, said=f"abc/{tokens}k")
@@ -221,7 +222,7 @@ def test_look_right_after_an_answer_finds_no_stall() -> None:
         since=AT,
         said="a/1",
         said_at=AT + 1740,
-        news_at=AT + 1740,
+        screen_changed_at=AT + 1740,
     )
     again = Sight(cpu=1.0, printed=5, said="a/1")
     assert stalled(LIMITS, run, again, LIMITS.stall_timeout, AT + 1800) is Quiet.WAITING
@@ -249,7 +250,10 @@ def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
 
 def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
     story = Told()
-    wish, ask = ToolRequest("Bash", Act.RUN, command="docker ps"), Judgement(Ruling.ASK, "no rule", 7200.0)
+    wish, ask = (
+        ToolRequest("Bash", Act.RUN, command="docker ps"),
+        Judgement(PermissionDecision.ASK, "no rule", 7200.0),
+    )
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ask)
     story.passes(3600)
     assert story.run.ending is Ending.NOT
@@ -260,7 +264,7 @@ def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
     assert story.is_stalled
 
 
-def test_a_run_whose_program_keeps_no_records_has_the_bounds_of_silence() -> None:
+def test_run_without_records_has_the_inactivity_bounds() -> None:
     story = Story()
     story.starts()
     story.comes_alive("explore")
@@ -269,7 +273,8 @@ def test_a_run_whose_program_keeps_no_records_has_the_bounds_of_silence() -> Non
     assert not any(isinstance(each, Look) for each in story.state.outbox.values())
 
 
-def test_a_turn_that_ended_and_was_told_by_no_hook_is_found_and_its_handoff_asked_for() -> None:
+def test_ended_turn_without_an_event_is_found() -> None:
+    """Its handoff is requested."""
     story = Told()
     story.passes(100)
     story.wrote(Stage.OVER)
@@ -278,7 +283,7 @@ def test_a_turn_that_ended_and_was_told_by_no_hook_is_found_and_its_handoff_aske
     assert "ended its turn" in story.run.evidence
 
 
-def test_who_waits_for_what_goes_on_in_the_background_has_ended_its_turn_and_told_so() -> None:
+def test_turn_that_awaits_background_work_has_ended() -> None:
     story = Told()
     story.wrote(Stage.OVER)
     story.tells("explore", Event(EventKind.ENDED, background=1), waits=True)
@@ -335,7 +340,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, seen: bool) -> None:
 
 
 @pytest.mark.parametrize(("before", "now", "soon"), [("abc", "abc/", True), ("abc/", "abc", False)])
-def test_the_newest_look_tells_what_an_answer_shows(before: str, now: str, soon: bool) -> None:  # noqa: FBT001
+def test_newest_look_decides_what_an_answer_shows(before: str, now: str, soon: bool) -> None:  # noqa: FBT001
     """A program that shows no call until it is whole may begin one at any time."""
     story = Told()
     story.sees = replace(STILL, said="abc/")
@@ -349,7 +354,7 @@ def test_the_newest_look_tells_what_an_answer_shows(before: str, now: str, soon:
     assert story.is_stalled is soon
 
 
-def test_a_fresh_conversation_is_told_where_the_work_lies() -> None:
+def test_order_of_a_fresh_conversation_says_where_work_is() -> None:
     story = Told()
     for _ in range(LIMITS.max_stalls + 1):
         stalls(story)
@@ -410,7 +415,7 @@ UNASKED = Sight(
 )
 
 
-def test_a_dialog_that_no_hook_asked_about_is_answered_by_another_run() -> None:
+def test_dialog_without_a_hook_leads_to_another_run() -> None:
     story = Told()
     story.sees = UNASKED
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
@@ -428,7 +433,7 @@ def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
     story = Told()
     story.sees = UNASKED
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.sees = STILL
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.passes(LIMITS.receipt_timeout + 1)
@@ -439,7 +444,7 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
     story = Told()
     story.works = False
     story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
-    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(Ruling.ALLOW, "a rule")
+    wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.at += 1
     story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.works = True
@@ -471,7 +476,7 @@ def test_records_that_change_nothing_are_not_journaled() -> None:
     assert heard <= 600 / THIRD + 1
 
 
-def test_what_is_said_of_a_run_that_waits_tells_since_when_and_from_where() -> None:
+def test_evidence_of_a_waiting_run_has_time_and_source() -> None:
     story = Told()
     story.passes(THIRD)
     waits = story.run

@@ -37,7 +37,7 @@ def test_who_does_not_end_is_one_question() -> None:
     assert not story.state.open_questions
     story.passes(1)
     question = story.question()
-    assert (question.kind, question.step, question.run) == (QuestionKind.UNENDED, "dev:a", run.id)
+    assert (question.kind, question.step, question.run) == (QuestionKind.TERMINATION, "dev:a", run.id)
     assert question.options == (CONTINUE, GONE, SET_ASIDE, ABANDON)
     assert "Make sure here that none" in question.text
     story.passes(3 * story.limits.termination_timeout)
@@ -78,7 +78,8 @@ def test_nobody_is_asked_any_more_when_it_is_gone() -> None:
     assert story.state.questions["q1"].answer == WITHDRAWN
 
 
-def test_its_step_can_be_set_aside_and_the_task_is_not_over_until_somebody_says_that_it_is_gone() -> None:
+def test_task_stays_open_until_a_stuck_run_is_confirmed_gone() -> None:
+    """Its step can be set aside meanwhile."""
     story, run = told_to_end()
     story.passes(story.limits.termination_timeout)
     story.answers("q1", SET_ASIDE)
@@ -99,7 +100,7 @@ def test_nobody_who_sleeps_loses_the_night_to_it() -> None:
     assert "dev:b" in story.works_on()
 
 
-def test_of_a_task_that_was_stopped_nothing_is_asked_until_it_is_started_again() -> None:
+def test_stopped_task_asks_nothing_until_started() -> None:
     story, run = told_to_end()
     story.stops()
     story.passes(3 * story.limits.termination_timeout)
@@ -150,7 +151,10 @@ def test_a_step_is_asked_about_beside_its_run() -> None:
     story.passes(story.limits.termination_timeout)
     story.reports("dev:a", ReportStatus.BLOCKED, blockers="No key for the server")
     assert story.step("dev:a").state is StepState.BLOCKED
-    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.STUCK]
+    assert [each.kind for each in story.state.open_questions] == [
+        QuestionKind.TERMINATION,
+        QuestionKind.STUCK,
+    ]
     story.ends(run=run)
     assert story.question().kind is QuestionKind.STUCK
     assert "No key for the server" in story.question().text
@@ -168,7 +172,10 @@ def test_a_plan_is_approved_beside_its_run() -> None:
         story.passes(story.limits.inactivity_timeout)
     story.passes(story.limits.termination_timeout)
     story.reports("plan", subtasks=plan_of("a"))
-    assert [each.kind for each in story.state.open_questions] == [QuestionKind.UNENDED, QuestionKind.APPROVAL]
+    assert [each.kind for each in story.state.open_questions] == [
+        QuestionKind.TERMINATION,
+        QuestionKind.APPROVAL,
+    ]
     story.ends(run=run)
     story.answers(story.question().id, APPROVE)
     assert story.step("plan").state is StepState.PASSED

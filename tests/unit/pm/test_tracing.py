@@ -50,7 +50,7 @@ class Agent:
         ([Returned("never called", 1)], Stage.MODEL),
     ],
 )
-def test_the_last_record_tells_where_a_turn_stands(records: list[Record], stage: Stage) -> None:
+def test_last_record_gives_the_stage_of_a_turn(records: list[Record], stage: Stage) -> None:
     trace = Trace()
     for number, record in enumerate(records, 1):
         trace.take(record, number)
@@ -77,7 +77,7 @@ def test_calls_that_never_return_are_forgotten_at_a_bound() -> None:
 # Circles ----------------------------------------------------------------------------------------------
 
 
-def test_the_same_call_with_the_same_result_counts_from_the_third_time() -> None:
+def test_same_call_with_same_result_counts_from_the_third() -> None:
     agent = Agent()
     counts = []
     for _ in range(6):
@@ -103,7 +103,7 @@ def test_tests_that_are_run_again_after_each_edit_do_not() -> None:
         assert agent.repeats <= 1
 
 
-def test_another_result_is_news() -> None:
+def test_different_result_is_novel() -> None:
     agent = Agent()
     for number in range(40):
         agent.calls("tail log", f"line {number}")
@@ -141,7 +141,7 @@ def test_only_what_comes_after_a_moment_is_counted() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(0, 20)), max_size=200))
-def test_no_history_grows_without_end_and_news_end_a_row(calls: list[tuple[int, int, float]]) -> None:
+def test_history_is_bounded_and_novelty_ends_a_row(calls: list[tuple[int, int, float]]) -> None:
     agent = Agent()
     known: list[tuple[int, int]] = []
     for what, result, takes in calls:

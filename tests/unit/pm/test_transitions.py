@@ -36,10 +36,10 @@ FIGURE = {
     ("ITERATE", "DEVELOPING"),
     ("ITERATE", "TESTING"),
 }
-"""HUB 7.2, lines 418 to 441."""
+"""The figure of the published phases (docs/reference/states.md)."""
 
 JOURNEY = {("EXPLORING", "PLANNING"), ("DEVELOPING", "TESTING")}
-"""HUB appendix A, lines 603 to 636: explore, then plan; dev, then test, then review."""
+"""Explore, then plan; dev, then test, then review."""
 
 BLOCKING = {
     (phase, "BLOCKED") for phase in ("PLANNING", "EXPLORING", "DEVELOPING", "TESTING", "REVIEWING")
@@ -58,7 +58,7 @@ def moves(table: dict[Any, frozenset[Any]]) -> set[tuple[str, str]]:
     return {(here.value, there.value) for here, onward in table.items() for there in onward}
 
 
-def test_the_phases_are_those_of_the_document_and_four_moves_of_ours() -> None:
+def test_phases_are_the_published_ones_and_four_more() -> None:
     assert moves(PHASES) == FIGURE | JOURNEY | BLOCKING | OURS
 
 

@@ -70,7 +70,7 @@ def test_rejected_work_goes_on_in_its_tree_with_its_conversation(story: Story) -
     assert life(story, "dev:a") == 1
 
 
-def test_rejected_work_whose_tree_vanishes_begins_anew_in_another_life(story: Story) -> None:
+def test_rejected_work_without_its_tree_begins_anew(story: Story) -> None:
     story.does("dev:a")
     story.does("test:a", verdict=Verdict.REJECTED, completed="no")
     run = story.comes_alive("dev:a")
@@ -138,7 +138,7 @@ def test_a_run_without_a_tree_begins_again_in_a_new_one(story: Story) -> None:
     assert "refs/tasks/task/demo/a/" in told
 
 
-def test_it_is_told_and_ended_once(story: Story) -> None:
+def test_vanished_tree_is_noticed_and_ended_once(story: Story) -> None:
     story.comes_alive("dev:a")
     vanishes(story, "dev:a")
     before = story.state
@@ -241,7 +241,7 @@ def test_an_attempt_that_lost_what_it_went_on_with_begins_clean(story: Story) ->
     assert "is gone" in story.order_of("dev:a").instructions
 
 
-def test_the_commit_that_an_attempt_starts_from_outlasts_its_tree(story: Story) -> None:
+def test_start_commit_of_an_attempt_outlasts_its_tree(story: Story) -> None:
     story.does("dev:a")
     story.does("test:a", verdict=Verdict.REJECTED, completed="no")
     commit = story.step("dev:a").starts_from

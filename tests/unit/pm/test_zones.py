@@ -45,7 +45,7 @@ def test_decisions_are_the_same_in_every_zone() -> None:
     assert here == there
 
 
-def test_an_order_is_named_in_the_zone_that_facts_tell() -> None:
+def test_order_names_use_the_zone_of_the_facts() -> None:
     story = Story()
     story.starts()
     assert story.run_of("explore").order == "pm-20251127-143500.md"
@@ -55,7 +55,7 @@ def test_an_order_is_named_in_the_zone_that_facts_tell() -> None:
     assert story.run_of("explore").order.startswith("pm-20251128-0")
 
 
-def test_a_zone_that_is_known_is_no_news() -> None:
+def test_known_zone_changes_nothing() -> None:
     story = Story()
     story.starts()
     story.feed(f.ZoneChanged(AT, 2 * HOUR))

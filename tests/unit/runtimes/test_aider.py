@@ -34,7 +34,7 @@ def ended(chat: str, model: str, status: int = 0) -> Event:
     return event
 
 
-def test_an_order_and_what_aider_is_to_be_told_are_arguments_of_the_script():
+def test_order_and_aider_options_are_script_arguments():
     launching = Aider().launching(SPAWN)
     assert launching.argv[:5] == ("sh", str(SPAWN.folder / SCRIPT), "", SPAWN.prompt, "aider")
     assert set(launching.files) == {SCRIPT, NOTES}
@@ -74,7 +74,7 @@ def test_only_the_history_of_another_run_is_gone_on_with(session):
     assert Aider().launching(a_spawn(resumes=session)).argv[2] == ""
 
 
-def test_what_a_good_turn_tells():
+def test_events_of_a_successful_turn():
     history = f"/bench/tasks/t/runs/r-1/{HISTORY}"
     assert Aider().event(told("started")) == Event(EventKind.STARTED, history)
     event = Aider().event(told("ended"))
@@ -121,7 +121,7 @@ def test_what_a_model_says_of_the_log_is_not_read_as_the_log():
     assert ended("", model).text == "TO LLM 2026-11-20T12:00:00\nASSISTANT x"
 
 
-def test_an_end_without_a_word_tells_its_status():
+def test_end_without_a_message_has_its_status():
     event = ended("", "", status=2)
     assert (event.failure, event.text) == (Failure.OTHER, "aider ended with status 2 and said nothing")
 
@@ -193,7 +193,7 @@ def test_what_a_screen_shows(name):
     assert (found[0].name if found else "") == SHOWN[name]
 
 
-def test_what_it_used_is_told_by_its_history():
+def test_usage_is_read_from_the_history():
     lines = (
         "> Model: openai/bench with whole edit format  \n"
         "> Tokens: 750 sent, 31 received.  \n"

@@ -54,7 +54,7 @@ def test_what_each_captured_hook_means(cli: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("cli", VERSIONS)
-def test_a_receipt_has_the_whole_prompt_and_an_end_what_was_said_last(cli: str) -> None:
+def test_receipt_has_the_prompt_and_end_the_last_message(cli: str) -> None:
     taken, ended = (CLAUDE.event(captured(cli, name)) for name in ("UserPromptSubmit", "Stop"))
     assert taken is not None
     assert taken.text == captured(cli, "UserPromptSubmit")["prompt"]
@@ -63,7 +63,7 @@ def test_a_receipt_has_the_whole_prompt_and_an_end_what_was_said_last(cli: str) 
 
 
 @pytest.mark.parametrize("cli", VERSIONS)
-def test_a_wish_is_what_the_tool_would_do(cli: str) -> None:
+def test_tool_request_describes_what_the_tool_would_do(cli: str) -> None:
     event = CLAUDE.event(captured(cli, "PermissionRequest"))
     assert event is not None
     assert event.tool_request == ToolRequest(
@@ -101,7 +101,7 @@ def test_answers_are_what_its_hooks_print() -> None:
     assert CLAUDE.answer(Reply(Say.PASS)) == ""
 
 
-def test_an_order_is_the_last_argument_and_a_session_is_gone_on_with() -> None:
+def test_order_is_the_last_argument_and_sessions_resume() -> None:
     new, again = CLAUDE.launching(SPAWN), CLAUDE.launching(a_spawn(resumes="s-1"))
     assert new.argv[-3:] == ("--session-id", SPAWN.session, SPAWN.prompt)
     assert again.argv[-3:] == ("--resume", "s-1", SPAWN.prompt)

@@ -24,7 +24,7 @@ def put(tmp_path):
     return put
 
 
-def test_the_first_that_is_installed_is_taken_in_their_order_not_that_of_the_path(put):
+def test_first_installed_cli_is_taken_in_our_order(put):
     path = ":".join([put("a", "aider"), put("b", "opencode"), put("c", "gemini")])
     assert first_installed(path) == "gemini"
 
@@ -48,7 +48,7 @@ def test_what_is_no_program_is_passed_over(put, tmp_path):
 
 
 @pytest.mark.parametrize("path", ["", ":", ".", "bin:", "no/such/folder"])
-def test_a_folder_that_depends_on_where_one_stands_does_not_count(put, tmp_path, monkeypatch, path):
+def test_relative_folder_of_the_path_does_not_count(put, tmp_path, monkeypatch, path):
     put("bin", "claude")
     put(".", "claude")
     monkeypatch.chdir(tmp_path)
@@ -56,7 +56,7 @@ def test_a_folder_that_depends_on_where_one_stands_does_not_count(put, tmp_path,
     assert program_on(path, "claude") is None
 
 
-def test_the_oldest_version_that_each_was_tried_with_is_one_that_the_bench_drives():
+def test_oldest_tested_version_is_one_that_the_bench_drives():
     pinned = tomllib.loads(PINNED.read_text())
     for cli in AGENT_CLIS:
         versions = [each["version"] for name, each in pinned.items() if name.partition("-")[0] == cli.name]

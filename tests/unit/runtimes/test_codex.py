@@ -78,7 +78,7 @@ def test_a_session_is_gone_on_with() -> None:
     assert argv[-3:] == (SESSION, "--", SPAWN.prompt)
 
 
-def test_it_asks_leave_and_may_write_what_it_was_granted() -> None:
+def test_codex_asks_and_may_write_granted_folders() -> None:
     argv = CODEX.launching(SPAWN).argv
     words = " ".join(argv)
     assert "--ask-for-approval on-request --cd /project --sandbox workspace-write" in words
@@ -116,7 +116,8 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     assert tomllib.loads(launching.files[OVERRIDES].decode()) == found
 
 
-def test_only_hooks_that_wait_wait_and_leave_that_cannot_be_asked_is_denied() -> None:
+def test_only_waiting_hooks_wait() -> None:
+    """A permission that cannot be requested is denied."""
     hooks = settings(CODEX.launching(SPAWN).argv)["hooks"]
     commands = {name: each[0]["hooks"][0]["command"] for name, each in hooks.items()}
     assert {name for name, command in commands.items() if " waits " in command} == {
@@ -128,7 +129,7 @@ def test_only_hooks_that_wait_wait_and_leave_that_cannot_be_asked_is_denied() ->
     assert all(each[0]["hooks"][0]["timeout"] >= 86_400 for each in hooks.values())
 
 
-def test_with_a_key_of_the_users_it_needs_no_login_and_the_agent_does_not_see_it() -> None:
+def test_own_key_replaces_the_login_and_stays_hidden() -> None:
     environ = {"CODEX_API_KEY": "sk-secret", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
     launching = CODEX.launching(a_spawn(environ=environ))
     found = settings(launching.argv)
@@ -162,7 +163,7 @@ def test_any_path_is_trusted_as_it_is(folder: str) -> None:
         ("Stop", EventKind.ENDED, "I made it."),
     ],
 )
-def test_what_a_hook_told(name: str, kind: EventKind, text: str) -> None:
+def test_hook_payload_becomes_an_event(name: str, kind: EventKind, text: str) -> None:
     event = CODEX.event(captured("codex", name))
     assert event is not None
     assert (event.kind, event.text, event.session, event.transcript) == (kind, text, SESSION, ROLLOUT)
@@ -179,14 +180,14 @@ def test_each_tool_is_held_against_denials_first() -> None:
     assert (event.kind, event.tool_request.held, event.tool_request.again) == (EventKind.ASKED, True, False)
 
 
-def test_leave_is_asked_for_a_command() -> None:
+def test_permission_is_requested_for_a_command() -> None:
     event = CODEX.event(captured("codex", "PermissionRequest"))
     assert event is not None
     assert event.kind is EventKind.ASKED
     assert event.tool_request == ToolRequest("Bash", Act.RUN, command="git push", cwd=WORK)
 
 
-def test_leave_is_asked_for_each_file_of_a_patch() -> None:
+def test_permission_is_requested_for_each_file_of_a_patch() -> None:
     patch = "*** Begin Patch\n*** Add File: /etc/a b\n+*** Add File: /no\n  *** Update File: /etc/c\n*** Move to: /d \n"
     told = captured("codex", "PermissionRequest_patch") | {"tool_input": {"command": patch}}
     event = CODEX.event(told)
@@ -194,7 +195,7 @@ def test_leave_is_asked_for_each_file_of_a_patch() -> None:
     assert event.tool_request == ToolRequest("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd=WORK)
 
 
-def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() -> None:
+def test_patch_of_unknown_paths_matches_no_write_rule() -> None:
     """`cd /etc && apply_patch` tells the same: a path that is not whole must not be taken for one in the workspace."""
     told = captured("codex", "PermissionRequest_patch")
     event = CODEX.event(told)
@@ -204,7 +205,7 @@ def test_a_patch_of_who_knows_where_is_no_write_that_a_rule_could_let_through() 
     )
 
 
-def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
+def test_subagent_ends_no_turn_and_needs_permission() -> None:
     assert CODEX.event(captured("codex", "Stop") | {"agent_id": "a", "agent_type": "worker"}) is None
     asked = CODEX.event(captured("codex", "PermissionRequest") | {"agent_id": "a", "agent_type": "worker"})
     assert asked is not None
@@ -219,7 +220,7 @@ def test_an_agent_of_the_agents_ends_no_turn_and_needs_leave() -> None:
         | st.lists(st.text()),
     )
 )
-def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
+def test_any_json_is_survived_and_requests_are_kept(told: dict[str, Any]) -> None:
     event = CODEX.event(told)
     asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
     assert asked == (told.get("hook_event_name") == "PermissionRequest")
@@ -238,7 +239,7 @@ def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[s
         ("too_long", Failure.CONTEXT),
     ],
 )
-def test_a_turn_that_failed_is_told_by_the_rollout(trouble: str, failure: Failure) -> None:
+def test_failed_turn_is_read_from_the_rollout(trouble: str, failure: Failure) -> None:
     (event,) = CODEX.appended(lines(captured("codex", f"rollout_{trouble}")))
     assert (event.kind, event.failure) == (EventKind.FAILED, failure)
     assert event.text
@@ -263,7 +264,7 @@ def test_a_turn_that_failed_is_told_by_the_rollout(trouble: str, failure: Failur
         ({}, "?", Failure.OTHER),
     ],
 )
-def test_a_failure_is_told_by_its_words_and_its_status(info: object, message: str, failure: Failure) -> None:
+def test_failure_is_classified_by_message_and_status(info: object, message: str, failure: Failure) -> None:
     error = {"message": message, "codex_error_info": info}
     (event,) = CODEX.appended(
         lines([{"type": "event_msg", "payload": {"type": "task_complete", "error": error}}])
@@ -271,14 +272,14 @@ def test_a_failure_is_told_by_its_words_and_its_status(info: object, message: st
     assert (event.failure, event.text) == (failure, message)
 
 
-def test_an_interruption_is_told_by_the_rollout() -> None:
+def test_interruption_is_read_from_the_rollout() -> None:
     (event,) = CODEX.appended(lines(captured("codex", "rollout_turn_aborted")))
     assert event.kind is EventKind.ABORTED
     (event,) = CODEX.appended(lines(captured("codex", "rollout_permission_refused")))
     assert event.kind is EventKind.ABORTED
 
 
-def test_of_a_turn_that_went_well_the_rollout_tells_nothing_that_hooks_tell() -> None:
+def test_rollout_of_a_successful_turn_adds_nothing() -> None:
     assert CODEX.appended(lines(captured("codex", "rollout"))) == []
 
 

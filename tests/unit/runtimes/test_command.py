@@ -19,7 +19,7 @@ def test_without_a_command_it_says_what_to_write():
         Command().launching(a_spawn())
 
 
-def test_it_tells_nothing_of_itself_but_what_it_hands_in():
+def test_command_reports_only_by_its_handoff():
     runtime: Runtime = Command()
     assert (runtime.name, runtime.receipts, runtime.variables) == ("command", False, ())
     assert runtime.event({"hook_event_name": "Stop"}) is None
@@ -37,6 +37,6 @@ def test_auto_without_a_command_says_what_to_write():
         runtime_of(Agent("dev"))
 
 
-def test_an_unknown_runtime_is_told_with_those_there_are():
+def test_unknown_runtime_is_reported_with_the_known_ones():
     with pytest.raises(Refused, match="agent dev asks for the runtime 'foo': there is command, "):
         runtime_of(Agent("dev", runtime="foo", command=("x",)))

@@ -35,7 +35,7 @@ def test_an_agent_gets_it_by_its_name():
         runtime_of(Agent("dev", runtime="other"), (QWEN,))
 
 
-def test_one_that_the_settings_define_no_more_tells_nothing():
+def test_runtime_removed_from_the_settings_yields_no_events():
     assert runtime_known(Agent("dev", runtime="qwen"), ()) is RUNTIMES["command"]
 
 
@@ -72,7 +72,7 @@ def test_a_conversation_goes_on_by_its_session():
     assert resumed.argv == ("own", "--resume", "abc", SPAWN.prompt)
 
 
-def test_it_knows_of_a_lost_conversation_as_the_one_does_as_which_it_speaks() -> None:
+def test_lost_conversation_is_known_as_by_the_shipped_runtime() -> None:
     assert not Configured(HOOKED, Claude()).remembers(b'{"type":"mode"}')
     assert Configured(HOOKED, Claude()).remembers(b'{"type":"user"}')
     assert Configured(QWEN).remembers(b"")
@@ -99,7 +99,7 @@ def test_its_screens_are_read_by_a_file_of_the_users(tmp_path):
     "text",
     [None, "[[dialog]]\nname = 'x'\n", "[[dialog]]\npattern = '('\nname = 'x'\nwithin = 1", "dialog = 3"],
 )
-def test_rules_that_do_not_read_are_told_before_it_is_launched(tmp_path, text):
+def test_invalid_screen_rules_are_reported_before_launch(tmp_path, text):
     rules = tmp_path / "own.toml"
     if text is not None:
         rules.write_text(text)

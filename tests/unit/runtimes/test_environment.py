@@ -29,7 +29,7 @@ def assignment():
     )
 
 
-def test_a_run_is_told_all_that_it_needs(assignment):
+def test_environment_has_all_that_a_run_needs(assignment):
     assert told(assignment) == {
         "ORCHESTRATOR_RUN": "r1",
         "ORCHESTRATOR_TASK": "demo",
@@ -60,7 +60,7 @@ def test_what_does_not_apply_is_there_and_empty():
     }
 
 
-def test_a_check_that_passed_is_told_as_0(assignment):
+def test_passed_check_is_0_in_the_environment(assignment):
     p = Path("/x")
     assert (
         told(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))[
@@ -112,7 +112,7 @@ def test_a_users_choice_of_variables_counts():
     assert passed(environ, ["ANTHROPIC_API_KEY", "MY_*"]) == {"ANTHROPIC_API_KEY": "k", "MY_A": "1"}
 
 
-def test_nothing_can_change_what_a_run_is_told(assignment):
+def test_user_variables_cannot_override_the_environment(assignment):
     environ = {"ORCHESTRATOR_RUN": "stolen", "PATH": "/bin"}
     made = run_environment(environ, ["*"], assignment, {"ORCHESTRATOR_RUN": "forged", "X": "1"})
     assert made == {"PATH": "/bin", "X": "1"} | told(assignment)

@@ -216,7 +216,7 @@ def test_its_key_reaches_no_command_and_no_file() -> None:
         ("AfterAgent", EventKind.ENDED, "I made it."),
     ],
 )
-def test_what_a_hook_told(name: str, kind: EventKind, text: str) -> None:
+def test_hook_payload_becomes_an_event(name: str, kind: EventKind, text: str) -> None:
     told = captured("gemini", name)
     event = GEMINI.event(told)
     assert event is not None
@@ -262,7 +262,7 @@ def test_a_turn_that_said_nothing_has_not_ended_well(said: str) -> None:
         ("mcp_a_b", {"file_path": "x"}, Act.OTHER, (), "", WORK),
     ],
 )
-def test_leave_is_asked_for_a_tool(
+def test_permission_is_requested_for_a_tool(
     tool: str, given: dict[str, str], act: Act, paths: tuple[str, ...], command: str, cwd: str
 ) -> None:
     event = GEMINI.event(captured("gemini", "BeforeTool") | {"tool_name": tool, "tool_input": given})
@@ -283,7 +283,7 @@ def test_leave_is_asked_for_a_tool(
         | st.dictionaries(st.sampled_from(["dir_path", "command"]), st.text() | st.integers()),
     )
 )
-def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[str, Any]) -> None:
+def test_any_json_is_survived_and_requests_are_kept(told: dict[str, Any]) -> None:
     event = GEMINI.event(told)
     asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
     assert asked == (told.get("hook_event_name") == "BeforeTool")
@@ -298,7 +298,7 @@ def test_no_json_makes_it_fall_and_whatever_wants_leave_asks_for_it(told: dict[s
         ("cut", Failure.OVERLOAD),
     ],
 )
-def test_a_turn_that_failed_is_told_by_the_chat(trouble: str, failure: Failure) -> None:
+def test_failed_turn_is_read_from_the_chat(trouble: str, failure: Failure) -> None:
     (event,) = GEMINI.appended(lines(captured("gemini", f"transcript_{trouble}")))
     assert (event.kind, event.failure) == (EventKind.FAILED, failure)
 
@@ -312,12 +312,12 @@ def test_a_turn_that_failed_is_told_by_the_chat(trouble: str, failure: Failure) 
         ("[API Error: something of tomorrow]", Failure.OTHER),
     ],
 )
-def test_a_failure_is_told_by_its_words_and_its_code(said: str, failure: Failure) -> None:
+def test_failure_is_classified_by_message_and_code(said: str, failure: Failure) -> None:
     (event,) = GEMINI.appended(lines([{"type": "error", "content": said}]))
     assert (event.failure, event.text) == (failure, said)
 
 
-def test_an_interruption_is_told_by_the_chat() -> None:
+def test_interruption_is_read_from_the_chat() -> None:
     (event,) = GEMINI.appended(lines(captured("gemini", "transcript_interrupted")))
     assert event.kind is EventKind.ABORTED
 

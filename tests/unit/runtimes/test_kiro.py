@@ -38,7 +38,7 @@ def test_it_is_launched_as_an_agent_of_this_run():
     assert Kiro().launching(a_spawn(resumes="abc")).argv == (*start, "--resume-id", "abc", SPAWN.prompt)
 
 
-def test_its_tools_are_trusted_by_the_file_that_brings_the_hook_ahead_of_them():
+def test_tools_are_trusted_by_the_file_with_the_hook():
     made = laid()
     assert made["allowedTools"] == ["@builtin"]
     (gate,) = made["hooks"]["preToolUse"]

@@ -28,7 +28,7 @@ def told(name: str) -> dict[str, Any]:
     return read
 
 
-def test_an_order_is_an_argument_and_a_resumed_session_is_prompted_by_the_plugin():
+def test_order_is_an_argument_and_resume_uses_the_plugin():
     new = Opencode().launching(SPAWN)
     assert new.argv == ("opencode", "--agent", "build", f"--prompt={SPAWN.prompt}")
     again = Opencode().launching(a_spawn(resumes=SESSION))
@@ -45,7 +45,7 @@ def test_a_model_is_named_only_with_its_provider():
     assert argv[argv.index("--model") + 1] == "openai/gpt-5"
 
 
-def test_what_lies_in_the_project_is_not_read_but_for_its_instructions():
+def test_project_settings_are_ignored_but_for_instructions():
     environment = Opencode().launching(SPAWN).environment
     assert environment["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
     content = json.loads(environment["OPENCODE_CONFIG_CONTENT"])
@@ -87,7 +87,7 @@ def test_tools_that_a_definition_leaves_out_are_denied():
         ("idle", Event(EventKind.ENDED, SESSION, text="I made it.")),
     ],
 )
-def test_what_the_plugin_tells(name, event):
+def test_plugin_payload_becomes_an_event(name, event):
     assert Opencode().event(told(name)) == event
 
 
@@ -100,7 +100,7 @@ def test_what_the_plugin_tells(name, event):
         ("webfetch", ToolRequest("webfetch", Act.FETCH, command="http://127.0.0.1:8000/x", cwd=WORK)),
     ],
 )
-def test_what_it_asks_leave_for(name, wish):
+def test_plugin_permission_requests_are_read(name, wish):
     assert Opencode().event(told(f"asked_{name}")) == Event(EventKind.ASKED, SESSION, tool_request=wish)
 
 
@@ -166,7 +166,7 @@ def test_a_conversation_that_stays_too_long_is_given_up():
         ({"name": "UnknownError", "data": {"message": "odd"}}, EventKind.FAILED, Failure.OTHER),
     ],
 )
-def test_a_turn_whose_last_message_has_an_error_has_not_ended_well(error, kind, failure):
+def test_last_message_with_an_error_is_a_failed_turn(error, kind, failure):
     event = Opencode().event(told("idle") | {"error": error})
     assert event
     assert (event.kind, event.failure) == (kind, failure)
@@ -225,7 +225,7 @@ def test_what_its_run_used_comes_with_the_end_of_a_turn():
 
 
 @pytest.mark.parametrize("usage", [None, [], "x", {}, {"input": -1}, {"input": True}, {"cost": 1.0}])
-def test_what_is_no_usage_tells_none(usage):
+def test_invalid_usage_is_ignored(usage):
     event = Opencode().event(told("idle") | {"usage": usage})
     assert event
     assert event.usage is None

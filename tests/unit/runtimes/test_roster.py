@@ -46,7 +46,7 @@ def test_what_ships_is_there_without_anything_else(project, shipped):
     assert roster.warnings == ()
 
 
-def test_the_project_is_over_what_ships_and_the_template_over_both(project, shipped, template):
+def test_project_overrides_shipped_and_template_both(project, shipped, template):
     claude(project, "dev.md", "---\nname: dev\ndescription: Ours\n---\nx\n")
     claude(project, "security.md", "---\nname: security\n---\nx\n")
     without = find_agents(project, None, Config(), shipped).agents
@@ -92,7 +92,7 @@ def test_what_does_not_read_is_passed_over_with_a_warning(project, shipped):
     assert all(f"/{name}.md" in told for name, told in zip("abcdefg", roster.warnings, strict=True))
 
 
-def test_a_folder_that_is_none_is_told(project, shipped):
+def test_folder_that_is_none_is_reported(project, shipped):
     (project / ".claude" / "agents").rmdir()
     (project / ".claude" / "agents").write_text("x")
     assert "does not read as a folder" in find_agents(project, None, Config(), shipped).warnings[0]
@@ -105,7 +105,7 @@ def test_a_file_whose_name_differs_is_read_with_a_warning(project, shipped):
     assert roster.warnings[0].endswith("developer.md defines dev, not developer: rename one of the two")
 
 
-def test_the_wishes_of_task_md_come_last(project, shipped, template):
+def test_task_md_overrides_definitions(project, shipped, template):
     overrides = {
         "dev": AgentOverrides(command=("{python}", "mine.py"), model="opus"),
         "review": AgentOverrides(check=("true",)),
@@ -116,14 +116,14 @@ def test_the_wishes_of_task_md_come_last(project, shipped, template):
     assert (agents["review"].check, agents["review"].runtime) == (("true",), "auto")
 
 
-def test_a_wish_with_a_command_defines_an_agent(project, shipped):
+def test_command_in_task_md_defines_an_agent(project, shipped):
     overrides = {"lint": AgentOverrides(command=("ruff",))}
     assert find_agents(project, None, Config(agents=overrides), shipped).agents["lint"] == Agent(
         "lint", runtime="command", command=("ruff",), source="task.md"
     )
 
 
-def test_a_wish_for_an_agent_that_nobody_defines_is_refused(project, shipped):
+def test_override_of_an_undefined_agent_is_refused(project, shipped):
     with pytest.raises(Refused, match="speaks of the agent lint, which nobody defines"):
         find_agents(project, None, Config(agents={"lint": AgentOverrides(model="opus")}), shipped)
     with pytest.raises(BadName):
@@ -141,9 +141,7 @@ def test_a_place_in_a_template_needs_a_template(project, shipped):
         find_agents(project, None, Config(agents=overrides), shipped)
 
 
-def test_auto_is_the_first_agent_cli_that_is_installed_and_a_command_comes_before_it(
-    project, shipped, tmp_path
-):
+def test_auto_is_a_command_or_the_first_installed_cli(project, shipped, tmp_path):
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     for name in ("codex", "claude"):

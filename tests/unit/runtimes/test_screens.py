@@ -33,7 +33,7 @@ QUIET = [
 @pytest.mark.parametrize(
     ("name", "screen"), [(name, screen) for name, all_ in DIALOGS.items() for screen in all_]
 )
-def test_a_dialog_is_told_by_name(name, screen):
+def test_dialog_is_known_by_name(name, screen):
     assert dialog_on(f"some earlier line\n{screen}\n\n\n") == name
 
 

@@ -74,7 +74,7 @@ def test_what_a_captured_screen_shows(version: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "name"), EACH)
-def test_a_dialog_is_one_of_its_own_rules_and_nothing_else_is_called_one(version: str, name: str) -> None:
+def test_dialogs_match_only_their_own_rules(version: str, name: str) -> None:
     """The rules for programs of every kind may know it too, and must not mistake what is none."""
     shown = SHOWN[version][name]
     named = dialog_on(screens(version)[name], Claude.screens)

@@ -55,7 +55,7 @@ def test_a_slow_answer_is_seen(cli: str) -> None:
 
 
 @pytest.mark.parametrize("cli", ["claude", "claude-2.1.197"])
-def test_a_long_tool_call_that_is_being_written_is_seen_by_its_tokens(cli: str) -> None:
+def test_long_tool_call_is_seen_by_its_tokens(cli: str) -> None:
     assert changes(cli, "block") == [True]
 
 
@@ -70,7 +70,7 @@ def test_a_long_tool_call_that_is_being_written_is_seen_by_its_tokens(cli: str) 
         *((cli, scene, False) for cli in ("codex", "opencode") for scene in ("block", "call")),
     ],
 )
-def test_screens_tell_whether_an_answer_would_be_seen(cli: str, scene: str, shown: bool) -> None:  # noqa: FBT001
+def test_screens_show_whether_an_answer_would_be_seen(cli: str, scene: str, shown: bool) -> None:  # noqa: FBT001
     """So a second hang in a row is known as soon as the first, but where a call may be coming unseen."""
     rules = shipped_rules(cli.partition("-")[0])
     screens = measured(cli, scene)["screens"]
@@ -87,7 +87,7 @@ def test_codex_shows_a_call_that_hangs_as_failed() -> None:
 
 
 @pytest.mark.parametrize("cli", ["codex", "opencode"])
-def test_these_show_nothing_of_a_long_tool_call_that_is_being_written(cli: str) -> None:
+def test_screens_that_hide_a_long_tool_call(cli: str) -> None:
     """So theirs are taken for a stall after a while, and given more time the second time."""
     assert changes(cli, "block") == [False]
 
@@ -109,5 +109,5 @@ def test_none_of_them_is_taken_for_a_dialog_or_a_failure(cli: str, scene: str) -
         assert found is None or found[0].shows not in {Shows.DIALOG, Shows.FAILED}, found
 
 
-def test_a_program_of_which_no_spinner_is_known_says_nothing_for_certain() -> None:
+def test_program_without_a_known_spinner_is_uncertain() -> None:
     assert said_on("$ make\n* Working (3 s)", shipped_rules("aider")) == ""

@@ -59,7 +59,7 @@ DISK = OnDisk(
 )
 
 
-def test_a_task_is_told_in_the_documents_form():
+def test_task_is_written_in_the_set_form():
     assert render_progress(FULL, DISK, AT) == (
         "# Task Progress: dds\n"
         "**Last Updated:** 2025-11-27 23:30:00 UTC\n"
@@ -89,7 +89,7 @@ def test_a_task_is_told_in_the_documents_form():
     )
 
 
-def test_the_documents_headings_and_columns_stand_as_they_are_and_in_order():
+def test_headings_and_columns_are_those_of_the_set_form():
     lines = iter(render_progress(FULL, DISK, AT).split("\n"))
     fixed = [
         line
@@ -101,7 +101,7 @@ def test_the_documents_headings_and_columns_stand_as_they_are_and_in_order():
         assert line in lines
 
 
-def test_a_task_of_which_nothing_is_known_is_told_too():
+def test_task_without_state_is_written():
     text = render_progress(VIEW, OnDisk(), AT)
     assert "**Last Check-in:** never\n**Now:** at work, phase DEVELOPING; no agent running\n" in text
     assert "## Recent Activity (since last check-in)\nNothing new.\n" in text
@@ -110,7 +110,7 @@ def test_a_task_of_which_nothing_is_known_is_told_too():
     assert text.endswith("## Artifacts Generated\nNone\n")
 
 
-def test_an_estimated_cost_is_shown_as_one_with_the_day_of_its_prices():
+def test_estimated_cost_has_the_day_of_its_prices():
     guess = Usage(1000, 10, estimate=3.4, prices="2025-11-01", unpriced=("<b>x",))
     usage = (AgentUsage("dev", 1, 60.0, guess), AgentUsage("plan", 1, 60.0, Usage(1000, 10, cost=1.0)))
     text = render_progress(replace(FULL, usage=usage), OnDisk(), AT)
@@ -136,7 +136,7 @@ def test_what_a_usage_limit_holds_up_is_not_at_work():
     assert "at work" not in now
 
 
-def test_a_usage_limit_that_outlasts_its_end_is_not_said_to_end_then():
+def test_overdue_usage_limit_shows_no_end():
     limited = Limited(AT - 3600, AT - 30, AT - 60, "resets 3pm", 1, AT + 30)
     text = render_progress(replace(VIEW, limited=limited), OnDisk(), AT)
     assert f", which was to end at {local_minute(AT - 60)} (resets 3pm" in text
@@ -170,7 +170,7 @@ def test_the_result_opens_it_in_five_lines():
     ]
 
 
-def test_criteria_are_told_with_what_was_found():
+def test_criteria_are_written_with_their_evidence():
     marks = (
         CriterionMark("All tests pass", met=True, evidence=("log.txt", "a.md"), details=("12 lines",)),
         CriterionMark("It is fast", met=True),
@@ -220,7 +220,7 @@ def section(text, title):
     return text.split(f"\n## {title}\n")[1].split("\n\n## ")[0].rstrip("\n").split("\n")
 
 
-def test_what_came_earlier_is_still_told():
+def test_earlier_handoffs_stay_listed():
     disk = OnDisk(earlier=(Activity("dev-20251127-093000.md", "dev COMPLETE: It parses."),))
     assert section(render_progress(VIEW, disk, AT), "Recent Activity (since last check-in)") == [
         "Nothing new.",
@@ -335,7 +335,7 @@ def test_what_agents_used_stands_behind_the_four_sections():
     )
 
 
-def test_where_no_program_told_anything_there_is_no_such_section():
+def test_usage_section_is_missing_without_reports():
     view = replace(FULL, usage=(AgentUsage("dev", 3, 3900.0, Usage()),), by_phase={Phase.DEVELOPING: 3900.0})
     assert render_progress(view, DISK, AT) == render_progress(FULL, DISK, AT)
 
@@ -356,13 +356,13 @@ def test_what_was_said_again_and_again_stands_once():
     assert told[2] == "  - Rejected by test:a: it is slow"
 
 
-def test_runs_are_told_from_attempts_where_there_were_more():
+def test_runs_differ_from_attempts_where_there_were_more():
     """An attempt that crashed four times was told as one attempt, and as nothing else."""
     told = section(ended(troubles=(Trouble("dev:a", 1, failed="exited 7", runs=5),)), "Trouble")
     assert told[0] == "- dev:a: 1 attempt in 5 runs"
 
 
-def test_notices_are_told_with_their_moments():
+def test_notices_have_their_times():
     view = replace(
         VIEW, notices=("2025-11-27T14:35:03Z test:a was only to look", "14:35 of an older version")
     )

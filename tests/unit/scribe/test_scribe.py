@@ -130,7 +130,7 @@ def test_a_check_in_takes_nothing_out_of_the_story(world, scribe):
     assert len(earlier(world)) == 30
 
 
-def test_a_file_with_an_old_time_that_comes_late_is_recent_all_the_same(world, scribe):
+def test_late_file_with_an_old_time_is_recent(world, scribe):
     scribe.rescan(view(START), START)
     now = START + 100
     world.time = START - 5000  # as the clock of another machine had it
@@ -160,7 +160,8 @@ def test_a_changed_handoff_is_read_again(world, scribe):
     assert recent(world) == [f"- {NEW}: dev COMPLETE: Again."]
 
 
-def test_a_file_of_the_same_size_and_time_under_another_inode_is_read_again(world, scribe):
+def test_file_with_another_inode_is_read_again(world, scribe):
+    """Even if size and time are the same."""
     world.land(f"handoffs/{NEW}", report("AAA."))
     scribe.rescan(view(), world.time)
     world.remove(TASK / "handoffs" / NEW)
@@ -169,7 +170,7 @@ def test_a_file_of_the_same_size_and_time_under_another_inode_is_read_again(worl
     assert recent(world) == [f"- {NEW}: dev COMPLETE: BBB."]
 
 
-def test_what_is_gone_is_no_longer_told(world, scribe):
+def test_removed_file_is_no_longer_listed(world, scribe):
     world.land("artifacts/a.py")
     world.land(f"handoffs/{NEW}", report("x"))
     scribe.rescan(view(), world.time)
@@ -180,7 +181,7 @@ def test_what_is_gone_is_no_longer_told(world, scribe):
     assert section(world.progress, "Artifacts Generated") == ["None"]
 
 
-def test_a_temporary_name_is_not_told_once_it_is_renamed(world, scribe):
+def test_renamed_temporary_file_is_no_longer_listed(world, scribe):
     scribe.rescan(view(), world.time)
     aside = f"{NEW}.tmp.4711.9d"
     world.land(f"handoffs/{aside}", report("x"))
@@ -190,7 +191,7 @@ def test_a_temporary_name_is_not_told_once_it_is_renamed(world, scribe):
     assert recent(world) == [f"- {NEW}: dev COMPLETE: x"]
 
 
-def test_what_cannot_be_read_is_told_with_its_reason(world):
+def test_unreadable_file_is_listed_with_its_reason(world):
     scribe = Scribe(world, TASK, handoff_bytes=1000)
     world.put(TASK / "handoffs/a-20251127-000001.md", b"/etc/passwd", Kind.LINK)
     world.put(TASK / "handoffs/a-20251127-000002.md", kind=Kind.PIPE)
@@ -219,7 +220,7 @@ def test_links_among_the_artifacts_are_not_followed(world, scribe):
     assert recent(world) == ["Nothing new."]
 
 
-def test_a_folder_that_is_none_is_told(world, scribe):
+def test_folder_that_is_none_is_reported(world, scribe):
     world.put(TASK / "handoffs", b"x")
     scribe.rescan(view(), world.time)
     assert recent(world) == ["- handoffs: unreadable: handoffs is not a folder: move it away"]
@@ -289,7 +290,7 @@ def test_nothing_new_writes_nothing(world, scribe):
     assert world.progress == before
 
 
-def test_news_of_the_pm_is_written(world, scribe):
+def test_change_of_the_pm_state_is_written(world, scribe):
     scribe.rescan(view(), START)
     assert scribe.update(view(milestones=(Milestone("m", "done"),)), START)
     assert "| m | done |" in world.progress
@@ -311,7 +312,7 @@ def test_the_first_notice_looks_at_everything(world, scribe):
 # What goes wrong ---------------------------------------------------------------------------------
 
 
-def test_a_progress_that_somebody_changed_is_put_right_by_a_rescan(world, scribe):
+def test_changed_progress_is_restored_by_a_rescan(world, scribe):
     scribe.rescan(view(), START)
     whole = world.progress
     for forged in (b"all is well", b"\xff\xfe", b""):
@@ -323,7 +324,7 @@ def test_a_progress_that_somebody_changed_is_put_right_by_a_rescan(world, scribe
     assert world.progress == whole
 
 
-def test_a_progress_that_is_a_link_is_replaced_and_its_target_kept(tmp_path):
+def test_progress_that_is_a_link_is_replaced(tmp_path):
     (tmp_path / "task").mkdir()
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "task" / "progress.md").symlink_to(tmp_path / "precious")
@@ -333,7 +334,7 @@ def test_a_progress_that_is_a_link_is_replaced_and_its_target_kept(tmp_path):
     assert (tmp_path / "task" / "progress.md").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_full_disk_leaves_the_last_good_file_and_the_next_call_writes(world, scribe):
+def test_full_disk_leaves_the_last_good_progress(world, scribe):
     scribe.rescan(view(), START)
     before = world.progress
     world.land(f"handoffs/{NEW}", report("It parses."))
@@ -360,7 +361,7 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("number", range(1, 5))
-def test_killed_at_any_step_it_leaves_the_old_or_the_new_and_goes_on(world, scribe, number):
+def test_kill_leaves_the_old_or_the_new_progress(world, scribe, number):
     scribe.rescan(view(), START)
     old = world.progress
     world.land(f"handoffs/{NEW}", report("It parses."))
@@ -412,7 +413,7 @@ def test_a_name_that_is_no_utf8_is_shown(tmp_path):
     assert "- New artifact: artifacts/a�␛.py\n" in (tmp_path / "progress.md").read_text()
 
 
-def test_a_folder_in_the_place_of_the_page_is_kept_under_another_name_and_said(world):
+def test_folder_in_place_of_progress_is_renamed(world):
     world.put(PROGRESS / "notes.txt", b"somebody's work")
     scribe = Scribe(world, TASK)
     assert scribe.rescan(view(), START)
@@ -422,7 +423,7 @@ def test_a_folder_in_the_place_of_the_page_is_kept_under_another_name_and_said(w
     assert "- progress.md.set-aside-1: stood in the place of progress.md; take it away\n" in world.progress
 
 
-def test_nor_is_one_that_comes_later_and_what_was_kept_before_stays(world):
+def test_later_folder_in_place_of_progress_is_renamed_too(world):
     scribe = Scribe(world, TASK)
     scribe.rescan(view(), START)
     for n in (1, 2):

@@ -32,12 +32,12 @@ def test_a_report_is_one_line(report, line):
     assert told(render_report("dev", 0.0, report)) == line
 
 
-def test_an_order_is_told_as_one():
+def test_order_is_summarised_as_one():
     order = Order("pm-20251127-153000.md", "r", "s", "dev-2", 0.0, "Write the parser.\nThen rest.")
     assert told(render_order(order), order.name) == "pm to dev-2: Write the parser."
 
 
-def test_what_a_pm_agent_decides_is_told_as_that():
+def test_decision_of_a_pm_agent_is_summarised_as_one():
     decision = PMDecision(PMAction.ORDER, "r-1", "dev:a", "Write the parser.\nThen rest.")
     assert (
         told(render_decision(0.0, decision), "pm-20251127-153000.md")

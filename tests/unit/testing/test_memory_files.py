@@ -112,7 +112,7 @@ def test_a_fault_comes_once_and_only_where_it_was_put(files: MemoryFiles) -> Non
     assert files.read(FILE) == b"new"
 
 
-def test_a_log_goes_on_after_a_full_disk_and_not_after_a_failed_fsync(files: MemoryFiles) -> None:
+def test_log_survives_a_full_disk_not_a_failed_fsync(files: MemoryFiles) -> None:
     log = files.open_log(ROOT / "log")
     files.fail_next("append", OSError(errno.ENOSPC, "full"))
     with pytest.raises(OSError, match="full"):
@@ -125,7 +125,7 @@ def test_a_log_goes_on_after_a_full_disk_and_not_after_a_failed_fsync(files: Mem
     assert files.read(ROOT / "log") == b"2\n"
 
 
-def test_what_other_programs_put_takes_no_step_and_is_not_durable(files: MemoryFiles) -> None:
+def test_files_of_others_take_no_step_and_are_not_durable(files: MemoryFiles) -> None:
     steps = kill_at(files, 1)
     files.put(ROOT / "scratch" / "b", b"theirs")
     assert steps == []
@@ -144,7 +144,7 @@ def test_times_come_from_the_clock_that_is_given() -> None:
     assert entry.mtime_ns == 4_000_000_000
 
 
-def test_entries_are_told_anew_when_anything_in_the_folder_changed(files: MemoryFiles) -> None:
+def test_entries_are_read_again_after_a_change(files: MemoryFiles) -> None:
     def sizes() -> dict[str, int]:
         return {entry.name: entry.size for entry in files.entries(ROOT)}
 
@@ -162,7 +162,7 @@ def test_entries_are_told_anew_when_anything_in_the_folder_changed(files: Memory
     assert sizes() == {"b": 0, "log": 4}
 
 
-def test_what_a_log_took_durably_is_told(files: MemoryFiles) -> None:
+def test_durable_log_lines_are_known(files: MemoryFiles) -> None:
     told: list[tuple[Path, bytes]] = []
     files.appended = lambda path, line: told.append((path, line))
     log = files.open_log(ROOT / "log")
@@ -173,9 +173,7 @@ def test_what_a_log_took_durably_is_told(files: MemoryFiles) -> None:
     assert told == [(ROOT / "log", b"one")]
 
 
-def test_a_log_that_is_opened_is_there_after_a_power_cut_though_who_made_it_was_killed_ahead_of_the_folders_fsync() -> (
-    None
-):
+def test_opened_log_survives_a_power_cut() -> None:
     """As on the disk, where opening a log syncs its folder too (`DiskFiles.open_log`)."""
     files = MemoryFiles()
     files.make_folder(Path("/j"))

@@ -25,7 +25,7 @@ def repository(project):
     return Repository(project(FILES))
 
 
-def test_a_change_that_breaks_a_test_is_told_with_the_file_that_its_failure_names(repository):
+def test_broken_test_is_reported_with_the_file_it_names(repository):
     before = baseline.take(repository, repository.folder, 60)
     assert before.outcomes.passed == {SHOW}
     assert list(before.outcomes.failed) == ["tests/test_show.py::test_wrong"]
@@ -56,7 +56,7 @@ def test_a_test_that_passes_when_run_again_does_not_count(repository, tmp_path):
     assert "passed when run again" in found.summary()
 
 
-def test_a_file_that_no_longer_compiles_is_told_even_without_tests(repository):
+def test_file_that_no_longer_compiles_is_reported(repository):
     (repository.folder / "shop" / "tags.py").write_text("TAGS = {\n", encoding="utf-8")
     found = compare(repository, Baseline(repository.commit(), None), repository.folder, "HEAD")
     assert list(found.broken) == ["shop/tags.py"]
@@ -72,7 +72,7 @@ def test_a_project_without_tests_has_a_baseline_that_says_so(project):
     assert before.tested == frozenset()
 
 
-def test_tests_that_cannot_be_run_are_none_and_the_reason_is_said(project):
+def test_tests_that_cannot_run_are_none_with_a_reason(project):
     folder = project({"test_a.py": "import nosuchmodule\n"})
     before = baseline.take(Repository(folder), folder, 60)
     assert not before.decides

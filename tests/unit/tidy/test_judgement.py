@@ -27,7 +27,7 @@ def test_fewer_findings_and_no_harm_is_approved():
     assert objections() == ()
 
 
-def test_another_finding_in_the_same_file_may_take_the_place_of_one():
+def test_new_finding_may_replace_one_in_the_same_file():
     assert objections(after=BETTER + Counter({("a.py", "I001"): 1})) == ()
 
 

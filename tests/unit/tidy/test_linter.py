@@ -120,7 +120,8 @@ def test_a_folder_ruff_in_the_project_is_not_the_program(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_only_the_rules_asked_for_are_fixed_and_an_unused_noqa_judged_by_all(tmp_path):
+def test_only_requested_rules_are_fixed(tmp_path):
+    """An unused noqa is judged by all rules."""
     write(tmp_path, a_py="import os  # noqa: F401\nprint(f'x')  # noqa: E501\n")
     write(tmp_path, ruff_toml='lint.select = ["F", "RUF100"]\n')
     fix(tmp_path, Manner(own_rules=True, target=""), ["a.py"], ["RUF100"], unsafe=False)

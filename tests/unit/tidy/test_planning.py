@@ -31,7 +31,8 @@ def order(made: Plan) -> list[tuple[str, ...]]:
     return [subtask.rules for subtask in made.subtasks]
 
 
-def test_faults_first_imports_last_and_what_is_tried_after_all_that_is_safe():
+def test_faults_come_first_and_imports_last():
+    """What is only tried comes after all that is safe."""
     made = plan(
         *[found("I001")] * 4,
         *[found("UP032")] * 5,
@@ -91,7 +92,7 @@ def test_a_test_that_tests_by_importing_keeps_its_imports():
     assert [(left.code, left.why) for left in made.left] == [("F401", Why.IMPORT)]
 
 
-def test_a_file_from_which_others_take_an_import_keeps_its_imports():
+def test_file_that_reexports_keeps_its_imports():
     findings = [found("F401"), found("F401", "src/b.py"), found("F541")]
     made = planning.make_plan(findings, Settings(), tested=(), most=9, taken_from={"src/b.py"})
     assert sum(subtask.findings for subtask in made.subtasks) == 2

@@ -48,7 +48,7 @@ def started(project, daemon):
     return start
 
 
-def test_a_fix_that_harms_is_rejected_and_the_next_attempt_keeps_the_rest(started):
+def test_harmful_fix_is_rejected_and_the_rest_kept(started):
     daemon, planned = started(SHOP)
     (name,) = re.findall(
         r"^- \[([a-z0-9-]+)\] .* \(agent: dev\b.*\)$", section(planned, "Subtasks"), re.MULTILINE

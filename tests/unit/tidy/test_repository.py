@@ -27,7 +27,7 @@ def test_links_and_names_that_are_no_text_are_no_python_files(project):
     assert repository.python_files() == ["a.py"]
 
 
-def test_changes_are_told_with_their_lines(repository):
+def test_changes_have_their_lines(repository):
     first = repository.commit()
     (repository.folder / "a.py").write_text("x = 2\ny = 3\n", encoding="utf-8")
     (repository.folder / "new\tfile").touch()
@@ -52,7 +52,7 @@ def test_a_commit_is_laid_out_and_the_index_left_alone(repository, tmp_path):
     assert [change.path for change in repository.changes("HEAD")] == ["a.py"]
 
 
-def test_a_copy_has_the_files_as_they_stand_and_no_link_that_leads_out(repository, tmp_path):
+def test_copy_has_current_files_and_no_escaping_links(repository, tmp_path):
     folder = repository.folder
     (folder / "inside").symlink_to("a.py")
     (folder / "outside").symlink_to(tmp_path)

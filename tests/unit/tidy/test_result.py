@@ -36,7 +36,7 @@ def lay(
         path.write_text(json.dumps(review.to_json()), encoding="utf-8")
 
 
-def test_one_that_was_set_aside_tells_all_that_was_said_against_it_once(artifacts):
+def test_subtask_set_aside_lists_each_objection_once(artifacts):
     lay(artifacts, [BAD, GOOD, GOOD], [NOTHING, NOTHING])
     ended = result.how_it_ended(SUBTASK, artifacts)
     assert (ended.approved, ended.attempts) == (False, 3)
@@ -68,7 +68,7 @@ def test_attempts_are_in_the_order_of_their_numbers(artifacts):
     ]
 
 
-def test_a_review_finds_the_comparison_of_its_commit_whatever_the_steps_count(artifacts):
+def test_review_finds_the_comparison_of_its_commit(artifacts):
     lay(artifacts, [BAD, GOOD], [])
     assert artifacts.comparison_of("e711", "aaa") == GOOD
     with pytest.raises(ArtifactError, match="not been compared for ccc"):

@@ -52,7 +52,7 @@ def test_place(): assert "ORCHESTRATOR_RUN" not in os.environ
 """
 
 
-def test_pytest_runs_the_copys_code_and_all_outcomes_are_told(copy, monkeypatch):
+def test_pytest_runs_the_copy_and_reports_all_outcomes(copy, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_RUN", "r-1")
     runner, ran = chosen(lay(copy, PACKAGE | {"tests/test_shop.py": TESTS}))
     assert runner == PYTEST
@@ -121,7 +121,7 @@ class Prices(unittest.TestCase):
 
 
 @pytest.mark.parametrize("package", [True, False])
-def test_unittest_tells_the_same(copy, package):
+def test_unittest_reports_the_same(copy, package):
     lay(copy, PACKAGE | {"tests/test_shop.py": CASES, "tests/test_bad.py": "import nosuchmodule\n"})
     if package:
         (copy / "tests" / "__init__.py").touch()
@@ -170,7 +170,7 @@ def test_the_projects_of_a_repository_import_each_other(copy):
 
 
 @pytest.mark.parametrize("runner", [PYTEST, UNITTEST])
-def test_tests_that_import_the_users_own_tree_tell_nothing(copy, tmp_path, runner):
+def test_tests_that_import_the_users_tree_do_not_count(copy, tmp_path, runner):
     home = lay(tmp_path / "home", {"odd/shop.py": "", ".venv/lib/site-packages/installed.py": ""})
     reach = f"sys.path += [{str(home / 'odd')!r}, {str(home / '.venv/lib/site-packages')!r}]"
     case = "class Case(unittest.TestCase):\n    def test(self): pass\n"

@@ -19,7 +19,7 @@ def opened(project):
     return open_it
 
 
-def test_only_the_subtasks_rules_are_mended_and_the_tree_is_not_touched(opened, tmp_path):
+def test_only_rules_of_the_subtask_are_fixed_in_a_copy(opened, tmp_path):
     source = "import os\n\nprint(f'x')\n"
     with opened({"a.py": source, "b.py": source}, "F541") as shop:
         assert shop.to_mend == 2
@@ -36,14 +36,14 @@ def test_what_a_fix_leaves_behind_is_its_own_to_clear_up(opened):
     assert done.contents == {"a.py": b"\nx: list[int] = []\n"}
 
 
-def test_what_a_fix_leaves_behind_stays_where_another_file_takes_it(opened):
+def test_leftover_of_a_fix_stays_if_another_file_uses_it(opened):
     source = "from typing import List\n\nx: List[int] = []\n"
     with opened({"a.py": source, "b.py": "from a import List\n"}, "UP006", unsafe=True) as shop:
         done = shop.polished(shop.mended())
     assert done.contents == {"a.py": source.replace(": List", ": list").encode()}
 
 
-def test_a_file_that_is_to_keep_its_imports_loses_none_by_another_rule_of_the_subtask(project):
+def test_protected_imports_survive_other_rules(project):
     source = "import os\n\nprint(f'x')\n"
     folder = project({"a.py": source, "b.py": source})
     subtask = Subtask(

@@ -34,5 +34,5 @@ def test_a_box_is_full_when_as_many_are_there_as_it_may_have():
     assert not is_full(there, "other", 1)
 
 
-def test_one_that_only_takes_its_room_on_a_box_keeps_nobody_out_of_a_folder():
+def test_run_that_only_takes_a_slot_leases_no_folder():
     assert may_take([Lease("", "r2", "demo", "box")], "/") is None

@@ -1,4 +1,4 @@
-"""The family `delivery` (HUB 7 and appendix A).
+"""The family `delivery` (H4, H9).
 
 ::
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from orchestrator.model.permission import Ruling
-from tests.unit.pm.permissions.asking_leave import ruling, run
+from orchestrator.model.permission import PermissionDecision
+from tests.unit.pm.permissions.permission_checks import decision, run
 
 ALLOWED = r"""
 ls -la
@@ -452,20 +452,24 @@ git diff --no-index .env /dev/null
 
 TABLE = [
     (command, expected)
-    for text, expected in ((ALLOWED, Ruling.ALLOW), (ASKED, Ruling.ASK), (DENIED, Ruling.DENY))
+    for text, expected in (
+        (ALLOWED, PermissionDecision.ALLOW),
+        (ASKED, PermissionDecision.ASK),
+        (DENIED, PermissionDecision.DENY),
+    )
     for command in text.replace("\\\n", "\0").strip("\n").split("\n")
 ]
 
 
 def test_the_table_is_a_table():
     assert len(TABLE) > 300
-    assert {expected for _, expected in TABLE} == set(Ruling)
+    assert {expected for _, expected in TABLE} == set(PermissionDecision)
 
 
 @pytest.mark.parametrize(("command", "expected"), [(c.replace("\0", "\\\n"), e) for c, e in TABLE])
 def test_each_command_is_answered_as_the_table_says(command, expected):
     found = run(command)
-    assert (found.ruling, found.why) == (expected, found.why)
+    assert (found.decision, found.why) == (expected, found.why)
     assert found.why
 
 
@@ -475,37 +479,37 @@ HEREDOC = "cat > {file} <<{end}\n{body}\nEOF\n{then}"
 @pytest.mark.parametrize(
     ("file", "end", "body", "then", "expected"),
     [
-        ("a.md", "'EOF'", "it's $HOME `x` and sudo", "", Ruling.ALLOW),
-        ("/w/task/handoffs/x.md", '"EOF"', "# Handoff: dev\n$(x)", "ls", Ruling.ALLOW),
-        ("a.md", "EOF", "nothing is replaced", "", Ruling.ALLOW),
-        ("a.md", "EOF", "$HOME", "", Ruling.ALLOW),
-        ("a.md", "EOF", "$OPENAI_API_KEY", "", Ruling.ASK),
-        ("a.md", "EOF", "$(git push)", "", Ruling.DENY),
-        ("a.md", "'EOF'", "x", "git push", Ruling.DENY),
-        ("/etc/x", "'EOF'", "x", "", Ruling.ASK),
-        (".git/config", "'EOF'", "x", "", Ruling.DENY),
-        ("a.md", "'EOX'", "x", "", Ruling.ASK),
+        ("a.md", "'EOF'", "it's $HOME `x` and sudo", "", PermissionDecision.ALLOW),
+        ("/w/task/handoffs/x.md", '"EOF"', "# Handoff: dev\n$(x)", "ls", PermissionDecision.ALLOW),
+        ("a.md", "EOF", "nothing is replaced", "", PermissionDecision.ALLOW),
+        ("a.md", "EOF", "$HOME", "", PermissionDecision.ALLOW),
+        ("a.md", "EOF", "$OPENAI_API_KEY", "", PermissionDecision.ASK),
+        ("a.md", "EOF", "$(git push)", "", PermissionDecision.DENY),
+        ("a.md", "'EOF'", "x", "git push", PermissionDecision.DENY),
+        ("/etc/x", "'EOF'", "x", "", PermissionDecision.ASK),
+        (".git/config", "'EOF'", "x", "", PermissionDecision.DENY),
+        ("a.md", "'EOX'", "x", "", PermissionDecision.ASK),
     ],
 )
 def test_a_heredoc_is_allowed_to_a_file_of_the_run_s_and_certain(file, end, body, then, expected):
-    assert ruling(HEREDOC.format(file=file, end=end, body=body, then=then)) == expected
+    assert decision(HEREDOC.format(file=file, end=end, body=body, then=then)) == expected
 
 
 def test_a_commit_s_message_may_come_by_a_quoted_heredoc():
     message = "git commit -m \"$(cat <<'EOF'\nTell `sudo` from $(git push)\n\nIt's so.\nEOF\n)\""
-    assert ruling(message) == Ruling.ALLOW
-    assert ruling(message + " && git push") == Ruling.DENY
-    assert ruling(message.replace("<<'EOF'", "<<EOF")) == Ruling.DENY
-    assert ruling(message.replace("\nEOF\n)", "\nEOF\ngit push)")) == Ruling.DENY
+    assert decision(message) == PermissionDecision.ALLOW
+    assert decision(message + " && git push") == PermissionDecision.DENY
+    assert decision(message.replace("<<'EOF'", "<<EOF")) == PermissionDecision.DENY
+    assert decision(message.replace("\nEOF\n)", "\nEOF\ngit push)")) == PermissionDecision.DENY
 
 
 def test_what_python_is_given_in_the_line_is_looked_through():
-    assert ruling("python3 - <<'EOF'\nprint(1)\nEOF\n") == Ruling.ALLOW
-    assert ruling("python3 - <<'EOF'\nimport os\nos.system('git push')\nEOF\n") == Ruling.DENY
+    assert decision("python3 - <<'EOF'\nprint(1)\nEOF\n") == PermissionDecision.ALLOW
+    assert decision("python3 - <<'EOF'\nimport os\nos.system('git push')\nEOF\n") == PermissionDecision.DENY
 
 
 def test_a_line_too_long_to_be_read_is_denied():
-    assert ruling("echo " + "a" * 100_000) == Ruling.DENY
+    assert decision("echo " + "a" * 100_000) == PermissionDecision.DENY
 
 
 @pytest.mark.parametrize(
@@ -522,10 +526,12 @@ def test_a_line_too_long_to_be_read_is_denied():
 )
 def test_a_long_line_is_done_with_soon(text):
     begun = time.process_time()
-    assert ruling(text, "; ".join(f"deny run a{n} b -c" for n in range(150))) is not Ruling.ALLOW
+    assert (
+        decision(text, "; ".join(f"deny run a{n} b -c" for n in range(150))) is not PermissionDecision.ALLOW
+    )
     assert time.process_time() - begun < 10.0
 
 
 def test_without_a_folder_nothing_relative_is_written():
-    assert run("rm x", cwd="").ruling == Ruling.ASK
-    assert run("rm /w/tree/x", cwd="").ruling == Ruling.ALLOW
+    assert run("rm x", cwd="").decision == PermissionDecision.ASK
+    assert run("rm /w/tree/x", cwd="").decision == PermissionDecision.ALLOW

@@ -1,4 +1,4 @@
-"""Commands that coding agents run, and such as none may run unasked, each with its ruling by the defaults alone.
+"""Commands that coding agents run, and such as none may run unasked, each with its decision by the defaults alone.
 
 `corpus/ordinary.txt` holds what a careful engineer would let pass, `corpus/dangerous.txt` what they would never let
 pass unseen. A line is a command, `\\n` in it a line end; lines that begin with `#` part them by topic.
@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from orchestrator.model.permission import Ruling
-from tests.unit.pm.permissions.asking_leave import ruling
+from orchestrator.model.permission import PermissionDecision
+from tests.unit.pm.permissions.permission_checks import decision
 
 _FOLDER: Final = Path(__file__).parent / "corpus"
 _MOST_ASKED: Final = 0.03
@@ -30,13 +30,13 @@ def _written(line: str) -> str:
 
 def test_few_ordinary_commands_are_asked_about() -> None:
     commands = _commands("ordinary.txt")
-    asked = [command for command in commands if ruling(command) is not Ruling.ALLOW]
+    asked = [command for command in commands if decision(command) is not PermissionDecision.ALLOW]
     assert len(commands) >= 500
     assert len(asked) <= _MOST_ASKED * len(commands), "\n".join(asked)
 
 
 def test_no_ordinary_command_is_denied() -> None:
-    assert [each for each in _commands("ordinary.txt") if ruling(each) is Ruling.DENY] == []
+    assert [each for each in _commands("ordinary.txt") if decision(each) is PermissionDecision.DENY] == []
 
 
 def test_red_team_is_large_and_without_repetition() -> None:
@@ -47,4 +47,4 @@ def test_red_team_is_large_and_without_repetition() -> None:
 
 @pytest.mark.parametrize("command", _commands("dangerous.txt"))
 def test_no_dangerous_command_is_allowed(command: str) -> None:
-    assert ruling(command) is not Ruling.ALLOW
+    assert decision(command) is not PermissionDecision.ALLOW

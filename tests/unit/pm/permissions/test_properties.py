@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from orchestrator.formats.permission_rules import read_rule
 from orchestrator.formats.shell import Doubt, read_script
-from orchestrator.model.permission import Act, Permissions, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, Permissions, Policy
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.pm.permissions import judge, policy_for
 from orchestrator.pm.permissions.defaults import DENIED as DENIED_BY_DEFAULT
-from tests.unit.pm.permissions.asking_leave import WORKPLACE, ruling
+from tests.unit.pm.permissions.permission_checks import WORKPLACE, decision
 from tests.unit.pm.permissions.test_commands import ALLOWED, ASKED, DENIED
 
 LINES = [line for text in (ALLOWED, ASKED, DENIED) for line in text.strip("\n").split("\n")]
@@ -67,8 +67,8 @@ rules = st.sampled_from(
         "ask write",
     ]
 ).map(lambda text: read_rule(text, "task.md"))
-policies = st.builds(Policy, st.lists(rules, max_size=4).map(tuple), st.sampled_from(Ruling))
-STRICT = {Ruling.ALLOW: 0, Ruling.ASK: 1, Ruling.DENY: 2}
+policies = st.builds(Policy, st.lists(rules, max_size=4).map(tuple), st.sampled_from(PermissionDecision))
+STRICT = {PermissionDecision.ALLOW: 0, PermissionDecision.ASK: 1, PermissionDecision.DENY: 2}
 
 WRAPPED = [
     "{}",
@@ -139,19 +139,20 @@ def test_judging_never_raises_and_always_says_why(text, policy, cwd):
     st.sampled_from(WRAPPED),
     st.lists(st.sampled_from(SPELLED), min_size=3, max_size=3),
     st.sampled_from(["/usr/bin/", ""]),
-    st.sampled_from(Ruling),
+    st.sampled_from(PermissionDecision),
 )
-def test_what_a_rule_denies_is_never_allowed_however_it_is_wrapped_and_spelled(
-    wrapped, spelled, folder, otherwise
-):
+def test_denial_by_a_rule_holds_for_every_spelling(wrapped, spelled, folder, otherwise):
+    """What a rule denies is never allowed, however it is wrapped and spelled."""
     words = [spell(word) for spell, word in zip(spelled, (folder + "cargo", "clippy", "--fix"), strict=True)]
     quoted = " ".join(words)
     if "'{}'" in wrapped or '"{}"' in wrapped:
         quoted = f"{folder}cargo clippy --fix"
-    assert ruling(wrapped.format(quoted), "deny run cargo clippy", otherwise) is not Ruling.ALLOW
     assert (
-        ruling(wrapped.format(quoted), "deny run cargo clippy; allow run uv *; allow run xargs *")
-        is not Ruling.ALLOW
+        decision(wrapped.format(quoted), "deny run cargo clippy", otherwise) is not PermissionDecision.ALLOW
+    )
+    assert (
+        decision(wrapped.format(quoted), "deny run cargo clippy; allow run uv *; allow run xargs *")
+        is not PermissionDecision.ALLOW
     )
 
 
@@ -159,13 +160,13 @@ def test_what_a_rule_denies_is_never_allowed_however_it_is_wrapped_and_spelled(
     st.sampled_from(sorted(DENIED_BY_DEFAULT)),
     st.sampled_from(WRAPPED),
     st.sampled_from(SPELLED),
-    st.sampled_from(Ruling),
+    st.sampled_from(PermissionDecision),
 )
-def test_what_is_denied_by_default_is_never_allowed_however_it_is_wrapped(pattern, wrapped, spell, otherwise):
+def test_denial_by_default_holds_for_every_wrapping(pattern, wrapped, spell, otherwise):
     program, _, rest = pattern.replace("*", ".x").partition(" ")
     rest = rest or "x"  # `mount` alone only tells
     quoted = program if "'{}'" in wrapped or '"{}"' in wrapped else spell(program)
-    assert ruling(wrapped.format(f"{quoted} {rest}"), otherwise=otherwise) is not Ruling.ALLOW
+    assert decision(wrapped.format(f"{quoted} {rest}"), otherwise=otherwise) is not PermissionDecision.ALLOW
 
 
 @given(
@@ -176,7 +177,7 @@ def test_what_is_denied_by_default_is_never_allowed_however_it_is_wrapped(patter
 def test_a_rule_more_that_denies_allows_nothing_more(text, policy, pattern):
     stricter = Policy((*policy.rules, read_rule(f"deny run {pattern}", "")), policy.otherwise)
     wish = ToolRequest("Bash", Act.RUN, command=text, cwd="/w/tree")
-    before, after = judge(policy, wish, WORKPLACE).ruling, judge(stricter, wish, WORKPLACE).ruling
+    before, after = judge(policy, wish, WORKPLACE).decision, judge(stricter, wish, WORKPLACE).decision
     assert STRICT[after] >= STRICT[before]
 
 
@@ -197,8 +198,8 @@ def test_quotes_and_spaces_around_words_allow_nothing_more(line, data):
         for part in parts
     ]
     spaced = data.draw(st.sampled_from([" ", "  ", "\t", " \\\n"])).join(spelled)
-    if ruling(" ".join(parts)) is not Ruling.ALLOW:
-        assert ruling(spaced) is not Ruling.ALLOW
+    if decision(" ".join(parts)) is not PermissionDecision.ALLOW:
+        assert decision(spaced) is not PermissionDecision.ALLOW
 
 
 @given(texts)
@@ -207,7 +208,7 @@ def test_a_line_is_read_or_doubted(text):
         assert read_script(text).chains
 
 
-@pytest.mark.parametrize("otherwise", Ruling)
+@pytest.mark.parametrize("otherwise", PermissionDecision)
 def test_the_most_special_line_says_what_holds_otherwise(otherwise):
     said = (Permissions((), None), Permissions((), otherwise))
-    assert policy_for(Policy(otherwise=Ruling.ASK, wait=9.0), *said) == Policy((), otherwise, 9.0)
+    assert policy_for(Policy(otherwise=PermissionDecision.ASK, wait=9.0), *said) == Policy((), otherwise, 9.0)

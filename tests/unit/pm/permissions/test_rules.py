@@ -2,12 +2,12 @@
 
 import pytest
 
-from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, Policy
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.pm.permissions import judge
-from tests.unit.pm.permissions.asking_leave import WORKPLACE, policy, ruling, run
+from tests.unit.pm.permissions.permission_checks import WORKPLACE, decision, policy, run
 
-ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
+ALLOW, ASK, DENY = PermissionDecision.ALLOW, PermissionDecision.ASK, PermissionDecision.DENY
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
     ],
 )
 def test_a_command_is_held_against_the_rules(rules, command, expected):
-    assert ruling(command, rules) == expected
+    assert decision(command, rules) == expected
 
 
 def asked(
@@ -98,7 +98,7 @@ def asked(
     *,
     inside: bool = False,
 ):
-    return judge(policy(rules), ToolRequest(tool, act, paths, command, inside), WORKPLACE).ruling
+    return judge(policy(rules), ToolRequest(tool, act, paths, command, inside), WORKPLACE).decision
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_tool_is_held_against_the_rules_by_its_name(rules, tool, expected):
 
 def test_nobody_is_asked_at_a_terminal_where_nobody_sits():
     found = judge(Policy(), ToolRequest("AskUserQuestion", Act.ASK), WORKPLACE)
-    assert found.ruling == DENY
+    assert found.decision == DENY
     assert found.why == (
         "nobody sits at this terminal: if you cannot decide it yourself, hand in Status BLOCKED with your question"
     )

@@ -54,7 +54,7 @@ class Fake:
     behaviour: dict[str, SendOutcome] = field(default_factory=dict)
 
     def channel(self, name: str, behaves: str) -> Channel:
-        answers = {"takes": SendResult.TOLD, "hangs": SendResult.UNKNOWN, "cuts": SendResult.UNKNOWN}
+        answers = {"takes": SendResult.DELIVERED, "hangs": SendResult.UNKNOWN, "cuts": SendResult.UNKNOWN}
         self.behaviour[name] = SendOutcome(
             answers.get(behaves, SendResult.REFUSED), "" if behaves == "takes" else behaves
         )
@@ -88,24 +88,24 @@ def said(channel: Channel, title: str = "Title", body: str = "Body") -> Message:
     return Message(channel, title, body, Tone.WARNING)
 
 
-def test_what_a_channel_takes_was_told_as_it_stands(world: World) -> None:
+def test_accepted_message_is_delivered_unchanged(world: World) -> None:
     body = "First line\n  <b>not bold</b> & {{x}} #(touch y) ünï\n- last"
     (outcome,) = world.sender.send([said(world.channel("a", "takes"), "A title", body)])
-    assert outcome == SendOutcome(SendResult.TOLD)
+    assert outcome == SendOutcome(SendResult.DELIVERED)
     assert world.heard("a") == [f"A title|{body}"]
 
 
 @pytest.mark.parametrize("behaves", ["refuses", "absent", "nonsense"])
 def test_what_certainly_did_not_arrive_is_refused_with_a_reason(world: World, behaves: str) -> None:
     (outcome,) = world.sender.send([said(world.channel("a", behaves))])
-    assert outcome.answer is SendResult.REFUSED
+    assert outcome.result is SendResult.REFUSED
     assert outcome.reason
 
 
 @pytest.mark.parametrize("behaves", ["hangs", "cuts"])
 def test_what_may_have_arrived_is_unknown(world: World, behaves: str) -> None:
     (outcome,) = world.sender.send([said(world.channel("a", behaves))])
-    assert outcome.answer is SendResult.UNKNOWN
+    assert outcome.result is SendResult.UNKNOWN
     assert outcome.reason
     assert world.heard("a") == ["Title|Body"]
 
@@ -119,31 +119,31 @@ def test_a_reason_holds_nothing_of_the_address(world: World) -> None:
 def test_each_message_has_its_outcome_whatever_the_others_do(world: World) -> None:
     names = ["hangs", "takes", "refuses", "absent"]
     outcomes = world.sender.send([said(world.channel(name, name), name) for name in names])
-    assert [outcome.answer for outcome in outcomes] == [
+    assert [outcome.result for outcome in outcomes] == [
         SendResult.UNKNOWN,
-        SendResult.TOLD,
+        SendResult.DELIVERED,
         SendResult.REFUSED,
         SendResult.REFUSED,
     ]
     assert world.heard("takes") == ["takes|Body"]
 
 
-def test_one_channel_may_be_told_two_things_at_once(world: World) -> None:
+def test_channel_takes_two_messages_at_once(world: World) -> None:
     channel = world.channel("a", "takes")
     outcomes = world.sender.send([said(channel, "one"), said(channel, "two")])
-    assert [outcome.answer for outcome in outcomes] == [SendResult.TOLD] * 2
+    assert [outcome.result for outcome in outcomes] == [SendResult.DELIVERED] * 2
     assert sorted(world.heard("a")) == ["one|Body", "two|Body"]
 
 
-def test_nothing_to_tell_is_nothing(world: World) -> None:
+def test_no_messages_no_outcomes(world: World) -> None:
     assert world.sender.send([]) == []
 
 
-def test_a_closed_teller_tells_nothing(world: World) -> None:
+def test_closed_sender_sends_nothing(world: World) -> None:
     channel = world.channel("a", "takes")
     world.sender.close()
     (outcome,) = world.sender.send([said(channel)])
-    assert outcome.answer is SendResult.REFUSED
+    assert outcome.result is SendResult.REFUSED
     assert world.heard("a") == []
 
 
@@ -159,13 +159,13 @@ def test_closing_ends_what_is_being_sent() -> None:
         sender.close()
         sending.join(10)
         assert not sending.is_alive()
-        assert [outcome.answer for outcome in outcomes] == [SendResult.UNKNOWN]
+        assert [outcome.result for outcome in outcomes] == [SendResult.UNKNOWN]
 
 
 def test_a_teller_whose_program_is_broken_refuses_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     sender = SubprocessSender(10.0, "no-such-server", {"PYTHONHOME": "/nowhere"})
     (outcome,) = sender.send([said(Channel("a", "json://127.0.0.1:1"))])
-    assert outcome.answer is SendResult.REFUSED
+    assert outcome.result is SendResult.REFUSED
     assert outcome.reason.startswith("it could not begin: ")
 
 

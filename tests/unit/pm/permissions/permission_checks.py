@@ -1,7 +1,10 @@
-"""How tests ask leave: for a run that works in a worktree at /w/tree and may write there and in its task's folder."""
+"""How tests ask for permissions.
+
+They do so for a run that works in a worktree at /w/tree and may write there and in its task's folder.
+"""
 
 from orchestrator.formats.permission_rules import read_permissions
-from orchestrator.model.permission import Act, Policy, Ruling
+from orchestrator.model.permission import Act, PermissionDecision, Policy
 from orchestrator.model.tool_request import Judgement, ToolRequest, Workplace
 from orchestrator.pm.permissions import judge, policy_for
 
@@ -17,19 +20,21 @@ WORKPLACE = Workplace(
 )
 
 
-def policy(rules: str = "", otherwise: Ruling = Ruling.ASK) -> Policy:
+def policy(rules: str = "", otherwise: PermissionDecision = PermissionDecision.ASK) -> Policy:
     return policy_for(Policy(otherwise=otherwise), read_permissions(rules))
 
 
 def run(
     command: str,
     rules: str = "",
-    otherwise: Ruling = Ruling.ASK,
+    otherwise: PermissionDecision = PermissionDecision.ASK,
     cwd: str = "/w/tree",
     workplace: Workplace = WORKPLACE,
 ) -> Judgement:
     return judge(policy(rules, otherwise), ToolRequest("Bash", Act.RUN, command=command, cwd=cwd), workplace)
 
 
-def ruling(command: str, rules: str = "", otherwise: Ruling = Ruling.ASK) -> Ruling:
-    return run(command, rules, otherwise).ruling
+def decision(
+    command: str, rules: str = "", otherwise: PermissionDecision = PermissionDecision.ASK
+) -> PermissionDecision:
+    return run(command, rules, otherwise).decision
