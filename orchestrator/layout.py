@@ -294,6 +294,11 @@ def boxes(state: P) -> P:
     return _under(state, "boxes")
 
 
+def boxes_departed(state: P) -> P:
+    """Return the folder of the notes on boxes that deleted and archived tasks have left unclean, one for each task."""
+    return _under(state, "boxes", "departed")
+
+
 def boxes_status(state: P) -> P:
     """Return what the daemon tells of the boxes in use, for `task hosts`."""
     return _under(state, "boxes", "boxes.json")

@@ -139,7 +139,12 @@ class Dispatcher:
     @property
     def busy(self) -> bool:
         """Return whether an action is under way, or waits."""
-        return bool(self._ending or self._waits or self._at_hand or self._put_off)
+        return bool(self._ending or self._waits or self._at_hand)
+
+    @property
+    def housekeeping_waits(self) -> bool:
+        """Return whether panes or trees that nobody needs are still to be cleaned up: a try has failed."""
+        return bool(self._put_off)
 
     def forget(self) -> None:
         """Wait for no outcome any more: outcomes that come meanwhile are ignored."""
