@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import random
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,8 +60,15 @@ CROWDED_EVERY: Final = 5.0
 AT_ONCE: Final = 5.0
 SHARE: Final = 0.25
 LATEST: Final = 1.0
-"""Seconds of work that a box may cause at once, the share of time that it may cause in the long run, and the longest
-postponement of a round for that, in seconds: a box with constant changes must not keep the daemon busy all the time."""
+"""Seconds of processor time that a box may cause at once, the share of a processor that it may cause in the long run,
+and the longest postponement of a round for that, in seconds: a box with constant changes must not keep the daemon busy
+all the time. Waiting for a slow box counts for nothing."""
+
+
+def processor_time() -> float:
+    """Return the processor time of this thread, and of all child processes that have ended, in seconds."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + children.ru_utime + children.ru_stime
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,8 @@ class HostMonitor:
     """Monitors one box. `post` sends a hint to the loop; `changed` is called when the box's believed state changes.
 
     Methods that only read or note something never block. `now` returns seconds since the epoch, `steady` seconds that
-    never go back, `luck` a number from 0 to 1. `pulled_at` is when everything was last fetched by a round without a
-    failure; `rounds` counts completed rounds.
+    never go back, `luck` a number from 0 to 1, `worked` the processor time spent so far. `pulled_at` is when everything
+    was last fetched by a round without a failure; `rounds` counts completed rounds.
     """
 
     box: str
@@ -90,6 +98,7 @@ class HostMonitor:
     now: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
     luck: Callable[[], float] = random.random
+    worked: Callable[[], float] = processor_time
     pulled_at: float = 0.0
     rounds: int = 0
     _remote_tasks: dict[str, tuple[RemoteTask, ...]] = field(default_factory=dict)
@@ -263,7 +272,7 @@ class HostMonitor:
         if not remote_tasks:
             self._rest()
             return
-        self._idle, began = 0, self.steady()
+        self._idle, began, worked = 0, self.steady(), self.worked()
         if self._called_again:
             self._called_again = False
             self._listening_since = -math.inf
@@ -293,7 +302,8 @@ class HostMonitor:
         if more:
             self._due = min(self._due, now + AGAIN)
         self._due = min(self._due, self.troubles.next_try(TransferKind.STEERING))
-        self._pace.spend(now - began, now)
+        # Children of others may have ended meanwhile: no more than the time that it took.
+        self._pace.spend(min(now - began, self.worked() - worked), now)
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
         self._bringing.pull_bulk(fit, self._urgent.is_set, gone)

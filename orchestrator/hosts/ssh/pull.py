@@ -195,7 +195,7 @@ class Mirror:
                 self.environ,
                 stdin=stdin,
                 deadline=deadline,
-                cut_short=only_list,
+                only_list=only_list,
                 quota=quota,
                 go_on=go_on,
             )

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
+from orchestrator.daemon.boxes.host_monitor import AT_ONCE, LATEST, HostMonitor, Ways
 from orchestrator.daemon.boxes.transfers import AGAIN, PUT_OFF, SLICE
 from orchestrator.daemon.core.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
@@ -688,3 +689,24 @@ def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> Non
     assert len(bench.channels) == 1
     bench.monitor.call_again()
     wait_until(lambda: len(bench.channels) == 2)
+
+
+@pytest.mark.parametrize(("works", "is_paced"), [(0.0, False), (0.5, True)], ids=["waits", "works"])
+def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, is_paced: bool) -> None:
+    """A box that floods keeps nobody busy; one that is only slow loses nothing by that."""
+    moment = [0.0, 0.0]
+
+    def look(folders: list[Path]) -> dict[Path, Observation]:
+        moment[0] += 1.0
+        moment[1] += works
+        return dict.fromkeys(folders, ALIVE)
+
+    monitor = bench.monitor
+    monitor.steady, monitor.worked = lambda: moment[0], lambda: moment[1]
+    monitor.ways = replace(monitor.ways, host=cast("Any", SimpleNamespace(observe_all=look)))
+    monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    for _ in range(int(6 * AT_ONCE)):
+        bench.round()
+    pause = monitor._pace.pause(moment[0])
+    assert (pause > 0) is is_paced
+    assert pause <= LATEST
