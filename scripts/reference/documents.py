@@ -12,13 +12,13 @@ from pydantic import ConfigDict, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.cli.findings import Severity
-from orchestrator.hosts.ssh.link_state import Way
 from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life, Turn
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.notifications.envelope import Standing
+from orchestrator.ports.box_link import Way
 from orchestrator.ports.sender import SendResult
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]

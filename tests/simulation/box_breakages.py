@@ -6,7 +6,6 @@ from orchestrator import layout
 from orchestrator.daemon.actions import dispatcher
 from orchestrator.daemon.actions import launch as launching
 from orchestrator.daemon.boxes import host_monitor, transfer_failures
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit
@@ -15,6 +14,7 @@ from orchestrator.pm.handlers import boxes as pm_boxes
 from orchestrator.pm.handlers import stuck_termination
 from orchestrator.pm.handlers.run_lifecycle import run_gone
 from orchestrator.pm.plan.asking import CONTINUE, ask
+from orchestrator.ports.box_link import Cut
 from orchestrator.ports.boxes import Sighting
 from orchestrator.testing import fake_boxes
 

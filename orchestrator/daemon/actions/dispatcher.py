@@ -28,7 +28,6 @@ from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
-from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -50,6 +49,7 @@ from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state.steps import Marks
 from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.box_link import is_lost
 from orchestrator.ports.boxes import reached
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.host import Host

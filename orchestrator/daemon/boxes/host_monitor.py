@@ -30,16 +30,16 @@ from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.claims import EXIT
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import State, Way, is_lost
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.ports.box_link import State, Way, is_lost
 from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
 from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
-    from orchestrator.hosts.ssh.link import Link
     from orchestrator.hosts.ssh.publish import Pulled
     from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.box_link import MonitoredLink
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def processor_time() -> float:
 class Ways:
     """The connection to a box, and the means to work on one task there."""
 
-    link: Link
+    link: MonitoredLink
     host: BoxHost
     sync: Callable[[RemoteTask], TaskSync]
     channel: Callable[[list[RemoteTask]], EventChannel]

@@ -13,7 +13,7 @@ from orchestrator import layout
 from orchestrator.hosts.ssh.growing_files import grown
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.ports.box_link import BoxLink
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class RemoteTranscripts:
     copied.
     """
 
-    link: Link
+    link: BoxLink
     files: Files
     total: int = TOTAL
     _sizes: dict[Path, int] = field(default_factory=dict)

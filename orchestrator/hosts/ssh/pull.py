@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.ssh.bounds import LARGEST, Quota
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import BoxLink, Cut
 
 MARK: Final = ".orchestrator-box"
 """A file in each folder there, with the task's id: it is missing in a folder that was emptied, or is not mounted."""
@@ -97,7 +96,7 @@ done 2>/dev/null
 """
 
 
-def unmarked(link: Link, folders: Sequence[str], task: str) -> list[str]:
+def unmarked(link: BoxLink, folders: Sequence[str], task: str) -> list[str]:
     """Return which of these folders there lack the mark of the task or have another's, in one round trip.
 
     Raises:
@@ -123,7 +122,7 @@ def emptied(address: object, folders: Sequence[str], task: str) -> Emptied:
     )
 
 
-def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
+def check_marks(link: BoxLink, folders: Sequence[str], task: str) -> None:
     """Check that each of these folders there has the mark of the task, in one round trip.
 
     Raises:
@@ -139,7 +138,7 @@ def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
 class Mirror:
     """A copy here of files on a box. `folder` is made if it is missing, `environ` is the environment of rsync."""
 
-    link: Link
+    link: BoxLink
     folder: Path
     environ: Mapping[str, str]
 

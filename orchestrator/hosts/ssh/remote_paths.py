@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.text import one_line
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.names import checked_name
+from orchestrator.ports.box_link import BoxLink
 
 _MADE: Final = "made"
 _REFUSED: Final = {
@@ -94,7 +94,7 @@ class RemotePaths:
         return f"{self.own}/runs/{checked_name(run, 'run id')}"
 
 
-def make_folders(link: Link, there: RemotePaths, shared: list[str]) -> None:
+def make_folders(link: BoxLink, there: RemotePaths, shared: list[str]) -> None:
     """Make a task's folders there, 0700, with our mark; `shared` are those in the shared one. Repeatable.
 
     In a git repository the shared folder is added to `info/exclude`, unless it is tracked or ignored already.

@@ -12,9 +12,8 @@ from typing import Final
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink, Cut
 
 DEADLINE: Final = 120.0
 """Seconds that one transfer may take; the next one continues where it ended, file by file."""
@@ -67,7 +66,7 @@ class _Meter:
 
 
 def rsync(  # noqa: PLR0913 (all of them bound one transfer)
-    link: Link,
+    link: BoxLink,
     arguments: Sequence[str],
     environ: Mapping[str, str],
     *,

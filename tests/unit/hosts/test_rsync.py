@@ -14,9 +14,9 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.child import Children
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.ssh.rsync import rsync
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Cut, Unreachable
 
 CLOSED = "rsync: connection unexpectedly closed ({} bytes received so far) [Receiver]"
 
