@@ -447,6 +447,11 @@ def run_transcript(folder: P) -> P:
     return _under(folder, "transcript.jsonl")
 
 
+def run_transcript_partial(folder: P) -> P:
+    """Return the mark that not all of a run's transcript was copied from its box, as it is too large."""
+    return _under(folder, "transcript.partial")
+
+
 def run_transcript_there(folder: P) -> P:
     """Return the file that tells where a run's transcript lies on its box: it is copied from there."""
     return _under(folder, "transcript.from")

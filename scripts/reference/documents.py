@@ -80,6 +80,8 @@ class Use(TypedDict):
     """The day of the prices that the estimate was made by."""
     unpriced: list[str]
     """Models that have no price."""
+    partial: bool
+    """Whether more was used than is counted: a transcript on a box is too large to be copied."""
     context: int | None
     """Tokens of the last request."""
     window: int | None

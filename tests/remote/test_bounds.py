@@ -139,3 +139,5 @@ def test_transcripts_of_a_task_have_a_total(world: World) -> None:
             transcripts.copy(runs)
         copies = [layout.run_transcript(folder) for folder in runs]
         assert [path.stat().st_size for path in copies if path.exists()] == [4_000, 4_000]
+        partial = [layout.run_transcript_partial(folder).exists() for folder in runs]
+        assert partial == [not path.exists() for path in copies]

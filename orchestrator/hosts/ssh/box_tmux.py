@@ -58,7 +58,9 @@ class BoxTmux:
         words = ["sh", "-c", _RUN, "sh", ROOT, self._socket, cmd, *args]
         ended = self._link.run(words, deadline=DEADLINE, most=_MOST)
         if ended.status == _MISSING:
-            raise Unavailable(f"{self._link.address}: tmux is not installed there, or not on its PATH")
+            raise Unavailable(
+                f"{self._link.address}: tmux is not on the PATH of a plain command there: install it there"
+            )
         if ended.status:
             message = " ".join(ended.err.decode(errors="backslashreplace").split())
             where = f"{self._link.address}, socket {self._socket}"

@@ -15,7 +15,9 @@ from orchestrator.ports.box_link import BoxLink
 _MADE: Final = "made"
 _REFUSED: Final = {
     "missing": "is not a folder there",
-    "other": "belongs to another task: remove it, or rename this task",
+    "other": "belongs to another task, perhaps of another PM: rename this task, or name another clone in cwd:. If "
+    "nobody works there any more, remove it",
+    "foreign": "belongs to another user of the box: rename this task, or name a clone of your own in cwd:",
     "history": "contains handoffs that this task does not know: remove them",
 }
 
@@ -26,6 +28,10 @@ cwd=$1 name=$2 task=$3 own=$4 mark=$5
 shift 5
 shared=$cwd/tasks/$name
 if [ ! -d "$cwd" ]; then echo missing; exit; fi
+if [ -d "$shared" ] && [ "$(id -u)" != 0 ] && [ "$(ls -ldn -- "$shared" | awk '{print $3}')" != "$(id -u)" ]; then
+    echo foreign
+    exit
+fi
 for folder in "$shared" "$own"; do
     if [ -e "$folder/$mark" ]; then
         other=
