@@ -710,3 +710,48 @@ def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, 
     pause = monitor._pace.pause(moment[0])
     assert (pause > 0) is is_paced
     assert pause <= LATEST
+
+
+class Waits(SimpleQueue[Any]):
+    """Events, and how many seconds each wait for one may take."""
+
+    def __init__(self) -> None:
+        self.timeouts: list[float | None] = []
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:  # noqa: FBT001, FBT002 (as its base)
+        self.timeouts.append(timeout)
+        return super().get_nowait()
+
+
+class Still(HostMonitor):
+    """A monitor without a thread."""
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(("work", "is_paced"), [(0.0, False), (2 * AT_ONCE, True)], ids=["quiet", "floods"])
+@pytest.mark.parametrize("everything", [False, True], ids=["changes", "all"])
+def test_round_after_much_work_is_put_off(work: float, *, is_paced: bool, everything: bool) -> None:
+    """Unless somebody asks for it. Changes of the meantime are handled with it."""
+    ways = Ways(cast("Any", Link()), *[cast("Any", None)] * 3)
+    monitor = Still(BOX, ways, MemoryFiles(), lambda _: None, lambda: None, steady=lambda: 100.0)
+    monitor._due, monitor._inbox = 1000.0, (waits := Waits())
+    monitor._pace.spend(work, 100.0)
+    waits.put(frozenset({ChannelEvent("t-1", Part.HANDOFFS)}))
+    if everything:
+        waits.put(None)
+    news = monitor._wait()
+    assert (news is None) is everything
+    pauses = waits.timeouts[1:]
+    assert bool(pauses) is is_paced
+    assert all(pause == LATEST for pause in pauses)
+
+
+def test_monitor_knows_whether_its_channel_floods(bench: Bench) -> None:
+    assert not bench.monitor.floods
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    wait_until(lambda: bench.channels and bench.monitor._listening is not None)
+    assert not bench.monitor.floods
+    bench.channels[-1].floods = True
+    wait_until(lambda: bench.monitor.floods)
