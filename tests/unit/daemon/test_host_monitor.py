@@ -14,7 +14,8 @@ from typing import Any, cast
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.boxes.host_monitor import AT_ONCE, LATEST, HostMonitor, Ways
+from orchestrator.daemon.boxes.change_queue import AT_ONCE, LATEST, ChangeQueue
+from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.transfers import AGAIN, PUT_OFF, SLICE
 from orchestrator.daemon.core.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
@@ -429,7 +430,7 @@ def test_what_is_large_holds_up_neither_an_exit_nor_the_handoffs_of_another_task
     # It hauls for the first one now; what is told meanwhile goes ahead of the second one's.
     control_pulled, hauled = second.pulls, second.hauls
     bench.channels[-1].says.put(ChannelEvent("t-2", Part.HANDOFFS))
-    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._inbox.empty())
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._changes.is_empty())
     second.may_haul.clear()
     first.may_haul.set()
     wait_until(lambda: second.pulls > control_pulled)
@@ -582,7 +583,7 @@ def test_bulk_transfer_gives_way_to_what_is_urgent(bench: Bench, part: Part) -> 
 def test_bulk_transfer_does_not_give_way_to_its_own_kind(bench: Bench) -> None:
     sync = due_bulk(bench, "t-1")
     bench.channels[-1].says.put(ChannelEvent("t-1", Part.ARTIFACTS))
-    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._inbox.empty())
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._changes.is_empty())
     assert sync.gave_way == 0
     sync.may_haul.set()
     wait_until(lambda: bench.monitor._bringing.due == math.inf)
@@ -702,12 +703,13 @@ def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, 
         return dict.fromkeys(folders, ALIVE)
 
     monitor = bench.monitor
-    monitor.steady, monitor.worked = lambda: moment[0], lambda: moment[1]
-    monitor.ways = replace(monitor.ways, host=cast("Any", SimpleNamespace(observe_all=look)))
+    monitor._changes._steady = monitor.steady = lambda: moment[0]
+    monitor.worked = lambda: moment[1]
+    monitor._sightings.host = cast("Any", SimpleNamespace(observe_all=look))
     monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     for _ in range(int(6 * AT_ONCE)):
         bench.round()
-    pause = monitor._pace.pause(moment[0])
+    pause = monitor._changes.pause
     assert (pause > 0) is is_paced
     assert pause <= LATEST
 
@@ -723,26 +725,17 @@ class Waits(SimpleQueue[Any]):
         return super().get_nowait()
 
 
-class Still(HostMonitor):
-    """A monitor without a thread."""
-
-    def begin(self) -> None:
-        """Do nothing."""
-
-
 @pytest.mark.parametrize(("work", "is_paced"), [(0.0, False), (2 * AT_ONCE, True)], ids=["quiet", "floods"])
 @pytest.mark.parametrize("everything", [False, True], ids=["changes", "all"])
 def test_round_after_much_work_is_put_off(work: float, *, is_paced: bool, everything: bool) -> None:
     """Unless somebody asks for it. Changes of the meantime are handled with it."""
-    ways = Ways(cast("Any", Link()), *[cast("Any", None)] * 3)
-    monitor = Still(BOX, ways, MemoryFiles(), lambda _: None, lambda: None, steady=lambda: 100.0)
-    monitor._due, monitor._inbox = 1000.0, (waits := Waits())
-    monitor._pace.spend(work, 100.0)
-    waits.put(frozenset({ChannelEvent("t-1", Part.HANDOFFS)}))
+    changes = ChangeQueue(lambda: 100.0)
+    changes._events = waits = Waits()
+    changes.spend(work)
+    changes.put(frozenset({ChannelEvent("t-1", Part.HANDOFFS)}))
     if everything:
-        waits.put(None)
-    news = monitor._wait()
-    assert (news is None) is everything
+        changes.put(None)
+    assert (changes.take(1.0) is None) is everything
     pauses = waits.timeouts[1:]
     assert bool(pauses) is is_paced
     assert all(pause == LATEST for pause in pauses)
