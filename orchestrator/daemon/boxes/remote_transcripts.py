@@ -52,13 +52,16 @@ class RemoteTranscripts:
         wanted, full = [], []
         for folder in runs:
             note, path = layout.run_transcript_there(folder), layout.run_transcript(folder)
-            if self.files.entry(note) is None:
+            if (
+                self.files.entry(note) is None
+                or self.files.entry(layout.run_transcript_partial(folder)) is not None
+            ):
                 continue
             copy = self.files.entry(path)
             there = self.files.read(note).decode(errors="surrogateescape")
             if folder.parent not in self._full:
                 wanted.append((path, there, copy.size if copy else 0))
-            elif self.files.entry(layout.run_transcript_partial(folder)) is None:
+            else:
                 full.append((path, there, copy.size if copy else 0))
         for (path, _, size), more in zip(wanted, self._grown(wanted, EACH), strict=True):
             if not more:
