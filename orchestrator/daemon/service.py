@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, layout
-from orchestrator.daemon.actions.dispatcher import leases
+from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.daemon.core import hints as h
@@ -279,7 +279,11 @@ class Service:
 
     def _leases(self, opened_at: float, run: str) -> list[Lease]:
         begun = [task for task in self._loop.tasks.values() if task.begun]
-        return [lease for task in begun for lease in leases(task.engine.state, opened_at, run)]
+        return [
+            lease
+            for task in begun
+            for lease in leases_of(task.engine.state, opened_at, run, task.context.adapters.settings.runtimes)
+        ]
 
     def _beat(self) -> None:
         self._lock.check()

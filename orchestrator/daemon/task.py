@@ -25,7 +25,7 @@ from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
-from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
+from orchestrator.daemon.projections.state_files import Unjournaled, last_checkin_shown, write_lost
 from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile, OrchestratorError
@@ -93,6 +93,7 @@ class Task:
     _looked_at: float = field(default=0.0, init=False)
     _remote_tasks: tuple[RemoteTask, ...] = field(default=(), init=False)
     _behind: tuple[TransferStatus, ...] = field(default=(), init=False)
+    _waiting: dict[str, str] = field(default_factory=dict, init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
@@ -503,6 +504,8 @@ class Task:
             now: write before this returns; otherwise soon, and only if something changed.
 
         """
+        if self.doing.waiting != self._waiting:
+            self._waiting, self.engine.dirty = self.doing.waiting, True
         if not self.begun or not (self.engine.dirty or names or rescan or now):
             return
         changed, self.engine.dirty = self.engine.dirty, False
@@ -513,7 +516,7 @@ class Task:
             names,
             changed=changed,
             rescan=rescan,
-            behind=self._behind,
+            unjournaled=Unjournaled(self._behind, self._waiting),
         )
         if now:
             showing.now()

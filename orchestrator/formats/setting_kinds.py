@@ -26,6 +26,8 @@ _COUNTS: Final = {
     "max_rejections": (1, 1000),
     "max_conflicts": (0, 100),
     "max_concurrent_runs": (1, 1000),
+    "max_local_runs": (1, 1000),
+    "max_runs_per_cli": (1, 1000),
     "max_subtasks": (1, 100_000),
     "max_unplanned_orders": (1, 1000),
     "max_handoff_bytes": (1024, 67_108_864),
@@ -162,6 +164,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         return _truth
     if each.kind == "int":
         return functools.partial(_count, *bounds_of(each.key))
+    if each.kind == "int | None":
+        return functools.partial(_count_or_none, *bounds_of(each.key))
     if each.section == "permissions":
         return {"rules": _permissions, "otherwise": _ruling}[each.key]
     if each.section == "notify":
@@ -178,6 +182,13 @@ def _count(least: int, most: int, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"is {_shown(value)}: give a whole number from {least} to {most}")
     return value
+
+
+def _count_or_none(least: int, most: int, value: object) -> int | None:
+    try:
+        return None if value == "none" else _count(least, most, value)
+    except ValueError as reason:
+        raise ValueError(f"{reason}, or none") from None
 
 
 def _notify_check(key: str) -> Callable[[object], object]:

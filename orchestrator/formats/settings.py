@@ -217,7 +217,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, Va
 def _plain(section: str, key: str, text: str) -> object:
     """Return a variable's text as the type of value that TOML would have given."""
     kind = next((each.kind for each in keys_of(section) if each.key == key), None)
-    if kind == "int" and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+    if kind in {"int", "int | None"} and re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         return int(text)
     if kind == "bool" and text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true"

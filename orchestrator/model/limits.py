@@ -147,6 +147,12 @@ class Limits:
     max_concurrent_runs: int = 4
     """How many agents of one task run at the same time."""
 
+    max_local_runs: int | None = None
+    """How many agents of all tasks run on this machine at the same time. `none`: no limit."""
+
+    max_runs_per_cli: int | None = None
+    """How many agents of all tasks use the same agent CLI, and so its account, at the same time. `none`: no limit."""
+
     max_subtasks: int = 1000
     """How many subtasks a plan may have."""
 

@@ -1,6 +1,6 @@
-"""Leases: one writer per folder, and so many on a box of a pool, across all tasks.
+"""Leases: one writer per folder, and so many agents on a host and with one CLI's account, across all tasks.
 
-Recomputed from the live runs, never kept (design, section 7).
+Recomputed from the live runs, never kept.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from dataclasses import dataclass
 class Lease:
     """A live run that writes in the folder `path`, an absolute one, and in all beneath it; on a `box`, if on one.
 
-    Without a path it only takes its room there.
+    Without a path it only takes its place there. `cli` is the agent CLI whose account it uses, if any. Of a run that
+    has ended, only the folder counts: `place` is false.
     """
 
     path: str
     run: str
     task: str
     box: str = ""
+    cli: str = ""
+    place: bool = True
 
 
 def may_take(leases: Iterable[Lease], path: str) -> Lease | None:
@@ -41,8 +44,13 @@ def may_take(leases: Iterable[Lease], path: str) -> Lease | None:
 
 
 def is_full(leases: Iterable[Lease], box: str, cap: int) -> bool:
-    """Tell whether as many runs are on a box as it may have."""
-    return sum(lease.box == box for lease in leases) >= cap
+    """Return whether as many runs are on a box as it may have; an empty name is this machine."""
+    return sum(lease.place and lease.box == box for lease in leases) >= cap
+
+
+def is_used(leases: Iterable[Lease], cli: str, cap: int) -> bool:
+    """Return whether as many runs use an agent CLI as may use it at once, on whatever host."""
+    return sum(lease.place and lease.cli == cli for lease in leases) >= cap
 
 
 def _parts(path: str) -> list[str]:

@@ -115,6 +115,9 @@ def _kind(each: Key) -> tuple[str, str]:
         case "int":
             least, most = bounds_of(each.key)
             return f"whole number, {least:,} to {most:,}", ""
+        case "int | None":
+            least, most = bounds_of(each.key)
+            return f"whole number, {least:,} to {most:,}, or `none`", ""
         case _ if each.kind.startswith("tuple"):
             return _LISTS[each.key], ""
         case _:

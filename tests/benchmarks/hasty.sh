@@ -1,6 +1,12 @@
 #!/bin/bash
-# An agent that is done at once: it reports what its order asks for, and ends. $1 is how many subtasks a plan has.
-case $ORCHESTRATOR_STEP in dev:*) echo "$ORCHESTRATOR_STEP" >work ;; esac
+# An agent that is done at once: it reports what its order asks for, and ends. $1 is how many subtasks a plan has. If
+# there is a $2, the work on each takes that many seconds, and changes a file of its own.
+case $ORCHESTRATOR_STEP in
+dev:*)
+    echo "$ORCHESTRATOR_STEP" >"work${2:+-${ORCHESTRATOR_STEP#dev:}}"
+    sleep "${2:-0}"
+    ;;
+esac
 
 second=$EPOCHSECONDS
 printf -v stamp '%(%Y%m%d-%H%M%S)T' "$second"

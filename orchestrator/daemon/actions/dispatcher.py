@@ -12,6 +12,7 @@ from typing import Final
 
 from orchestrator import layout
 from orchestrator.daemon.actions import finish
+from orchestrator.daemon.actions.admission import obstacle_of
 from orchestrator.daemon.actions.answer import answer
 from orchestrator.daemon.actions.asked import hosts_asked
 from orchestrator.daemon.actions.end import end, fence
@@ -24,7 +25,7 @@ from orchestrator.daemon.actions.nudge import nudge
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import OutcomeHint, RunHint
-from orchestrator.daemon.core.task_paths import TaskPaths, shared_place, worked_in
+from orchestrator.daemon.core.task_paths import TaskPaths, worked_in
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.daemon.journal.segments import compress_closed
@@ -45,7 +46,6 @@ from orchestrator.model.actions import (
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
-from orchestrator.model.pools import pool_of
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state.steps import Marks
 from orchestrator.pm.state.task_state import PMState
@@ -54,7 +54,6 @@ from orchestrator.ports.boxes import reached
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.host import Host
 from orchestrator.ports.workspaces import Tree, TreeLost
-from orchestrator.workspaces.leases import Lease, is_full, may_take
 
 log = logging.getLogger(__name__)
 
@@ -84,9 +83,9 @@ class Dispatcher:
     Its moments are of the monotonic clock.
 
     `_ending` are the runs that were asked to end, and when; `_asked_twice` those that were looked at again; `_waits`
-    the launches that wait for a lease or for room on a box; `_launchers` the workers that launch each run;
-    `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git could not do, and
-    since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that has advanced
+    the launches that may not begin yet, since when and for what they wait; `_launchers` the workers that launch each
+    run; `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git could not do,
+    and since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that has advanced
     since, they would make another commit; `_left` the settled steps whose trees were cleaned up, `_put_off` those where
     that failed.
     """
@@ -96,7 +95,7 @@ class Dispatcher:
     home: Path
     _ending: dict[str, float] = field(default_factory=dict)
     _asked_twice: set[str] = field(default_factory=set)
-    _waits: dict[str, tuple[Launch, float]] = field(default_factory=dict)
+    _waits: dict[str, tuple[Launch, float, str]] = field(default_factory=dict)
     _launchers: dict[str, Executor] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
@@ -110,7 +109,7 @@ class Dispatcher:
         adapters = self.context.adapters
         match action:
             case Launch():
-                _, since = self._waits.get(action.run, (action, self.context.clock.monotonic()))
+                _, since, _ = self._waits.get(action.run, (action, self.context.clock.monotonic(), ""))
                 self._launch(state, where, action, since)
             case End():
                 self._end(state, action.run, kill=False)
@@ -146,6 +145,11 @@ class Dispatcher:
         """Return whether panes or trees that nobody needs are still to be cleaned up: a try has failed."""
         return bool(self._put_off)
 
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Return what each run waits for that may not be launched yet."""
+        return {run: obstacle for run, (_, _, obstacle) in self._waits.items()}
+
     def forget(self) -> None:
         """Wait for no outcome any more: outcomes that come meanwhile are ignored."""
         self._at_hand.clear()
@@ -175,7 +179,7 @@ class Dispatcher:
         self._see_who_ends(state)
         self._forget(state)
         waits, self._waits = self._waits, {}
-        for action, since in waits.values():
+        for action, since, _ in waits.values():
             self._launch(state, where, action, since)
 
     def _see_who_ends(self, state: PMState) -> None:
@@ -303,11 +307,12 @@ class Dispatcher:
         if not run.live:
             return
         folder = layout.run_home(self.home, run.id)
-        if reason := self._obstacle(state, run):
+        held = partial(self.context.leases, run.opened_at, run.id)
+        if obstacle := obstacle_of(state, run, adapters.settings, held):
             if clock.monotonic() - since < adapters.settings.limits.max_run_time:
-                self._waits[run.id] = (action, since)
+                self._waits[run.id] = (action, since, obstacle)
             elif run.on_box or claim(adapters.files, folder):
-                failed = LaunchFailed(clock.now(), action.id, run.id, reason)
+                failed = LaunchFailed(clock.now(), action.id, run.id, f"it waited in vain: {obstacle}")
                 self.context.post(OutcomeHint(self.task, failed))
             return
         asked = clock.monotonic()
@@ -478,37 +483,3 @@ class Dispatcher:
     def _look_at(self, key: str, run: str, executor: Executor) -> None:
         post, hint = self.context.post, RunHint(self.task, run)
         executor.do(f"{self.task}/{key}", lambda: post(hint))
-
-    def _obstacle(self, state: PMState, run: Run) -> str:
-        """Return what a run waits for, if anything: a shared tree, or room on a box of a pool."""
-        place, pool = shared_place(state, run), pool_of(self.context.adapters.settings.hosts, run.host)
-        if not place and pool is None:
-            return ""
-        held = self.context.leases(run.opened_at, run.id)
-        if place and (holder := may_take(held, place)) is not None:
-            return f"task {holder.task} has been writing in {holder.path} all the time"
-        if pool is not None and is_full(held, run.host, pool.cap):
-            return f"{run.host} has been full all the time: {pool.cap} at once work there"
-        return ""
-
-
-def leases(state: PMState, opened_at: float, run: str) -> list[Lease]:
-    """Return the shared trees, and the room on boxes, that runs of a task hold, of those opened before another.
-
-    The tree of a run that has left is held until it was looked at what it changed there: what the next one changes is
-    not its own.
-    """
-    earlier = [other for other in state.live_runs if (other.opened_at, other.id) < (opened_at, run)]
-    held = [
-        Lease(place, other.id, state.name, other.host if other.on_box else "")
-        for other in earlier
-        if (place := shared_place(state, other)) or other.on_box
-    ]
-    inspected = (
-        state.runs.last_at_work_on(each.step) for each in state.outbox.values() if isinstance(each, Inspect)
-    )
-    return held + [
-        Lease(place, other.id, state.name)
-        for other in inspected
-        if other is not None and not other.live and (place := shared_place(state, other))
-    ]

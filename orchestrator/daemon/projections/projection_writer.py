@@ -16,11 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from orchestrator.daemon.boxes.transfer_status import TransferStatus
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
+from orchestrator.daemon.projections.state_files import FEW, NOTHING, Shown, Unjournaled, write_pm_state
 from orchestrator.model.actions import Rebase
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
@@ -75,7 +74,7 @@ class ProjectionWriter:
     limits: Limits = field(default_factory=Limits)
     look: Callable[[PMState], BranchLook | None] = lambda _: None
     _news: _Pending = field(default_factory=lambda: _Pending(rescan=True))
-    _view: tuple[PMState, float, tuple[TransferStatus, ...]] | None = None
+    _view: tuple[PMState, float, Unjournaled] | None = None
     _taking: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
     _queued: bool = False
@@ -98,14 +97,11 @@ class ProjectionWriter:
         *,
         changed: bool = False,
         rescan: bool = False,
-        behind: tuple[TransferStatus, ...] = (),
+        unjournaled: Unjournaled = NOTHING,
     ) -> None:
-        """Take in changes: `names` are new in the task's folder, `changed`: the state is.
-
-        `behind` lists what is still on boxes and not here.
-        """
+        """Take in changes: `names` are new in the task's folder, `changed`: the state is."""
         with self._taking:
-            self._view = state, last_checkin, behind
+            self._view = state, last_checkin, unjournaled
             if changed:
                 self._news.state = self._news.documents = state
             self._news.names.update(names)
@@ -152,7 +148,7 @@ class ProjectionWriter:
         news: _Pending,
         state: PMState,
         last_checkin: float,
-        behind: tuple[TransferStatus, ...],
+        unjournaled: Unjournaled,
         *,
         everything: bool,
     ) -> None:
@@ -165,7 +161,7 @@ class ProjectionWriter:
         if documents or len(state.steps) <= FEW:  # it visits every step, which is slow for a large plan
             self._outcome = outcome_of(state, self._looked)
         if news.state is not None or self._outcome != shown or (documents and news.rescan):
-            self._shown.write(news.state or state, last_checkin, at, self._outcome, behind)
+            self._shown.write(news.state or state, last_checkin, at, self._outcome, unjournaled)
             news.state = None
         if documents:
             self._write_documents(news, state, last_checkin, at)

@@ -32,7 +32,7 @@ from orchestrator.ports.files import Unreadable
 from orchestrator.scribe.page import put_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from orchestrator.daemon.boxes.transfer_status import TransferStatus
@@ -61,6 +61,17 @@ HELD_SHOWN: Final = 50
 """How many of the steps that wait for an answer are named."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unjournaled:
+    """What is shown of a task beside its state: files `behind` on boxes, and for what runs are `waiting`."""
+
+    behind: Sequence[TransferStatus] = ()
+    waiting: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING: Final = Unjournaled()
+
+
 def projection(
     state: PMState,
     *,
@@ -68,11 +79,11 @@ def projection(
     at: float,
     limits: Limits = _USUAL,
     outcome: Outcome | None = None,
-    behind: Sequence[TransferStatus] = (),
+    unjournaled: Unjournaled = NOTHING,
 ) -> dict[str, Any]:
     """Return what `task status` shows, without secrets. Times are seconds since the epoch."""
     steps = _visible_steps(state.steps.values(), state.runs)
-    return _shape(state, last_checkin, at, limits, outcome, behind, steps=steps)
+    return _shape(state, last_checkin, at, limits, outcome, unjournaled, steps=steps)
 
 
 def _shape(  # noqa: PLR0913 (it is gathered from several sources)
@@ -81,7 +92,7 @@ def _shape(  # noqa: PLR0913 (it is gathered from several sources)
     at: float,
     limits: Limits,
     outcome: Outcome | None,
-    behind: Sequence[TransferStatus],
+    unjournaled: Unjournaled,
     *,
     steps: list[dict[str, Any]] | None = None,
     pages: list[str] | None = None,
@@ -98,8 +109,8 @@ def _shape(  # noqa: PLR0913 (it is gathered from several sources)
         "counts": asdict(counts(state)),
         "outcome": {} if outcome is None else _outcome(outcome),
         **({"steps": steps} if pages is None else {"pages": pages}),
-        "agents": [_agent(run) for run in _shown(state)],
-        "boxes": [_behind(each) for each in behind],
+        "agents": [_agent(run, unjournaled.waiting.get(run.id, "")) for run in _shown(state)],
+        "boxes": [_behind(each) for each in unjournaled.behind],
         "questions": [
             {
                 "id": question.id,
@@ -161,7 +172,7 @@ class Shown:
         last_checkin: float,
         at: float,
         outcome: Outcome | None = None,
-        behind: Sequence[TransferStatus] = (),
+        unjournaled: Unjournaled = NOTHING,
     ) -> None:
         """Write `state.json`, and the pages that changed. Raises OSError."""
         if self._pages and self.files.entry(layout.task_pages(self.home)) is None:
@@ -169,13 +180,18 @@ class Shown:
         before = {name for _, name in self._pages}
         if len(state.steps) <= FEW:
             document = projection(
-                state, last_checkin=last_checkin, at=at, limits=self.limits, outcome=outcome, behind=behind
+                state,
+                last_checkin=last_checkin,
+                at=at,
+                limits=self.limits,
+                outcome=outcome,
+                unjournaled=unjournaled,
             )
             self._pages = []
         else:
             self._pages = self._written(state.steps, state.runs)
             pages = [name for _, name in self._pages]
-            document = _shape(state, last_checkin, at, self.limits, outcome, behind, pages=pages)
+            document = _shape(state, last_checkin, at, self.limits, outcome, unjournaled, pages=pages)
         put_page(self.files, layout.task_state(self.home), _packed(document))
         self._remove(before)
 
@@ -403,7 +419,7 @@ def _behind(each: TransferStatus) -> dict[str, Any]:
     }
 
 
-def _agent(run: Run) -> dict[str, Any]:
+def _agent(run: Run, obstacle: str) -> dict[str, Any]:
     return {
         "name": run.instance,
         "run": run.id,
@@ -411,7 +427,7 @@ def _agent(run: Run) -> dict[str, Any]:
         "step": run.step,
         "state": run.life.value,
         "turn": run.turn.value,
-        "evidence": run.evidence,
+        "evidence": f"waits: {obstacle}" if obstacle else run.evidence,
         "since": run.since,
         "turn_since": run.turn_since or run.since,
         "host": run.host,

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from random import Random
 from typing import Final
 
-from orchestrator.daemon.actions.dispatcher import leases
+from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import Adapters as Reach
@@ -273,4 +273,4 @@ class Daemon:
     def _leases(self, opened_at: float, run: str) -> list[Lease]:
         tasks = self.loop.tasks.values() if self.loop is not None else ()
         begun = [task for task in tasks if task.begun]
-        return [lease for task in begun for lease in leases(task.engine.state, opened_at, run)]
+        return [lease for task in begun for lease in leases_of(task.engine.state, opened_at, run)]

@@ -13,7 +13,7 @@ from orchestrator.cli import help as helping
 from orchestrator.cli.main import VERBS
 from orchestrator.daemon.boxes.transfer_status import Failing, Missing, TransferStatus
 from orchestrator.daemon.projections.outcome import outcome_of
-from orchestrator.daemon.projections.state_files import FEW, Shown
+from orchestrator.daemon.projections.state_files import FEW, NOTHING, Shown, Unjournaled
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Subtask
@@ -61,11 +61,11 @@ def large():
     return story
 
 
-def shown(house, story, behind=()):
+def shown(house, story, unjournaled=NOTHING):
     """Write a task as its daemon does."""
     home = house.home("tidy-0a1b2c3d")
     Shown(DiskFiles(house.state), home).write(
-        story.state, story.at, story.at, outcome_of(story.state, None), behind
+        story.state, story.at, story.at, outcome_of(story.state, None), unjournaled
     )
     return home
 
@@ -84,7 +84,7 @@ def test_what_lies_on_boxes_fits_its_schema(house, task):
     lost = TransferStatus(
         "me@box", "no route", (Failing("artifacts", AT, "no rsync"),), (Missing("dev", "r-1", AT),)
     )
-    shown(house, started(), (lost,))
+    shown(house, started(), Unjournaled((lost,)))
     (box,) = task("status", "tidy", "--json").json["boxes"]
     assert box["missing"][0]["run"] == "r-1"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.actions.dispatcher import leases
+from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.actions.inspect import inspect, look_ahead
 from orchestrator.daemon.core.task_paths import TaskPaths
 from orchestrator.model.actions import Inspect
@@ -102,7 +102,7 @@ def test_nobody_writes_in_a_shared_tree_until_it_was_looked_at(judging: Bench) -
     story.reports("test:a", verdict=Verdict.APPROVED)
     story.ends("test:a")
     assert story.works_on() == set()
-    assert [lease.path for lease in leases(story.state, story.at, "r-zzzzzzzz")] == ["/project"]
+    assert [lease.path for lease in leases_of(story.state, story.at, "r-zzzzzzzz")] == ["/project"]
     look = next(iter(story.state.outbox.values()))
     story.feed(WorkInspected(story.at, look.id, "test:a", 1, changed=False))
-    assert leases(story.state, story.at, "r-") == []
+    assert leases_of(story.state, story.at, "r-") == []

@@ -13,6 +13,7 @@ from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.state_files import (
     Shown,
+    Unjournaled,
     last_checkin_shown,
     projection,
     write_lost,
@@ -209,3 +210,14 @@ def test_all_notices_are_counted_though_few_are_shown(counted):
     told, page = projection(state, last_checkin=1.0, at=2.0), pm_view(state, 1.0)
     assert len(told["notices"]) == len(page.notices) == 10
     assert told["noticed"] == len(page.notices) + page.more_notices == (60 if counted else 50)
+
+
+def test_a_run_that_may_not_begin_yet_says_for_what_it_waits():
+    """It is not journaled: it is recomputed from the live runs of all tasks."""
+    story = Story().planned("a")
+    (run,) = story.state.live_runs
+    shown = projection(
+        story.state, last_checkin=0.0, at=story.at, unjournaled=Unjournaled(waiting={run.id: "a place"})
+    )
+    (told,) = (each for each in shown["agents"] if each["run"] == run.id)
+    assert "a place" in told["evidence"]

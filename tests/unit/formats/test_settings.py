@@ -176,6 +176,18 @@ def test_former_name_of_a_key_is_read_and_shown(write):
     assert where["limits.max_concurrent_runs"].endswith(" as runs_at_once")
 
 
+@pytest.mark.parametrize(("text", "value"), [("3", 3), ('"none"', None)])
+def test_a_cap_is_a_number_or_none(write, text, value):
+    assert load_settings(write(f"[limits]\nmax_local_runs = {text}\n"), {}).limits.max_local_runs == value
+    environ = {"ORCHESTRATOR_LIMITS__MAX_LOCAL_RUNS": text.strip('"')}
+    assert load_settings(write(""), environ).limits.max_local_runs == value
+
+
+@pytest.mark.parametrize("text", ["0", "true", '"many"', "1001"])
+def test_what_is_no_cap_is_a_fault(write, text):
+    assert "max_local_runs" in faults(write(f"[limits]\nmax_local_runs = {text}\n"))
+
+
 def test_a_key_set_by_both_its_names_is_a_fault(write):
     assert "former name of limits.max_looks" in faults(write("[limits]\nlooks = 1\nmax_looks = 2\n"))
 

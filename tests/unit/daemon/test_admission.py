@@ -1,23 +1,26 @@
-"""No more agents at once on a box of a pool than it has room for, of all tasks together."""
+"""No more agents at once on a host, or with a CLI, than it has places for, of all tasks together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.actions.dispatcher import Dispatcher, leases
+from orchestrator.daemon.actions.admission import leases_of
+from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import Hint, OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.model.actions import Launch
 from orchestrator.model.facts import LaunchFailed
+from orchestrator.model.limits import Limits
 from orchestrator.model.pools import Pool
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import ROLES, Story
 
 
 class Hands:
@@ -36,15 +39,17 @@ class Hands:
 class Tasks:
     """Tasks whose developers are to work on boxes, each in a folder of its own unless told."""
 
-    def __init__(self, *boxes, pools, path="/srv/{}"):
+    def __init__(self, *boxes, pools=(), path="/srv/{}", clis=(), **limits):
         self.clock, self.executor = FakeClock(), Hands()
         self.posted: list[Hint] = []
         self.stories = []
         for number, box in enumerate(boxes):
-            story = Story(cwd=Location(path.format(number), box))
+            story = Story(cwd=Location(path.format(number), box) if box else None)
             story.at += number
+            if clis:
+                story.agents["dev"] = replace(story.agents["dev"], runtime=clis[number], command=())
             self.stories.append(story.planned("a"))
-        settings = Settings(hosts=pools)
+        settings = Settings(limits=Limits(**limits), hosts=pools)
         world = Adapters(MemoryFiles(), None, None, settings, {})  # type: ignore[arg-type]
         context = Context(
             world, self.clock, self.executor, self.executor, lambda: "n", self.posted.append, Path("/pm"), self.leases
@@ -52,7 +57,7 @@ class Tasks:
         self.doings = [Dispatcher(context, str(n), Path(f"/pm/tasks/{n}")) for n in range(len(boxes))]
 
     def leases(self, opened_at, run):
-        return [lease for story in self.stories for lease in leases(story.state, opened_at, run)]
+        return [lease for story in self.stories for lease in leases_of(story.state, opened_at, run)]
 
     def where(self, number):
         project = Path("/project")
@@ -87,6 +92,32 @@ def test_each_box_has_its_own_room():
     assert tasks.begin() == [0, 1]
 
 
+def test_this_machine_has_places_for_so_many_of_all_tasks():
+    """Runs on boxes take no place here; who waits is launched as soon as a place is free, and it is known for what."""
+    tasks = Tasks("", "far", "", "", max_local_runs=2)
+    assert tasks.begin() == [0, 1, 2]
+    (text,) = tasks.doings[3].waiting.values()
+    assert "this machine" in text
+    assert tasks.launched() == []
+    tasks.stories[0].does("dev:a")
+    assert tasks.launched() == [3]
+    assert tasks.doings[3].waiting == {}
+
+
+def test_a_cli_is_used_by_so_many_of_all_tasks_on_any_host():
+    clis = ("claude", "codex", "claude", "codex", "command")
+    tasks = Tasks("", "far", "far", "", "", clis=clis, max_runs_per_cli=1)
+    for story in tasks.stories[4:]:
+        story.state = replace(story.state, agents=story.state.agents | {"dev": ROLES["dev"]})
+    assert tasks.begin() == [0, 1, 4]
+    (text,) = tasks.doings[2].waiting.values()
+    assert "claude" in text
+
+
+def test_without_caps_any_number_begins():
+    assert Tasks("", "", "", "", "", "", "", "").begin() == list(range(8))
+
+
 def test_a_box_outside_of_pools_has_no_cap():
     tasks = Tasks("old", "old", "old", pools=(Pool("farm", ("alpha",), 1),))
     assert tasks.begin() == [0, 1, 2]
@@ -103,8 +134,8 @@ def test_one_whose_box_does_not_answer_keeps_its_room():
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/srv/{}", "alpha has been full all the time: 1 at once work there"),
-        ("/srv", "task demo has been writing in alpha:/srv all the time"),
+        ("/srv/{}", "1 agent of all tasks, the most at once, works on alpha"),
+        ("/srv", "task demo writes in alpha:/srv"),
     ],
 )
 def test_it_waits_no_longer_than_a_run_may_take(path, reason):
@@ -118,4 +149,4 @@ def test_it_waits_no_longer_than_a_run_may_take(path, reason):
     (hint,) = tasks.posted
     assert isinstance(hint, OutcomeHint)
     assert isinstance(hint.fact, LaunchFailed)
-    assert hint.fact.reason == reason
+    assert hint.fact.reason.endswith(reason)
