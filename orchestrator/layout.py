@@ -120,6 +120,11 @@ def boxes(state: P) -> P:
     return _under(state, "boxes")
 
 
+def boxes_departed(state: P) -> P:
+    """Return the folder of the notes on boxes that deleted and archived tasks have left unclean, one for each task."""
+    return _under(state, "boxes", "departed")
+
+
 def boxes_status(state: P) -> P:
     """Return what the daemon tells of the boxes in use, for `task hosts`."""
     return _under(state, "boxes", "boxes.json")
@@ -271,6 +276,11 @@ def run_answers(folder: P) -> P:
 def run_transcript(folder: P) -> P:
     """Return the copy of the transcript that the program of a run on a box keeps there."""
     return _under(folder, "transcript.jsonl")
+
+
+def run_transcript_partial(folder: P) -> P:
+    """Return the mark that not all of a run's transcript was copied from its box, as it is too large."""
+    return _under(folder, "transcript.partial")
 
 
 def run_transcript_there(folder: P) -> P:

@@ -22,10 +22,10 @@ from orchestrator.cli.screen import harmless, stamp
 from orchestrator.formats.location import Address, address_of, read_location, render_location
 from orchestrator.hosts.ssh.box import Box, BoxFinding, findings, question, read_box
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.rehearsal import ALL_WENT_WELL, rehearse
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.task import Location
+from orchestrator.ports.box_link import NotLetIn, State, Unreachable, Way
 
 CONNECT: Final = 15.0
 """Seconds for connecting: the user waits for it, and a jump host may need as long again."""

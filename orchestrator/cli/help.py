@@ -34,7 +34,7 @@ task status NAME --json
                since: of its status; began: when work on it began; said: the last objection to it
                unchanged: why the step changed nothing, if it did not
   agents[]     name run agent step state turn evidence since turn_since host pane pid order
-               tokens input output cached cost estimate prices unpriced[] context window
+               tokens input output cached cost estimate prices unpriced[] partial context window
                live runs, and the latest run of each agent
                state: starting alive gone unreachable unknown
                turn: busy resting waiting limited unknown
@@ -45,13 +45,15 @@ task status NAME --json
                holds: the steps that wait for the answer
   criteria[]   text met evidence[] details[] reason
                details: what was found for each piece of evidence
-  usage        tokens input output cached cost estimate prices unpriced[] context window time idle defaults[]
+  usage        tokens input output cached cost estimate prices unpriced[] partial context window time
+               idle defaults[]
                limits: tokens cost time                      null: no such limit
                defaults: those of the limits that the user has not set
                cached: of input; cost: US dollars, as programs reported
                estimate: US dollars for what no program reported the cost of, by prices of the day `prices`
                context: tokens of the last request, of window
                unpriced: models without a price; a limit of cost counts cost and estimate
+               partial: more was used than is counted (transcripts on boxes beyond the limits)
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window

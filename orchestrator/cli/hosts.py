@@ -155,8 +155,15 @@ def _advice(box: dict[str, Any], width: int) -> list[str]:
         lines.append(f"  its key    {harmless(box['offered'])}")
     if box["known"]:
         lines.append(f"  known key  {harmless(box['known'])}")
-    advice = box["advice"] or "retried automatically; its agents keep working, and nothing of theirs is lost"
+    advice = box["advice"] or _meanwhile(box)
     return [*lines, *wrapped(advice, width, "  ")]
+
+
+def _meanwhile(box: dict[str, Any]) -> str:
+    """Return what happens while a box does not answer: without agents nobody needs it."""
+    if box["runs"] or box["missing"] or box["tasks"]:
+        return "retried automatically; its agents keep working, and nothing of theirs is lost"
+    return "no agent is there: it is tried again when one is to work there"
 
 
 def _unfetched(box: dict[str, Any], width: int, now: float) -> list[str]:

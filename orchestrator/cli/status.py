@@ -245,9 +245,17 @@ def _used(usage: dict[str, Any], now: float) -> str:
     limits = usage.get("limits") or {}
     dollars = usage.get("cost"), usage.get("estimate")
     wanted = {key for key, most in limits.items() if most and key not in by_default}
-    if not (usage.get("tokens") or any(dollars) or wanted):
+    partial = usage.get("partial") is True
+    if not (usage.get("tokens") or any(dollars) or wanted or partial):
         return ""
-    from orchestrator.formats.amounts import cost_said, money_said, prices_said, span_said, tokens_said
+    from orchestrator.formats.amounts import (
+        UNCOUNTED,
+        cost_said,
+        money_said,
+        prices_said,
+        span_said,
+        tokens_said,
+    )
 
     parts = []
     for key, amount, shown, said in (
@@ -259,7 +267,8 @@ def _used(usage: dict[str, Any], now: float) -> str:
         if amount or key in wanted:
             parts.append(shown + (f" of {said(most)}" if most else ""))
     how = prices_said((usage.get("prices") or "") if dollars[1] else "", now, usage.get("unpriced") or ())
-    return ", ".join(parts) + (f"; costs {how}" if how else "")
+    notes = [*([f"costs {how}"] if how else []), *([UNCOUNTED] if partial else [])]
+    return "; ".join([", ".join(parts), *notes] if parts else notes)
 
 
 def _used_lines(used: str, width: int) -> list[str]:

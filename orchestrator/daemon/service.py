@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, layout, own_files
 from orchestrator.daemon.actions.admission import leases_of
+from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
@@ -128,6 +129,7 @@ class Service:
             self._passivated,
             self._let_go,
         )
+        self._departed = DepartedTasks(context)
         self._attics: dict[str, LogRetention] = {}
         self._tidied_at = -math.inf
         self._swept_at = -SWEEP_EVERY
@@ -151,6 +153,7 @@ class Service:
         self._files.make_folder(layout.task_homes(self._state))
         self._watch.start()
         self._loop.open()
+        self._departed.look()
         self._sweep()
         self._schedule.start()
         self._beat()
@@ -342,7 +345,8 @@ class Service:
             self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
 
     def _let_go(self, task: Task) -> None:
-        """Release what is held for a task that its user deletes or archives."""
+        """Release what is held for a task that its user deletes or archives, and have its boxes cleaned up."""
+        self._departed.look()
         self._watch.drop(layout.task_requests(task.home))
         self._attics.pop(task.id, None)
         if task.begun:
@@ -350,6 +354,7 @@ class Service:
 
     def _rescanned(self) -> None:
         self._watch.homes()
+        self._departed.look()
         self._upgrade.look()
         self._sweep()
         self._pack()

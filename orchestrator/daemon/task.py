@@ -141,7 +141,8 @@ class Task:
     def is_over(self) -> bool:
         """Return whether the task rests, waits for no answer or action, and its projections are up to date."""
         state = self.engine.state
-        waits = state.outbox or state.open_questions or self.doing.busy or self.troubled or self._outstanding
+        busy = state.outbox or self.doing.busy or self.doing.housekeeping_waits
+        waits = busy or state.open_questions or self.troubled or self._outstanding
         unread = self._intake is not None and self._intake.unsettled
         unshown = self.begun and (self.behind or self.engine.dirty)
         return self.rests and not (waits or unread or unshown)
@@ -588,10 +589,18 @@ class Task:
         """Close the task's files."""
         self.engine.close()
 
+    @property
+    def boxes_due(self) -> dict[str, str]:
+        """The boxes that are not cleaned up yet, each with its last run there."""
+        return self._boxes_left.due(self.engine.state)
+
     def let_go(self) -> None:
         """Close the task's files, and write nothing of it any more: its user deletes or archives it."""
         if self._showing is not None:
             self._showing.end()
+        if self._remote_tasks:  # or its files would go on coming
+            self._remote_tasks = ()
+            self.context.adapters.boxes.keep(self.id, ())
         self.close()
 
     def _act(self, engine: Engine, action: Action) -> None:

@@ -45,6 +45,9 @@ def cost_said(cost: float | None, estimate: float | None) -> str:
     return f"~{money_said(whole)}" if abs(estimate or 0.0) >= _HUNDREDTH else money_said(whole)
 
 
+UNCOUNTED = "more was used than is counted, as transcripts on boxes are too large to be copied"
+
+
 def prices_said(day: str, now: float, unpriced: Sequence[str] = ()) -> str:
     """Return the day (YYYY-MM-DD) and the age of an estimate's prices, and which models have none."""
     known = f"by prices of {day}, {_days_old(day, now)}" if day else ""

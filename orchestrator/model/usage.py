@@ -45,6 +45,8 @@ class Usage:
 
     `models` are the tokens that `cost` does not cover, by model: whoever has the prices makes of them `estimate`, in US
     dollars, by prices of which the oldest are of the day `prices`; `unpriced` are the models that have none.
+
+    `partial`: more was used than is counted here, as not all that a program recorded can be read.
     """
 
     input: int = 0
@@ -57,6 +59,7 @@ class Usage:
     estimate: float | None = None
     prices: str = ""
     unpriced: tuple[str, ...] = ()
+    partial: bool = False
 
     def __add__(self, later: Usage) -> Usage:
         """Return what both used together."""
@@ -71,6 +74,7 @@ class Usage:
             _rounded(_either(self.estimate, later.estimate)),
             min(filter(None, (self.prices, later.prices)), default=""),
             tuple(dict.fromkeys((*self.unpriced, *later.unpriced)))[:NAMED],
+            self.partial or later.partial,
         )
 
     def since(self, before: Usage) -> Usage:
@@ -92,6 +96,7 @@ class Usage:
             _rounded((self.estimate or 0.0) - (before.estimate or 0.0)) if guessed else None,
             self.prices,
             self.unpriced,
+            self.partial,
         )
 
     def at_least(self, told: Usage) -> Usage:
@@ -113,6 +118,7 @@ class Usage:
             max((guess for guess in guesses if guess is not None), default=None),
             told.prices or self.prices,
             told.unpriced or self.unpriced,
+            self.partial or told.partial,
         )
 
     @property

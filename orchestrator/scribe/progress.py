@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from orchestrator.formats.amounts import cost_said, prices_said, span_said, tokens_said
+from orchestrator.formats.amounts import UNCOUNTED, cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, local_minute, local_time, one_line
 from orchestrator.formats.timestamps import parted
@@ -348,7 +348,7 @@ def _artifact(artifact: Artifact) -> str:
 
 def _usage(view: PMView, at: float) -> Iterable[str]:
     """Yield what each agent used, if any program told it."""
-    if not any(each.used.told for each in view.usage):
+    if not any(each.used.told or each.used.partial for each in view.usage):
         return
     yield "| Agent | Runs | Time | Tokens in | Tokens out | Cost | Context |"
     yield "|-------|------|------|-----------|------------|------|---------|"
@@ -362,6 +362,9 @@ def _usage(view: PMView, at: float) -> Iterable[str]:
         yield ""
         said = f"Costs with a ~ are estimated {how}" if total.used.prices else f"{how[:1].upper()}{how[1:]}"
         yield shown(said, TEXT_LENGTH)
+    if total.used.partial:
+        yield ""
+        yield f"{UNCOUNTED[:1].upper()}{UNCOUNTED[1:]}"
     phases = ", ".join(f"{phase.value} {span_said(time)}" for phase, time in view.by_phase.items())
     yield ""
     yield f"Time of agents by phase: {phases or 'none yet'}; nobody at work: {span_said(view.idle)}"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.ports.boxes import RemoteFile
 from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen, Standing
 

@@ -93,9 +93,7 @@ class FakeMonitor(HostMonitor):
     @property
     def _all_live(self) -> bool:
         """Tell whether each run was seen alive: of one that was not, another look may be waited for."""
-        seen = [
-            self._seen.get(layout.run_home(each.home, run)) for each in self.remote_tasks for run in each.runs
-        ]
+        seen = [self.seen(layout.run_home(each.home, run)) for each in self.remote_tasks for run in each.runs]
         return all(each is not None and each.observation.standing is Standing.ALIVE for each in seen)
 
     @property

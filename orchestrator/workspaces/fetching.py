@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import BoxLink
 from orchestrator.workspaces.git_process import Git, GitFailed, GitLate
 
 DEADLINE: Final = 300.0
@@ -54,7 +54,7 @@ _REFUSES: Final = (
 
 
 def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
-    link: Link,
+    link: BoxLink,
     there: str,
     project: Path,
     ref: str,
@@ -113,7 +113,7 @@ def _begin(here: Git, git: Git, apart: Path) -> None:
         raise Unavailable(f"commits of a box cannot be taken in: {problem}") from problem
 
 
-def _receive(link: Link, there: str, apart: Path, git: Git) -> None:
+def _receive(link: BoxLink, there: str, apart: Path, git: Git) -> None:
     """Fetch HEAD of the repository there. Raises as `fetch_head`."""
     # git would quote the path for a POSIX shell, and an account may have another one. So it names no path, and the
     # command that it runs there has the path in it.
@@ -139,7 +139,7 @@ def _receive(link: Link, there: str, apart: Path, git: Git) -> None:
             raise Unavailable(f"{link.address}: git could not bring {there} ({said[-200:]!a})") from None
 
 
-def _check(link: Link, there: str, git: Git, tree: int) -> None:
+def _check(link: BoxLink, there: str, git: Git, tree: int) -> None:
     """Look how large the files of the commit are, which may be packed to next to nothing. Raises Refused, GitLate."""
     size, files, rest, until = 0, 0, b"", time.monotonic() + git.deadline
     with git.stream("ls-tree", "-r", "-l", "-z", "--full-tree", _BROUGHT) as listing:

@@ -12,7 +12,6 @@ from pydantic import ConfigDict, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.cli.findings import Severity
-from orchestrator.hosts.ssh.link_state import Way
 from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
@@ -22,6 +21,7 @@ from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.notifications.envelope import Standing
 from orchestrator.pm.plan.workflow_check import Weight
+from orchestrator.ports.box_link import Way
 from orchestrator.ports.sender import SendResult
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -83,6 +83,8 @@ class Use(TypedDict):
     """The day of the prices that the estimate was made by."""
     unpriced: list[str]
     """Models that have no price."""
+    partial: bool
+    """Whether more was used than is counted: a transcript on a box is too large to be copied."""
     context: int | None
     """Tokens of the last request."""
     window: int | None

@@ -19,10 +19,10 @@ from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sync import FOLDERS, LocalPaths, TaskSync
+from orchestrator.ports.box_link import Cut
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import MISSING, Box, Boxes, boxes, may_isolate

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
 from typing import Final
 
 from tests.integration.daemon.world import World
@@ -27,3 +30,19 @@ def furnished(boxes: Boxes, world: World, name: str, *, server: str = "") -> Box
 def cwd(box: Box) -> str:
     """Return the line of task.md by which its developers work there."""
     return f"cwd: {box.name}:{box.home}/repo"
+
+
+def no_bulk_while(world: World) -> Path:
+    """Have rsync here fail to list what is large while a file exists, which is returned."""
+    stuck = world.root / "stuck"
+    stuck.touch()
+    stand_in = world.root / "bin/rsync"
+    rsync = shutil.which("rsync", path=os.environ["PATH"])
+    stand_in.write_text(
+        f"""#!/bin/sh
+case " $* " in *" --dry-run "*) [ ! -e '{stuck}' ] || exit 1 ;; esac
+exec {rsync} "$@"
+"""
+    )
+    stand_in.chmod(0o755)
+    return stuck

@@ -13,13 +13,12 @@ from typing import Final
 
 from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, send, start_of
-from orchestrator.hosts.ssh.child import Ended
 from orchestrator.hosts.ssh.host import BoxHost
-from orchestrator.hosts.ssh.link import DEADLINE, MOST, Link
-from orchestrator.hosts.ssh.link_state import Cut
+from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.stream import Stream
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import DEADLINE, MOST, Cut, Ended
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes

@@ -19,10 +19,10 @@ from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import start_of
 from orchestrator.hosts.ssh import box_tmux
 from orchestrator.hosts.ssh.host import BoxHost
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
+from orchestrator.ports.box_link import Cut, Unreachable
 from orchestrator.ports.host import Observation, Standing
 from tests.polling import wait_until
 from tests.remote.boxes import Boxes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -288,4 +289,20 @@ def test_every_box_is_looked_at_before_a_start_is_refused(
     assert "known key  SHA256:" in said.stdout
     assert f"beta:{beta.home}\nok       is reachable" in said.stdout
     assert "no connection to alpha (" in said.stderr
+    assert daemon.heard == []
+
+
+@pytest.mark.skipif(
+    not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"), reason="the login shell is not bash"
+)
+def test_launch_is_rehearsed_by_doctor_and_ahead_of_a_start(
+    user: User, box: Box, begun: Callable[..., subprocess.CompletedProcess[str]], daemon: Daemon
+) -> None:
+    """Nothing is missing there, and no launch would come to its end."""
+    (box.home / ".bashrc").write_text("echo Welcome\n")
+    looked = user.task("doctor", f"alpha:{box.home}/repo")
+    started = begun(f"cwd: alpha:{box.home}/repo\ndev.command: sh\n")
+    for said in (looked, started):
+        assert said.returncode == 1
+        assert "Welcome" in said.stdout
     assert daemon.heard == []

@@ -15,8 +15,8 @@ from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.processes import send
 from orchestrator.hosts.ssh.link import CHANNELS, Link
-from orchestrator.hosts.ssh.link_state import Unreachable, Way
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.ports.box_link import Unreachable, Way
 from orchestrator.ports.boxes import RemoteTask
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
@@ -66,7 +66,9 @@ def test_mended_box_has_a_channel_once_somebody_says_so(box: Box, kept: KeptBoxe
     wait_until(lambda: monitor._listening is not None and not monitor._listening[1].ended, within=20)
     wait_until(lambda: monitor.belief is not None and monitor.belief.reachable, within=20)
     assert not monitor._contact.is_crowded
-    assert monitor.ways.link._room == CHANNELS
+    link = monitor.ways.link
+    assert isinstance(link, Link)
+    assert link._room == CHANNELS
 
 
 def test_connection_in_use_is_not_made_anew(boxes: Boxes, box: Box) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.daemon.world import World, a_world
 from tests.remote.boxes import Box, Boxes
-from tests.remote.furnished import COMMIT, cwd, furnished
+from tests.remote.furnished import COMMIT, cwd, furnished, no_bulk_while
 
 
 @pytest.fixture
@@ -69,3 +69,49 @@ def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: 
     world.until_is("complete")
     world.until(lambda: not windows(box))
     assert (world.project / "tasks/t1/artifacts/code/dev-greet.md").read_text().startswith("exit 0")
+
+
+@pytest.mark.parametrize("verb", ["delete", "archive"])
+@pytest.mark.parametrize("by", ["daemon", "command alone"])
+def test_windows_go_with_a_task_removed_while_box_was_away(
+    boxes: Boxes, world: World, verb: str, by: str
+) -> None:
+    box = furnished(boxes, world, "alpha")
+    world.begin({"dev:greet": [COMMIT], "accept": [{"hold": "z"}]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("accept") == 1)
+    with box.cut():
+        world.go("z")
+        world.until_is("complete")
+        world.until(lambda: "will be closed later" in world.log)
+        if by == "command alone":
+            world.kill_daemon()
+        removal = world.task(verb, "t1", "--yes", *(["--unmerged"] if verb == "delete" else []))
+        assert removal.code == 0, removal.err
+        assert windows(box)
+        if by == "daemon":
+            world.kill_daemon()
+    world.daemon()
+    world.until(lambda: not windows(box))
+    world.until(lambda: not list((world.state / "boxes/departed").iterdir()))
+    assert not (world.project / "tasks/t1").exists()
+
+
+def test_nothing_comes_of_a_task_that_was_deleted(boxes: Boxes, world: World) -> None:
+    """Its last files were still awaited, as none can be listed while `stuck` is there: they would make its folder."""
+    box = furnished(boxes, world, "alpha")
+    stuck = no_bulk_while(world)
+    world.begin({"dev:greet": [{"hold": "a", **COMMIT}]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("dev:greet") == 1)
+    world.go("a")
+    world.until_is("complete")
+    mark = world.home() / "runs" / world.lives_at("dev:greet")[0] / "outstanding"
+    assert mark.exists()
+    removal = world.task("delete", "t1", "--yes", "--unmerged")
+    assert removal.code == 0, removal.err
+    (box.home / "repo/tasks/t1/artifacts/code/late").write_text("late")
+    stuck.unlink()
+    world.until(lambda: not windows(box))
+    world.begin({"dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"], name="t2")
+    world.until_is("complete", name="t2")
+    world.until(lambda: not mirrored(world))
+    assert not (world.project / "tasks/t1").exists()

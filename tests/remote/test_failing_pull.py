@@ -19,6 +19,7 @@ LONG = 90.0
 """Seconds: what fails is tried again after pauses that grow."""
 
 NO_RSYNC = "echo 'rsync: command not found' >&2; return 127"
+NO_TMUX = "[ -d ~/few ] || { mkdir ~/few && ln -s /usr/bin/* ~/few/ && rm ~/few/tmux; }; PATH=$HOME/few\n"
 FLOODS = 'yes complaint >&2 & command rsync "$@"; wait'
 
 QUICK = {
@@ -100,8 +101,9 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
         (".bash_profile", "exit 3\n", "did not send the environment of a login"),
         (".bashrc", "rsync() { return 127; }\n", "rsync did not start"),
         (".bashrc", "echo Welcome\n", "must print nothing"),
+        (".bashrc", NO_TMUX, "tmux is not on the PATH"),
     ],
-    ids=["login", "rsync", "banner"],
+    ids=["login", "rsync", "banner", "no_tmux"],
 )
 def test_launch_that_fails_again_and_again_is_a_question(
     boxes: Boxes, world: World, file: str, text: str, cause: str

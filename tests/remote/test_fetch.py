@@ -11,8 +11,8 @@ import pytest
 
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.model.errors import Refused
+from orchestrator.ports.box_link import Unreachable
 from orchestrator.workspaces.fetching import fetch_head
 from tests.remote.boxes import Box, Boxes
 

@@ -17,10 +17,10 @@ from orchestrator.hosts.ssh import link as links
 from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.channel import BURST, RATE, Channel
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable, Way
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

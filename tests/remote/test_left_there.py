@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 
 from tests.integration.daemon.world import AGENT, Turns, World, a_world
 from tests.remote.boxes import Boxes
-from tests.remote.furnished import COMMIT, cwd, furnished
+from tests.remote.furnished import COMMIT, cwd, furnished, no_bulk_while
 
 MANY = 20
 LAST = f"""
@@ -63,17 +61,7 @@ def test_artifacts_and_log_of_a_run_that_ends_at_once_come(boxes: Boxes, world: 
 def test_files_that_do_not_come_hold_up_nobody_and_come_later(boxes: Boxes, world: World) -> None:
     """What is large cannot be listed while `stuck` is there; the task ends, and another daemon brings it."""
     box = furnished(boxes, world, "alpha")
-    stuck = world.root / "stuck"
-    stuck.touch()
-    stand_in = world.root / "bin/rsync"
-    rsync = shutil.which("rsync", path=os.environ["PATH"])
-    stand_in.write_text(
-        f"""#!/bin/sh
-case " $* " in *" --dry-run "*) [ ! -e '{stuck}' ] || exit 1 ;; esac
-exec {rsync} "$@"
-"""
-    )
-    stand_in.chmod(0o755)
+    stuck = no_bulk_while(world)
     folder = world.begin({"dev:greet": [{"last_of_all": LAST, **COMMIT}]}, config=[cwd(box), "bring: branch"])
     world.until_is("complete")
     (life,) = world.lives_at("dev:greet")

@@ -15,7 +15,7 @@ from orchestrator.formats.ssh_words import Trouble
 from orchestrator.hosts.processes import Process, alive
 from orchestrator.hosts.ssh.child import TooMuch
 from orchestrator.hosts.ssh.link import CHANNELS, Link
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, Unreachable, Way
+from orchestrator.ports.box_link import Cut, NotLetIn, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

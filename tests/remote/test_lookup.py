@@ -11,8 +11,8 @@ import pytest
 
 from orchestrator.hosts.ssh import lookup
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Unreachable
 from orchestrator.ports.boxes import RemoteFile
 from tests.remote.boxes import Box
 

@@ -11,10 +11,12 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Way
 from orchestrator.hosts.ssh.pull import Mirror
+from orchestrator.ports.box_link import Way
+from tests.integration.daemon.world import a_world
 from tests.polling import wait_until
 from tests.remote.boxes import SSHD, Box, Boxes
+from tests.remote.furnished import COMMIT
 
 
 @pytest.fixture
@@ -57,3 +59,14 @@ def test_its_end_is_known_and_the_next_command_makes_another(shut: Box, inside: 
     inside.again()
     assert inside.run(["true"]).status == 0
     assert shut.logins() == 2
+
+
+def test_task_is_worked_on_in_a_box_without_a_port(boxes: Boxes, shut: Box) -> None:
+    with a_world() as world:
+        world.environ["PATH"] = f"{boxes.front(world.root / 'bin')}:{world.environ['PATH']}"
+        (shut.home / ".gitconfig").write_text("[user]\nname = A User\nemail = user@localhost\n")
+        world.git("clone", "-q", str(world.project), str(shut.home / "repo"))
+        world.begin({"dev:greet": [COMMIT]}, config=[f"cwd: inside:{shut.home}/repo", "bring: branch"])
+        world.until_is("complete")
+        world.check_once()
+    assert not shut._listens()

@@ -11,8 +11,8 @@ import pytest
 
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable, Way
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
+from orchestrator.ports.box_link import Cut, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

@@ -11,8 +11,8 @@ import pytest
 
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.ssh.push import push
+from orchestrator.ports.box_link import Cut, Unreachable
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 

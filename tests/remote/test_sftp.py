@@ -10,8 +10,8 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable, Way
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import Cut, Unreachable, Way
 from orchestrator.ports.files import TEMPORARY
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes, may_isolate

@@ -15,9 +15,8 @@ from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import rsync as transferring
 from orchestrator.hosts.ssh.bounds import Bounds
-from orchestrator.hosts.ssh.child import Ended, run_child
+from orchestrator.hosts.ssh.child import run_child
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable, Way
 from orchestrator.hosts.ssh.named_artifacts import HELD
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
@@ -25,6 +24,7 @@ from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.sync import TaskSync
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.permission import Policy
+from orchestrator.ports.box_link import Ended, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Boxes
 from tests.remote.pulling import pull

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Unreachable
 from tests.remote.boxes import Box
 
 NAMES = ["repo", "a repo", "50%20 'so' $(id)", "-repo", "ü"]

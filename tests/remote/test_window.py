@@ -13,10 +13,10 @@ from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Unreachable
 from orchestrator.hosts.ssh.window import ensure_window, window_argv
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.model.errors import Refused
+from orchestrator.ports.box_link import Unreachable
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
 from tests.tmux_server import TmuxSocket, looked_at
@@ -58,7 +58,7 @@ class Window:
         return []
 
     def open(self, *, looked_at: bool = True) -> None:
-        argv = window_argv(self.link.place, SESSION)
+        argv = window_argv(self.link, SESSION)
         self.here.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", "90", "-y", "24", "--", *argv)
         if looked_at:
             self.look("t")
@@ -244,18 +244,18 @@ def test_a_task_has_one_window_per_box(window: Window, boxes: Boxes) -> None:
     other = Link(Address("beta", "me", 22), boxes.folder / "s", os.environ, config=boxes.config)
     window.here.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, "-n", "pm", "cat")
     tmux = Tmux(window.here.name, window.here.environ)
-    first, second = (ensure_window(tmux, SESSION, each.place) for each in (window.link, other))
-    assert (ensure_window(tmux, SESSION, window.link.place), first != second) == (first, True)
+    first, second = (ensure_window(tmux, SESSION, each) for each in (window.link, other))
+    assert (ensure_window(tmux, SESSION, window.link), first != second) == (first, True)
     names = window.here.tmux("list-panes", "-s", "-t", f"={SESSION}:", "-F", "#{window_name} #{@box}")
     assert names.splitlines() == ["pm ", "box-alpha alpha", "box-beta me@beta:22"]
     window.here.tmux("select-window", "-t", first)
     window.look(SESSION)
     wait_until(lambda: "at work" in window.here.tmux("capture-pane", "-p", "-t", first), within=20)
     window.here.tmux("kill-pane", "-t", first)
-    assert ensure_window(tmux, SESSION, window.link.place) not in {first, second}
+    assert ensure_window(tmux, SESSION, window.link) not in {first, second}
 
 
 def test_a_name_that_tmux_or_a_shell_could_take_for_more_is_refused(link: Link) -> None:
     for name in ("", "-x", "a b", "$(id)", "a;b", "A"):
         with pytest.raises(Refused):
-            window_argv(link.place, name)
+            window_argv(link, name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from orchestrator import layout
 from orchestrator.daemon.actions import dispatcher
 from orchestrator.daemon.actions import launch as launching
-from orchestrator.daemon.boxes import host_monitor, transfer_failures
-from orchestrator.hosts.ssh.link_state import Cut
+from orchestrator.daemon.boxes import run_sightings, transfer_failures
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit
@@ -15,18 +14,19 @@ from orchestrator.pm.handlers import boxes as pm_boxes
 from orchestrator.pm.handlers import stuck_termination
 from orchestrator.pm.handlers.run_lifecycle import run_gone
 from orchestrator.pm.plan.asking import CONTINUE, ask
+from orchestrator.ports.box_link import Cut
 from orchestrator.ports.boxes import Sighting
 from orchestrator.testing import fake_boxes
 
 
 def observes_after_the_pull(patch):
     """Runs on a box are observed after the pull instead of ahead of it: they may report in between."""
-    publish = host_monitor.HostMonitor._publish
+    publish = run_sightings.RunSightings.publish
 
     def late(self, remote_task, seen, *, gone):
-        self.clock.sleep(60.0)
+        self.host.link.box.clock.sleep(60.0)
         folders = [layout.run_home(remote_task.home, run) for run in sorted(remote_task.runs)]
-        again = self.ways.host.observe_all(folders)
+        again = self.host.observe_all(folders)
         publish(
             self,
             remote_task,
@@ -34,7 +34,7 @@ def observes_after_the_pull(patch):
             gone=gone,
         )
 
-    patch.setattr(host_monitor.HostMonitor, "_publish", late)
+    patch.setattr(run_sightings.RunSightings, "publish", late)
 
 
 def forgets_that_a_box_is_back(patch):

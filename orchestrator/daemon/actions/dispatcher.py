@@ -29,7 +29,6 @@ from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import TaskPaths, worked_in
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
-from orchestrator.hosts.ssh.link_state import is_lost
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -49,6 +48,7 @@ from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unava
 from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.box_link import is_lost
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.workspaces import Tree, TreeLost
 
@@ -130,7 +130,12 @@ class Dispatcher:
     @property
     def busy(self) -> bool:
         """Return whether an action is under way, or waits."""
-        return bool(self.endings.busy or self._waits or self._at_hand or self.housekeeping.is_put_off)
+        return bool(self.endings.busy or self._waits or self._at_hand)
+
+    @property
+    def housekeeping_waits(self) -> bool:
+        """Return whether panes or trees that nobody needs are still to be cleaned up: a try has failed."""
+        return self.housekeeping.is_put_off
 
     @property
     def waiting(self) -> dict[str, str]:

@@ -35,7 +35,6 @@ from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
 from orchestrator.formats.text import local_time
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
@@ -44,6 +43,7 @@ from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.plan.tree_lives import begins_work, makes_ready
 from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.gates import sections_for
+from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn

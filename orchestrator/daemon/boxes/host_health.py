@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.timestamps import moment_said
 from orchestrator.hosts.ssh.backoff import pause
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Way, is_lost
+from orchestrator.ports.box_link import Cut, NotLetIn, State, Way, is_lost
 from orchestrator.ports.boxes import Belief
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.ports.box_link import MonitoredLink
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class HostHealth:
     """
 
     box: str
-    link: Link
+    link: MonitoredLink
     believed: Callable[[], None]
     steady: Callable[[], float]
     luck: Callable[[], float]

@@ -12,33 +12,29 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import layout
+from orchestrator.daemon.boxes.change_queue import ChangeQueue, processor_time
 from orchestrator.daemon.boxes.channel_listener import ChannelListener, EventChannel
 from orchestrator.daemon.boxes.host_health import HostHealth
 from orchestrator.daemon.boxes.remote_transcripts import RemoteTranscripts
+from orchestrator.daemon.boxes.run_sightings import RunSightings, folders_of
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.boxes.transfers import AGAIN, Transfers
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.timestamps import moment_said
-from orchestrator.hosts.claims import EXIT
-from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import State, Way, is_lost
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.ports.box_link import State, Way, is_lost
 from orchestrator.ports.boxes import Belief, RemoteTask, Sighting, TransferKind
-from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.host import BoxHost
-    from orchestrator.hosts.ssh.link import Link
-    from orchestrator.hosts.ssh.publish import Pulled
     from orchestrator.hosts.ssh.sync import TaskSync
+    from orchestrator.ports.box_link import MonitoredLink
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -56,18 +52,11 @@ CROWDED_EVERY: Final = 5.0
 """Seconds between looks at a box that allows too few sessions for a standing channel."""
 
 
-AT_ONCE: Final = 5.0
-SHARE: Final = 0.25
-LATEST: Final = 1.0
-"""Seconds of work that a box may cause at once, the share of time that it may cause in the long run, and the longest
-postponement of a round for that, in seconds: a box with constant changes must not keep the daemon busy all the time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ways:
     """The connection to a box, and the means to work on one task there."""
 
-    link: Link
+    link: MonitoredLink
     host: BoxHost
     sync: Callable[[RemoteTask], TaskSync]
     channel: Callable[[list[RemoteTask]], EventChannel]
@@ -78,8 +67,8 @@ class HostMonitor:
     """Monitors one box. `post` sends a hint to the loop; `changed` is called when the box's believed state changes.
 
     Methods that only read or note something never block. `now` returns seconds since the epoch, `steady` seconds that
-    never go back, `luck` a number from 0 to 1. `pulled_at` is when everything was last fetched by a round without a
-    failure; `rounds` counts completed rounds.
+    never go back, `luck` a number from 0 to 1, `worked` the processor time spent so far. `pulled_at` is when everything
+    was last fetched by a round without a failure; `rounds` counts completed rounds.
     """
 
     box: str
@@ -90,13 +79,11 @@ class HostMonitor:
     now: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
     luck: Callable[[], float] = random.random
+    worked: Callable[[], float] = processor_time
     pulled_at: float = 0.0
     rounds: int = 0
     _remote_tasks: dict[str, tuple[RemoteTask, ...]] = field(default_factory=dict)
-    _seen: dict[Path, Sighting] = field(default_factory=dict)
-    _inbox: SimpleQueue[frozenset[ChannelEvent] | None] = field(default_factory=SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _urgent: threading.Event = field(default_factory=threading.Event)
     _listening_since: float = 0.0
     _listening: tuple[set[tuple[str, str]], ChannelListener] | None = None
     _due: float = 0.0
@@ -106,7 +93,8 @@ class HostMonitor:
 
     def __post_init__(self) -> None:
         """Begin."""
-        self._pace = Allowance(AT_ONCE, SHARE, wait=LATEST)
+        self._changes = ChangeQueue(self.steady)
+        self._sightings = RunSightings(self.ways.host, self.post, self.now)
         self._contact = HostHealth(self.box, self.ways.link, self._publish_belief, self.steady, self.luck)
         self.troubles = TransferFailures(self.now, self.steady, self.luck)
         self._bringing = Transfers(
@@ -183,11 +171,11 @@ class HostMonitor:
 
     def seen(self, folder: Path) -> Sighting | None:
         """Return what was last seen of a run."""
-        return self._seen.get(folder)
+        return self._sightings.seen(folder)
 
     def hurry(self) -> None:
         """Have the next round made at once."""
-        self._hear(None)
+        self._changes.put(None)
 
     def call_again(self) -> None:
         """Retry a lost box; of one that answers failed transfers, and the standing channel if there is none."""
@@ -234,36 +222,18 @@ class HostMonitor:
 
     def _wait(self) -> set[ChannelEvent] | None:
         """Wait until something is to be done, and return a burst of changes; None: everything may have changed."""
-        news, everything = set[ChannelEvent](), False
-        patience = self._next - self.steady()
-        # Ahead of each look: an event that comes behind the last one stays urgent.
-        self._urgent.clear()
-        try:
-            events = self._inbox.get(timeout=max(0.0, patience))
-            while True:
-                everything |= events is None
-                news |= events or frozenset()
-                self._urgent.clear()
-                pause = 0.0 if everything else self._pace.pause(self.steady())
-                events = self._inbox.get(timeout=pause) if pause > 0 else self._inbox.get_nowait()
-        except Empty:
-            pass
-        return None if everything or self._contact.failures or self.steady() >= self._due else news
-
-    def _hear(self, events: frozenset[ChannelEvent] | None) -> None:
-        """Hear of changes, or that everything may have changed. Bulk files give way to all but their own."""
-        self._inbox.put(events)
-        if events is None or any(event.part is not Part.ARTIFACTS for event in events):
-            self._urgent.set()
+        changes = self._changes.take(self._next - self.steady())
+        return None if self._contact.failures or self.steady() >= self._due else changes
 
     def _round(self, news: set[ChannelEvent] | None) -> None:
         """Ask for the runs, send and fetch: of everything, or of what changed; then schedule the next round."""
         remote_tasks = self.remote_tasks
-        self._drop_others(remote_tasks)
+        self._sightings.keep_only(remote_tasks)
+        self._bringing.keep_only(remote_tasks)
         if not remote_tasks:
             self._rest()
             return
-        self._idle, began = 0, self.steady()
+        self._idle, began, worked = 0, self.steady(), self.worked()
         if self._called_again:
             self._called_again = False
             self._listening_since = -math.inf
@@ -272,11 +242,11 @@ class HostMonitor:
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
         self._listen([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
-        seen = self._look(_having(remote_tasks, news, Part.RUNS))
+        seen = self._sightings.look(_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
         # Before the event of a turn's end, so that the turn's usage is read by then.
-        self._copy_transcripts(_folders(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
+        self._copy_transcripts(folders_of(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
         more = False
         control = _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
         # What hangs comes last.
@@ -284,8 +254,8 @@ class HostMonitor:
             control_pulled = self._bringing.pull_control(remote_task) if remote_task in fit else None
             whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
             if control_pulled is not None and whole:
-                seen |= self._look_again(remote_task, control_pulled, seen)
-            self._publish(remote_task, seen, gone=whole)
+                seen |= self._sightings.look_again(remote_task, control_pulled, seen)
+            self._sightings.publish(remote_task, seen, gone=whole)
             more |= control_pulled is not None and control_pulled.more
         now = self.steady()
         if news is None:
@@ -293,10 +263,10 @@ class HostMonitor:
         if more:
             self._due = min(self._due, now + AGAIN)
         self._due = min(self._due, self.troubles.next_try(TransferKind.STEERING))
-        self._pace.spend(now - began, now)
+        # Children of others may have ended meanwhile: no more than the time that it took.
+        self._changes.spend(min(now - began, self.worked() - worked))
         self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
-        gone = {path.name for path, each in self._seen.items() if each.observation.standing is Standing.GONE}
-        self._bringing.pull_bulk(fit, self._urgent.is_set, gone)
+        self._bringing.pull_bulk(fit, self._changes.is_urgent, self._sightings.gone)
         if not self.troubles:
             self.pulled_at = self.now()
         self.rounds += 1
@@ -325,45 +295,9 @@ class HostMonitor:
         ):  # windows of ended tasks are closed over it as well
             self.ways.link.close()
 
-    def _look(self, remote_tasks: list[RemoteTask]) -> dict[Path, Sighting]:
-        """Ask for the state of the runs of these tasks."""
-        return self._look_into(_folders(remote_tasks))
-
-    def _look_again(
-        self, remote_task: RemoteTask, pulled: Pulled, seen: Mapping[Path, Sighting]
-    ) -> dict[Path, Sighting]:
-        """Ask again for the runs that ended during the pull: their last reports were fetched with their exits."""
-        ended = [run for run in sorted(remote_task.runs) if f"runs/{run}/{EXIT}" in pulled.brought]
-        folders = [layout.run_home(remote_task.home, run) for run in ended]
-        known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
-        return self._look_into([folder for folder in folders if folder not in known])
-
-    def _look_into(self, folders: list[Path]) -> dict[Path, Sighting]:
-        if not folders:
-            return {}
-        at = self.now()
-        return {folder: Sighting(seen, at) for folder, seen in self.ways.host.observe_all(folders).items()}
-
     def _copy_transcripts(self, folders: list[Path]) -> None:
         """Copy what was added to transcripts on the box since the last copy."""
         self._transcripts.copy(folders)
-
-    def _publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
-        """Publish what was seen of a task's runs; one is gone only if everything was fetched after that was seen."""
-        for run in sorted(remote_task.runs):
-            folder = layout.run_home(remote_task.home, run)
-            now, before = seen.get(folder), self._seen.get(folder)
-            if now is None or (now.observation.standing is Standing.GONE and not gone):
-                continue
-            self._seen[folder] = now
-            if before is None or before.observation != now.observation:
-                self.post(h.RunHint(remote_task.task, run))
-
-    def _drop_others(self, remote_tasks: tuple[RemoteTask, ...]) -> None:
-        """Forget runs and tasks that no longer concern this box."""
-        runs = {run for remote_task in remote_tasks for run in remote_task.runs}
-        self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
-        self._bringing.keep_only(remote_tasks)
 
     def _fail(self, error: Exception) -> None:
         """Abandon the round that failed, and schedule the next one."""
@@ -391,7 +325,7 @@ class HostMonitor:
         self._stop_listening()
         if remote_tasks and not self._contact.is_crowded:
             self._listening_since = now
-            self._listening = keys, ChannelListener(self.ways.channel(remote_tasks), self._hear)
+            self._listening = keys, ChannelListener(self.ways.channel(remote_tasks), self._changes.put)
 
     @property
     def _deaf(self) -> bool:
@@ -413,13 +347,4 @@ def _having(
         remote_task
         for remote_task in remote_tasks
         if news is None or any(ChannelEvent(remote_task.task, part) in news for part in parts)
-    ]
-
-
-def _folders(remote_tasks: Iterable[RemoteTask]) -> list[Path]:
-    """Return the local folders of all their runs."""
-    return [
-        layout.run_home(remote_task.home, run)
-        for remote_task in remote_tasks
-        for run in sorted(remote_task.runs)
     ]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.hosts.ssh.growing_files import grown
+from orchestrator.hosts.ssh.growing_files import EACH, grown
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.ports.box_link import BoxLink
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class RemoteTranscripts:
     copied.
     """
 
-    link: Link
+    link: BoxLink
     files: Files
     total: int = TOTAL
     _sizes: dict[Path, int] = field(default_factory=dict)
@@ -49,19 +49,41 @@ class RemoteTranscripts:
             Unreachable, Cut, NotLetIn: as `Link.run` does.
 
         """
-        wanted = []
+        wanted, full = [], []
         for folder in runs:
             note, path = layout.run_transcript_there(folder), layout.run_transcript(folder)
-            if folder.parent not in self._full and self.files.entry(note) is not None:
-                copy = self.files.entry(path)
-                there = self.files.read(note).decode(errors="surrogateescape")
+            if (
+                self.files.entry(note) is None
+                or self.files.entry(layout.run_transcript_partial(folder)) is not None
+            ):
+                continue
+            copy = self.files.entry(path)
+            there = self.files.read(note).decode(errors="surrogateescape")
+            if folder.parent not in self._full:
                 wanted.append((path, there, copy.size if copy else 0))
-        additions = grown(self.link, [(there, size) for _, there, size in wanted])
-        for (path, _, size), more in zip(wanted, additions, strict=True):
-            if more and size + len(more) <= LARGEST and self._has_room(path.parent.parent, len(more)):
+            else:
+                full.append((path, there, copy.size if copy else 0))
+        for (path, _, size), more in zip(wanted, self._grown(wanted, EACH), strict=True):
+            if not more:
+                continue
+            if size + len(more) > LARGEST or not self._has_room(path.parent.parent, len(more)):
+                self._mark_partial(path.parent)
+            else:
                 # No port for this: a copy that is cut off is continued, and nobody else writes there.
                 with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
                     file.write(more)
+        for (path, _, _), more in zip(full, self._grown(full, 1), strict=True):
+            if more:
+                self._mark_partial(path.parent)
+
+    def _grown(self, files: Sequence[tuple[Path, str, int]], each: int) -> list[bytes]:
+        return grown(self.link, [(there, size) for _, there, size in files], each)
+
+    def _mark_partial(self, run: Path) -> None:
+        """Note that not all that a run used can be counted, for those who show it [daemon/ingest/usage.py]."""
+        mark = layout.run_transcript_partial(run)
+        if self.files.entry(mark) is None:
+            self.files.write(mark, b"")
 
     def _has_room(self, runs: Path, size: int) -> bool:
         """Count what is added to the copies of a task, unless it is too much; return whether it was counted."""

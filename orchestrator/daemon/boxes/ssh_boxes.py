@@ -24,8 +24,7 @@ from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.fingerprint import listed, moved_between
 from orchestrator.hosts.ssh.host import BoxHost
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import State
+from orchestrator.hosts.ssh.link import link_to
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.lookup import commit_at, file_at
 from orchestrator.hosts.ssh.pull import clear
@@ -40,6 +39,7 @@ from orchestrator.hosts.tmux_failures import NoServer, NoTarget
 from orchestrator.model.pools import pool_of
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
+from orchestrator.ports.box_link import BoxLink, State
 from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.workspaces.fetching import fetch_head
 
@@ -125,7 +125,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
     def show(self, remote_task: RemoteTask) -> None:
         """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
-        ensure_window(self._tmux, remote_task.task, self._monitor(remote_task.box).ways.link.place)
+        ensure_window(self._tmux, remote_task.task, self._monitor(remote_task.box).ways.link)
 
     def leave(self, box: str, task: str) -> None:
         """Close ended windows of a task on a box and its window here, and delete its mirror. Raises Unavailable.
@@ -137,7 +137,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             clear(mirror)
         monitor = self._monitor(box)
         with suppress(NoServer, NoTarget):
-            close_window(self._tmux, task, monitor.ways.link.place)
+            close_window(self._tmux, task, monitor.ways.link)
         monitor.ways.host.close_ended(task)
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
@@ -197,7 +197,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             return self._monitors[box]
 
     def _ways(self, box: str) -> Ways:
-        link = Link(address_of(Location("/", box)), self._links(), self._environ, config=self._config)
+        link = link_to(address_of(Location("/", box)), self._links(), self._environ, self._config)
 
         def sync(remote_task: RemoteTask) -> TaskSync:
             there = self._there(link, remote_task)
@@ -218,7 +218,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         self._files.make_folder(folder)
         return folder
 
-    def _there(self, link: Link, remote_task: RemoteTask) -> RemotePaths:
+    def _there(self, link: BoxLink, remote_task: RemoteTask) -> RemotePaths:
         """Return where a task is on its box. Raises Unavailable while its home there is unknown."""
         with self._lock:
             known = self._grounds.get(remote_task.box)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.core import hints as h
-from orchestrator.hosts.ssh.link_state import Cut, is_lost
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.ports.box_link import Cut, is_lost
 from orchestrator.ports.boxes import TransferKind
 
 if TYPE_CHECKING:

@@ -193,7 +193,7 @@ class AgentFeed:
         return self._meters.look(known, runtime_known(agent, self.context.adapters.settings.runtimes))
 
     def _feed_usage(self, run: str, usage: Usage) -> None:
-        if usage.told:
+        if usage.told or usage.partial:
             self.engine.feed(UsageSeen(self.context.clock.now(), self.context.nonce(), run, usage))
 
     def _policy(self, state: PMState, run: Run) -> Policy:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator import layout
 from orchestrator.daemon.ingest.transcripts import CLOCKS, grown, time_of_line
 from orchestrator.formats.pricing import priced
 from orchestrator.model.usage import Read, Usage
@@ -52,7 +54,9 @@ class UsageMeters:
             meter = _Meter(run.transcript, began=not run.resumes)
         meter = self._read_on(meter, run, runtime)
         self._meters[run.id] = meter
-        return priced(meter.read.usage.since(meter.before), self.prices) if meter.began else Usage()
+        used = priced(meter.read.usage.since(meter.before), self.prices) if meter.began else Usage()
+        mark = layout.run_transcript_partial(Path(run.transcript).parent)
+        return replace(used, partial=run.on_box and self.files.entry(mark) is not None)
 
     def forget(self, run: str) -> None:
         """Forget a run that is gone."""

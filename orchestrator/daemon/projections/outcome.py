@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.amounts import cost_said, span_said, tokens_said
+from orchestrator.formats.amounts import UNCOUNTED, cost_said, span_said, tokens_said
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
@@ -228,6 +228,7 @@ def _cost(state: PMState) -> str:
     amounts = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
     amounts.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
     amounts += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
+    amounts += [UNCOUNTED] if used.partial else []
     return ", ".join(amounts)
 
 

@@ -393,6 +393,7 @@ def _usage(usage: Usage) -> dict[str, Any]:
         "estimate": usage.estimate,
         "prices": usage.prices or None,
         "unpriced": list(usage.unpriced),
+        "partial": usage.partial,
         "context": usage.context,
         "window": usage.window,
     }

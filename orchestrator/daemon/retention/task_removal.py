@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
+from orchestrator.daemon.boxes.departed_tasks import write_departed
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def let_go(context: Context, task: Task, why: str) -> str:
         raise Refused(f"{name} is {task.engine.state.state}: `task stop {task.id}` first")
     if task.doing.busy:
         raise Refused(f"work for {name} is still under way: try again in a moment")
+    write_departed(context.adapters.files, context.state_folder, task.id, task.boxes_due)
     write_mark(context.adapters.files, task.home, why, context.clock.now())
     task.let_go()
     return f"the daemon has closed {name}"

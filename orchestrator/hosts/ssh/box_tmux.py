@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.tmux_failures import failure
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink
 
 SOCKET: Final = "agent-orchestrator-box"
 """The name of the server (`tmux -L`): beside the user's own, and beside ours if we live there too."""
@@ -41,7 +41,7 @@ class Printed:
 class BoxTmux:
     """One tmux server on a box, used over the shared connection. Safe to call from several threads."""
 
-    def __init__(self, link: Link, socket: str = SOCKET) -> None:
+    def __init__(self, link: BoxLink, socket: str = SOCKET) -> None:
         self._link = link
         self._socket = socket
 
@@ -58,7 +58,9 @@ class BoxTmux:
         words = ["sh", "-c", _RUN, "sh", ROOT, self._socket, cmd, *args]
         ended = self._link.run(words, deadline=DEADLINE, most=_MOST)
         if ended.status == _MISSING:
-            raise Unavailable(f"{self._link.address}: tmux is not installed there, or not on its PATH")
+            raise Unavailable(
+                f"{self._link.address}: tmux is not on the PATH of a plain command there: install it there"
+            )
         if ended.status:
             message = " ".join(ended.err.decode(errors="backslashreplace").split())
             where = f"{self._link.address}, socket {self._socket}"

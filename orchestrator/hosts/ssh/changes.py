@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
+from orchestrator.ports.box_link import BoxLink
 
 DEADLINE: Final = 30.0
 """Seconds that the look may take; if a tree takes longer, nothing is known of it."""
@@ -19,7 +19,7 @@ find . -xdev \\
 """
 
 
-def changed_within(link: Link, folder: str, seconds: float) -> bool:
+def changed_within(link: BoxLink, folder: str, seconds: float) -> bool:
     """Return whether a file beneath `folder` was changed in the last `seconds`, by the minute. Raises as `Link.run`."""
     minutes = max(1, ceil(seconds / 60))
     return bool(link.run(["sh", "-c", _SCRIPT, "sh", folder, str(minutes)], deadline=DEADLINE).out.strip())

@@ -17,11 +17,10 @@ from typing import Final, NamedTuple
 
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.child import Late
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
+from orchestrator.ports.box_link import BoxLink, Cut
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +91,7 @@ class Channel:
 
     def __init__(
         self,
-        link: Link,
+        link: BoxLink,
         tasks: Sequence[RemotePaths],
         environ: Mapping[str, str],
         *,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import IO, Final
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import ChildProcesses, Ended
 
 _PIECE: Final = 65_536
 _LOOK: Final = 0.02  # seconds between two looks whether a child may go on
@@ -37,15 +38,6 @@ class TooMuch(Refused):
         self.out = out
         self.is_err = is_err
         super().__init__(message)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The result of a child: its status (negative: the signal that ended it) and its output."""
-
-    status: int
-    out: bytes
-    err: bytes
 
 
 class Children:
@@ -120,7 +112,7 @@ def run_child(  # noqa: PLR0913 (all of them bound one child)
     heed: Callable[[bytes], bool] | None = None,
     go_on: Callable[[], bool] | None = None,
     grace: float = 0.0,
-    among: Children | None = None,
+    among: ChildProcesses | None = None,
 ) -> Ended:
     """Run a program in a session of its own, so that it finds no terminal to ask on; return its result.
 

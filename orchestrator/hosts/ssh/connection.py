@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import plain_files
 from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
-from orchestrator.hosts.ssh.link_state import State, Way, refused
+from orchestrator.hosts.ssh.refusals import refused
+from orchestrator.ports.box_link import State, Way
 
 if TYPE_CHECKING:
     from orchestrator.formats.location import Address

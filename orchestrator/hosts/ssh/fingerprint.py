@@ -7,8 +7,8 @@ from typing import Final
 from orchestrator.formats.text import one_line
 from orchestrator.formats.tree_listing import LARGEST, MOST, TreeListing, is_litter, raw_changes
 from orchestrator.hosts.ssh.child import TooMuch
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink
 
 DEADLINE: Final = 120.0
 """Seconds that git may take to look through the tree."""
@@ -92,7 +92,7 @@ git diff-tree -r -z --raw --no-renames "${2:-$none}" "${3:-$none}"
 """
 
 
-def listed(link: Link, there: str, without: str) -> TreeListing | None:
+def listed(link: BoxLink, there: str, without: str) -> TreeListing | None:
     """Return how the tree `there` stands; None if that cannot be told: it has too many files, or the box has no git.
 
     Files that git ignores do not count, nor does litter, nor what lies in the folder `without`, a path in it.
@@ -118,7 +118,7 @@ def listed(link: Link, there: str, without: str) -> TreeListing | None:
     return TreeListing(head, files, left_out) if len(files) <= MOST else None
 
 
-def moved_between(link: Link, there: str, old: str, new: str) -> dict[str, tuple[str, str]]:
+def moved_between(link: BoxLink, there: str, old: str, new: str) -> dict[str, tuple[str, str]]:
     """Return the words of each file in which two trees of git's differ, in the repository there. Raises as `listed`."""
     return {} if old == new else raw_changes(_asked(link, _MOVED, there, old, new) or "")
 
@@ -131,7 +131,7 @@ def _parted(rest: str) -> tuple[str, str]:
     return f"{known}\0", words
 
 
-def _asked(link: Link, script: str, there: str, *words: str) -> str | None:
+def _asked(link: BoxLink, script: str, there: str, *words: str) -> str | None:
     try:
         ended = link.run(["sh", "-c", script, "sh", there, *words], deadline=DEADLINE, most=_PRINTED)
     except TooMuch:

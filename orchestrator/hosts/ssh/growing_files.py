@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink
 
 EACH: Final = 1_048_576
 """Bytes that are read of one file at a time; the rest comes the next time."""
@@ -29,7 +29,7 @@ done
 """
 
 
-def grown(link: Link, files: Sequence[tuple[str, int]], each: int = EACH) -> list[bytes]:
+def grown(link: BoxLink, files: Sequence[tuple[str, int]], each: int = EACH) -> list[bytes]:
     """Return the content of each of these files there from an offset on: at most `each` bytes.
 
     A file that does not exist, or is shorter than the offset, has no new content.

@@ -18,10 +18,10 @@ from orchestrator.hosts.launcher import SCRIPT, scripts
 from orchestrator.hosts.panes import Panes
 from orchestrator.hosts.ssh import runs, sftp
 from orchestrator.hosts.ssh.box_tmux import SOCKET, BoxTmux
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import PER_RUN, ROOT, Answered, RunQuery
 from orchestrator.hosts.tmux_arguments import checked_target, shown
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import BoxLink
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 
 _AT_ONCE: Final = 200  # runs: the system limits a word to 128 KB, and a command line over ssh is one word
@@ -39,7 +39,7 @@ class BoxHost(Panes):
     `state`; argv, cwd and environment of a launch are the box's own. `socket` names the tmux server there.
     """
 
-    def __init__(self, link: Link, state: Path, socket: str = SOCKET) -> None:
+    def __init__(self, link: BoxLink, state: Path, socket: str = SOCKET) -> None:
         super().__init__(BoxTmux(link, socket))
         self._link = link
         self._state = state

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
+from orchestrator.ports.box_link import BoxLink
 
 AT_ONCE: Final = 200
 """How many files one command checks."""
@@ -45,7 +45,7 @@ for number, path in enumerate(sys.argv[1:]):
 _LINE: Final = re.compile(r"([0-9]{1,3}) (?:(gone|written)|([0-9]{1,20}) (-?[0-9]{1,20}))")
 
 
-def unsettled(link: Link, files: Mapping[str, tuple[int, int]]) -> set[str]:
+def unsettled(link: BoxLink, files: Mapping[str, tuple[int, int]]) -> set[str]:
     """Return the files there that are being written, or differ from what was read.
 
     `files` maps absolute paths there to the size in bytes, and the time in whole seconds, of what was read. Raises as

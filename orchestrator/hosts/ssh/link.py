@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.formats.location import Address
-from orchestrator.hosts.ssh.child import Children, Ended, Late, run_child
+from orchestrator.hosts.ssh.child import Children, Late, run_child
 from orchestrator.hosts.ssh.connection import Connection
-from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
@@ -28,15 +27,21 @@ from orchestrator.hosts.ssh.master import (
 )
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
 from orchestrator.model.errors import Refused
+from orchestrator.ports.box_link import (
+    DEADLINE,
+    MOST,
+    Cut,
+    Ended,
+    MonitoredLink,
+    NoSubsystem,
+    NotLetIn,
+    State,
+    Unreachable,
+    Way,
+)
 
 CHANNELS: Final = 8
 """Commands at once over one connection: sshd allows 10 (MaxSessions), and a person may want to log in too."""
-
-MOST: Final = 1_048_576
-"""The default limit of bytes that a command may print."""
-
-DEADLINE: Final = 20.0
-"""Seconds that a command may wait for a channel, and again that it may take."""
 
 LEAKED: Final = 5.0
 """Seconds for which a box must have refused every session, while no command of ours runs: then its connection is made
@@ -100,6 +105,15 @@ class Link:
     def place(self) -> MasterPlace:
         """The place of the connection's socket, for programs that use it and never make it."""
         return self._place
+
+    @property
+    def socket(self) -> Path:
+        """The connection's socket: it is there while the connection stands."""
+        return self._place.socket
+
+    def terminal(self, line: str) -> list[str]:
+        """Return the command that runs a command line there on a terminal, over a connection that stands."""
+        return [*self._place.channel_words(terminal=True), "--", self.address.host, line]
 
     def state(self) -> State:
         """Return the believed state of the link, and since when. It asks nobody, and returns at once."""
@@ -330,3 +344,10 @@ def _sentence(address: Address, state: State) -> str:
     keys = f"; it shows {state.offered}" if state.offered else ""
     known = f", you know {state.known}" if state.known else ""
     return f"{address} is refused: {state.why}{keys}{known}: {state.advice}"
+
+
+def link_to(
+    address: Address, folder: Path, environ: Mapping[str, str], config: Path | None = None
+) -> MonitoredLink:
+    """Return the link to a box over the system's ssh; for the arguments see `Link`."""
+    return Link(address, folder, environ, config=config)

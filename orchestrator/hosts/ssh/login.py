@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestrator.hosts.ssh.link import DEADLINE, Link
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import DEADLINE, BoxLink
 
 LOGIN_SHELL: Final = """\
 case ${SHELL-} in
@@ -20,7 +20,7 @@ _SCRIPT: Final = f"""{LOGIN_SHELL}printf '\\n{_MARK}\\n%s\\n%s\\n' "$PATH" "$(re
 exec "$shell" -l -c 'printf "\\n{_MARK}\\n"; exec env -0' </dev/null"""
 
 
-def login_environment(link: Link, deadline: float = DEADLINE) -> dict[str, str]:
+def login_environment(link: BoxLink, deadline: float = DEADLINE) -> dict[str, str]:
     """Return the environment of the user's login shell there; a value that is not UTF-8 is left out.
 
     Its PATH is extended by that of a plain command, which may be set elsewhere. If it sets no TZ, that is the zone of

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from orchestrator.formats.text import one_line
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink
 from orchestrator.ports.boxes import RemoteFile
 
 DEADLINE: Final = 60.0
@@ -79,7 +79,7 @@ _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def file_at(link: Link, there: str, path: str, task: str) -> RemoteFile | None:
+def file_at(link: BoxLink, there: str, path: str, task: str) -> RemoteFile | None:
     """Return the file at a path, absolute or in the folder `there`; None if there is none below that folder.
 
     Links are followed as long as they stay below it. An unreadable file counts as missing. So does what is git's own,
@@ -104,7 +104,7 @@ def file_at(link: Link, there: str, path: str, task: str) -> RemoteFile | None:
     return RemoteFile(is_folder, is_empty=answer in {"void", "empty"}, lines=None if answer == "large" else 0)
 
 
-def commit_at(link: Link, there: str, name: str, base: str, since: float) -> str:
+def commit_at(link: BoxLink, there: str, name: str, base: str, since: float) -> str:
     """Return the full hash of a commit, by a full or short one, if HEAD of the repository `there` has it, else empty.
 
     A commit that the commit `base` has does not count; where `base` is not known there, one made before `since`
@@ -121,7 +121,7 @@ def commit_at(link: Link, there: str, name: str, base: str, since: float) -> str
     return answer if _WHOLE.fullmatch(answer) else ""
 
 
-def _asked(link: Link, script: str, there: str, *words: str) -> str:
+def _asked(link: BoxLink, script: str, there: str, *words: str) -> str:
     ended = link.run(["sh", "-c", script, "sh", there, *words], deadline=DEADLINE)
     if ended.status:
         reason = (

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.hosts.ssh.bounds import Quota, choice
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import NOT_A_FILE
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import BadFile
+from orchestrator.ports.box_link import Cut
 
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.bounds import Bounds, Room

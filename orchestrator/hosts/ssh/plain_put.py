@@ -11,7 +11,7 @@ from orchestrator.model.errors import Unavailable
 from orchestrator.ports.files import TEMPORARY
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.ssh.link import Link
+    from orchestrator.ports.box_link import BoxLink
 
 # Everything from outside is an argument. On a disk that fills up, `cat` may write a part without an error.
 _PUT: Final = """
@@ -33,7 +33,7 @@ class PlainPut:
     is how many seconds all of them may take together.
     """
 
-    def __init__(self, link: Link, deadline: float) -> None:
+    def __init__(self, link: BoxLink, deadline: float) -> None:
         self._link = link
         self._until = time.monotonic() + deadline
 

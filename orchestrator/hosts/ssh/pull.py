@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.ssh.bounds import LARGEST, Quota
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.box_link import BoxLink, Cut
 
 MARK: Final = ".orchestrator-box"
 """A file in each folder there, with the task's id: it is missing in a folder that was emptied, or is not mounted."""
@@ -97,7 +96,7 @@ done 2>/dev/null
 """
 
 
-def unmarked(link: Link, folders: Sequence[str], task: str) -> list[str]:
+def unmarked(link: BoxLink, folders: Sequence[str], task: str) -> list[str]:
     """Return which of these folders there lack the mark of the task or have another's, in one round trip.
 
     Raises:
@@ -123,7 +122,7 @@ def emptied(address: object, folders: Sequence[str], task: str) -> Emptied:
     )
 
 
-def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
+def check_marks(link: BoxLink, folders: Sequence[str], task: str) -> None:
     """Check that each of these folders there has the mark of the task, in one round trip.
 
     Raises:
@@ -139,7 +138,7 @@ def check_marks(link: Link, folders: Sequence[str], task: str) -> None:
 class Mirror:
     """A copy here of files on a box. `folder` is made if it is missing, `environ` is the environment of rsync."""
 
-    link: Link
+    link: BoxLink
     folder: Path
     environ: Mapping[str, str]
 
@@ -179,38 +178,41 @@ class Mirror:
             raise Refused("a pull needs absolute paths")
         incoming, stage = self._beside()
         options = [*_OPTIONS, f"--temp-dir={stage}", f"--compare-dest={self.folder}", f"--max-size={largest}"]
-        # In the order of `sources`, each to its end, before the first file of the next one is looked at.
-        options += ["--no-inc-recursive"]
-        options += [f"--filter={rule}" for rule in rules]
-        options += ["--recursive"] if names is None else ["--dirs", "--from0", "--files-from=-"]
-        options += ["--recursive"] if names is not None and deep else []
+        options += _selecting(rules, by_name=names is not None, deep=deep)
         options += ["--dry-run"] if only_list else []
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{incoming}/"]
-        stdin = b"".join(os.fsencode(name) + b"\0" for name in names or ())
         before, began = parts_of(incoming), time.time()
         try:
             done = rsync(
                 self.link,
                 [*options, *ends],
                 self.environ,
-                stdin=stdin,
+                stdin=b"".join(os.fsencode(name) + b"\0" for name in names or ()),
                 deadline=deadline,
-                cut_short=only_list,
+                only_list=only_list,
                 quota=quota,
                 go_on=go_on,
             )
         except Cut as problem:
-            moved = self._move(incoming, _Whole(before, began), quota)
-            if problem.stands and (moved.files or parts_of(incoming) != before):
-                # It is slow, and gets on.
-                return replace(moved, whole=False)
-            raise
-        took = _result_of(done, largest)
+            return self._after_cut(problem, incoming, _Whole(before, began), quota)
         if only_list:
-            return took
+            return _result_of(done, largest)
         ended = done.whole and _UNVERIFIED not in done.said
-        moved = self._move(incoming, _Whole(before, math.inf if ended else began, ended=ended), quota)
-        if done.whole and not (ended or moved.files):
+        whole = _Whole(before, math.inf if ended else began, ended=ended)
+        return self._after(done, _result_of(done, largest), incoming, whole, quota)
+
+    def _after_cut(self, problem: Cut, incoming: Path, whole: _Whole, quota: Quota | None) -> Took:
+        """Move what came until a transfer was cut off, and return that; raise the problem if nothing gets on."""
+        moved = self._move(incoming, whole, quota)
+        if problem.stands and (moved.files or parts_of(incoming) != whole.parts):
+            # It is slow, and gets on.
+            return replace(moved, whole=False)
+        raise problem
+
+    def _after(self, done: Transfer, took: Took, incoming: Path, whole: _Whole, quota: Quota | None) -> Took:
+        """Move what a transfer has brought, and return what it `took` with that."""
+        moved = self._move(incoming, whole, quota)
+        if done.whole and not (whole.ended or moved.files):
             raise Unavailable(f"{self.link.address}: {done.said[-200:]}")
         over = moved.over or not (done.whole or done.gave_way)
         if over and quota is not None:
@@ -220,7 +222,7 @@ class Mirror:
             took,
             files=moved.files,
             left=(*took.left, *moved.left),
-            whole=ended and not moved.over,
+            whole=whole.ended and not moved.over,
             over=over,
         )
 
@@ -291,6 +293,14 @@ class _Whole:
         if int(found.st_mtime) == 0:
             return True if self.ended and (path, found.st_size) not in self.parts else None
         return found.st_mtime < self.until
+
+
+def _selecting(rules: Sequence[str], *, by_name: bool, deep: bool) -> list[str]:
+    """Return rsync's options that select files: by filters, and below sources, or by names from standard input."""
+    # In the order of the sources, each to its end, before the first file of the next one is looked at.
+    options = ["--no-inc-recursive", *(f"--filter={rule}" for rule in rules)]
+    options += ["--dirs", "--from0", "--files-from=-"] if by_name else []
+    return options if by_name and not deep else [*options, "--recursive"]
 
 
 def parts_of(incoming: Path) -> set[tuple[Path, int]]:

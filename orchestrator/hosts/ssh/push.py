@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, rsync
 from orchestrator.model.errors import Refused
+from orchestrator.ports.box_link import BoxLink
 
 LARGEST: Final = 16 * 1_048_576
 """The maximum size of a file that is sent: it is for agents to read."""
@@ -26,7 +26,7 @@ _OPTIONS: Final = (
 
 
 def push(
-    link: Link,
+    link: BoxLink,
     here: Path,
     folders: Sequence[str],
     there: str,

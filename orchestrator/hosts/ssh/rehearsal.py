@@ -18,14 +18,13 @@ from typing import Final
 
 from orchestrator.hosts.ssh.box import BoxFinding
 from orchestrator.hosts.ssh.child import Late, run_child
-from orchestrator.hosts.ssh.link import MOST, Link
-from orchestrator.hosts.ssh.link_state import Cut, NoSubsystem, NotLetIn, Unreachable
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.sftp import opened, spoken
 from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.ports.box_link import MOST, BoxLink, Cut, NoSubsystem, NotLetIn, Unreachable
 
 STEP: Final = 10.0
 """Seconds that each step may take: a person waits for it."""
@@ -102,7 +101,7 @@ done
 )
 
 
-def rehearse(link: Link, cwd: str, environ: Mapping[str, str]) -> list[BoxFinding]:
+def rehearse(link: BoxLink, cwd: str, environ: Mapping[str, str]) -> list[BoxFinding]:
     """Rehearse a launch on a box that has tmux and rsync, and return what is wrong; nothing if all went well.
 
     `cwd` is the folder in which agents are to work there; empty: none was named. `environ` is that of ssh and rsync.
@@ -145,7 +144,7 @@ def _tried(step: Iterator[BoxFinding]) -> list[BoxFinding]:
     return found
 
 
-def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
+def _plain(link: BoxLink, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
     """Try a command: it prints its output, and nothing comes before that."""
     command = shlex.join(["ssh", *link.address.words(), "true"])
     files = "what a shell reads that runs a command (~/.bashrc, ~/.zshenv)"
@@ -169,7 +168,7 @@ def _plain(link: Link, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
         )
 
 
-def _login(link: Link) -> Iterator[BoxFinding]:
+def _login(link: BoxLink) -> Iterator[BoxFinding]:
     """Try a login shell: it ends, and prints its environment."""
     files = "what a login shell reads there (~/.profile, ~/.bash_profile, ~/.zprofile)"
     advice = f"in {files} start tmux, `read` or `exec` only where there is a terminal: if [ -t 0 ]; then … fi"
@@ -186,7 +185,7 @@ def _login(link: Link) -> Iterator[BoxFinding]:
 
 
 @contextmanager
-def _stage(link: Link, name: str, cwd: str) -> Iterator[tuple[str, list[BoxFinding]]]:
+def _stage(link: BoxLink, name: str, cwd: str) -> Iterator[tuple[str, list[BoxFinding]]]:
     """Yield the home there, with a folder of ours for the other steps; and what prevents files from being written."""
     ended = link.run(["sh", "-c", _BEGIN, "sh", ROOT, name, cwd, str(_WRITTEN)], deadline=STEP)
     lines = ended.out.decode(errors="replace").split("\n")
@@ -210,7 +209,7 @@ def _unwritable(said: bytes) -> BoxFinding:
     )
 
 
-def _put(link: Link, folder: str) -> Iterator[BoxFinding]:
+def _put(link: BoxLink, folder: str) -> Iterator[BoxFinding]:
     """Try to write a file there whole, by SFTP or, if a box has none, by a plain command."""
     try:
         with spoken(link, STEP) as there:
@@ -229,7 +228,7 @@ def _put(link: Link, folder: str) -> Iterator[BoxFinding]:
         yield BoxFinding(f"SFTP fails: {problem}", stops=True, advice="see its sshd's log")
 
 
-def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
+def _rsync(link: BoxLink, folder: str, environ: Mapping[str, str]) -> Iterator[BoxFinding]:
     """Try to send a file there by rsync, and fetch it back unchanged."""
     with tempfile.TemporaryDirectory(prefix="orchestrator-") as here:
         sent = Path(here, "sent", "rsync")
@@ -253,7 +252,7 @@ def _rsync(link: Link, folder: str, environ: Mapping[str, str]) -> Iterator[BoxF
             )
 
 
-def _window(link: Link, name: str) -> Iterator[BoxFinding]:
+def _window(link: BoxLink, name: str) -> Iterator[BoxFinding]:
     """Try to open a window of tmux that runs something, and close it, on a server of its own."""
     ended = link.run(["sh", "-c", _WINDOW, "sh", ROOT, name], deadline=STEP)
     if ended.status:

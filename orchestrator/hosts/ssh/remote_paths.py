@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.text import one_line
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.names import checked_name
+from orchestrator.ports.box_link import BoxLink
 
 _MADE: Final = "made"
 _REFUSED: Final = {
     "missing": "is not a folder there",
-    "other": "belongs to another task: remove it, or rename this task",
+    "other": "belongs to another task, perhaps of another PM: rename this task, or name another clone in cwd:. If "
+    "nobody works there any more, remove it",
+    "foreign": "belongs to another user of the box: rename this task, or name a clone of your own in cwd:",
     "history": "contains handoffs that this task does not know: remove them",
 }
 
@@ -26,6 +28,10 @@ cwd=$1 name=$2 task=$3 own=$4 mark=$5
 shift 5
 shared=$cwd/tasks/$name
 if [ ! -d "$cwd" ]; then echo missing; exit; fi
+if [ -d "$shared" ] && [ "$(id -u)" != 0 ] && [ "$(ls -ldn -- "$shared" | awk '{print $3}')" != "$(id -u)" ]; then
+    echo foreign
+    exit
+fi
 for folder in "$shared" "$own"; do
     if [ -e "$folder/$mark" ]; then
         other=
@@ -94,7 +100,7 @@ class RemotePaths:
         return f"{self.own}/runs/{checked_name(run, 'run id')}"
 
 
-def make_folders(link: Link, there: RemotePaths, shared: list[str]) -> None:
+def make_folders(link: BoxLink, there: RemotePaths, shared: list[str]) -> None:
     """Make a task's folders there, 0700, with our mark; `shared` are those in the shared one. Repeatable.
 
     In a git repository the shared folder is added to `info/exclude`, unless it is tracked or ignored already.

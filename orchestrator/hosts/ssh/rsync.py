@@ -12,9 +12,8 @@ from typing import Final
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
-from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink, Cut
 
 DEADLINE: Final = 120.0
 """Seconds that one transfer may take; the next one continues where it ended, file by file."""
@@ -67,21 +66,22 @@ class _Meter:
 
 
 def rsync(  # noqa: PLR0913 (all of them bound one transfer)
-    link: Link,
+    link: BoxLink,
     arguments: Sequence[str],
     environ: Mapping[str, str],
     *,
     stdin: bytes = b"",
     deadline: float = DEADLINE,
-    cut_short: bool = False,
+    only_list: bool = False,
     quota: Quota | None = None,
     go_on: Callable[[], bool] | None = None,
 ) -> Transfer:
     """Run rsync with these arguments; no word of them is interpreted by a shell, here or there.
 
-    `deadline` is in seconds. With `cut_short`, output beyond 1 MB is dropped and is no error. `quota` is what it may
-    transfer, counted by its lines `>SIZE NAME`; the file that exceeds it ends the transfer, and transferred files stay.
-    `go_on` ends it at any time, likewise.
+    `deadline` is in seconds. With `only_list` nothing is transferred: output beyond 1 MB is dropped and is no error,
+    and giving way takes no time, as there is nothing to keep. `quota` is what it may transfer, counted by its lines
+    `>SIZE NAME`; the file that exceeds it ends the transfer, and transferred files stay. `go_on` ends it at any time,
+    likewise.
 
     Raises:
         Cut: the connection ended, or time was up. What was transferred until then stays.
@@ -100,7 +100,7 @@ def rsync(  # noqa: PLR0913 (all of them bound one transfer)
                 environ={**environ, "LC_ALL": "C"},
                 heed=None if quota is None else _Meter(quota.copy()).allows,
                 go_on=go_on,
-                grace=_GRACE,
+                grace=0.0 if only_list else _GRACE,
                 among=link.children,
             )
         except Late as problem:
@@ -108,7 +108,7 @@ def rsync(  # noqa: PLR0913 (all of them bound one transfer)
         except GaveWay:
             return Transfer(b"", whole=False, gave_way=True)
         except TooMuch as problem:
-            if problem.is_err or (not cut_short and quota is None):
+            if problem.is_err or (not only_list and quota is None):
                 raise Unavailable(f"{link.address}: rsync {problem}") from None
             return Transfer(problem.out[: problem.out.rfind(b"\n") + 1], whole=False)
         said = ended.err.decode(errors="backslashreplace").strip()

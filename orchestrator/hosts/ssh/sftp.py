@@ -15,11 +15,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.hosts.ssh.link import DEADLINE, Link
-from orchestrator.hosts.ssh.link_state import NoSubsystem
 from orchestrator.hosts.ssh.paths import encoded
 from orchestrator.hosts.ssh.plain_put import PlainPut
 from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.ports.box_link import DEADLINE, BoxLink, NoSubsystem
 from orchestrator.ports.files import TEMPORARY
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Sftp:
 
 
 @contextmanager
-def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Puts]:
+def opened(link: BoxLink, deadline: float = DEADLINE) -> Iterator[Puts]:
     """Yield a writer of files on a box: SFTP, or plain commands if there is none.
 
     `deadline`, in seconds, is for everything done with it. Raises as `spoken` does, except for NoSubsystem.
@@ -122,7 +121,7 @@ def opened(link: Link, deadline: float = DEADLINE) -> Iterator[Puts]:
 
 
 @contextmanager
-def spoken(link: Link, deadline: float = DEADLINE) -> Iterator[Sftp]:
+def spoken(link: BoxLink, deadline: float = DEADLINE) -> Iterator[Sftp]:
     """Hold a channel for SFTP. `deadline`, in seconds, is for everything done with it.
 
     Raises:

@@ -27,7 +27,6 @@ from orchestrator import layout
 from orchestrator.hosts.ssh.bounds import RUNS, Bounds, Choice, Quota, Room, choice, room
 from orchestrator.hosts.ssh.control_files import STEERING, ControlFiles, run_rules, too_many
 from orchestrator.hosts.ssh.integrity import unsettled
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named_artifacts import NamedArtifacts, artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import TREE, Mirror, Took, check_marks, emptied, unmarked
@@ -38,6 +37,7 @@ from orchestrator.hosts.ssh.sftp import opened
 from orchestrator.hosts.ssh.withheld import Withheld, path_of
 from orchestrator.model.errors import BadName, Refused, Unavailable
 from orchestrator.model.names import checked_name
+from orchestrator.ports.box_link import BoxLink
 from orchestrator.ports.files import Files, Unreadable
 
 FOLDERS: Final = (
@@ -91,7 +91,7 @@ class TaskSync:
 
     def __init__(
         self,
-        link: Link,
+        link: BoxLink,
         files: Files,
         there: RemotePaths,
         here: LocalPaths,

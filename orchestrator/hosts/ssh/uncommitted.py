@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orchestrator.formats.text import one_line
-from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import BoxLink
 
 DEADLINE: Final = 120.0
 """Seconds that git may take to look through the tree."""
@@ -20,7 +20,7 @@ if [ -n "$left" ]; then echo left; fi
 """
 
 
-def lies_uncommitted(link: Link, there: str) -> bool:
+def lies_uncommitted(link: BoxLink, there: str) -> bool:
     """Return whether the repository `there` has anything uncommitted, new files too; ignored files do not count.
 
     Raises:

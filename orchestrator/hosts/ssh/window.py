@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.login_shell import line_of
-from orchestrator.hosts.ssh.master import MasterPlace
 from orchestrator.hosts.tmux_arguments import checked_pane, checked_target, word
 
 if TYPE_CHECKING:
     from orchestrator.hosts.tmux import Tmux
+    from orchestrator.ports.box_link import MonitoredLink
 
 BOX_OPTION: Final = "@box"
 """Distinguishes the window of a box from others here: an option of its pane, with the box's address."""
@@ -27,8 +27,8 @@ _SCRIPT: Final = package_files("orchestrator.hosts.ssh").joinpath("window.sh").r
 _ATTACH: Final = 'exec tmux -u -L "$1" attach-session -t "=$2" 2>/dev/null'
 
 
-def window_argv(place: MasterPlace, session: str) -> list[str]:
-    """Return the command of a window that shows a session of our tmux on the box of this connection.
+def window_argv(link: MonitoredLink, session: str) -> list[str]:
+    """Return the command of a window that shows a session of our tmux on the box of this link.
 
     Each word is one word of tmux's `new-window`, after its options: no word of an address, a path or a name is
     interpreted by a shell or by tmux. The window stays until it is closed, whatever becomes of the connection.
@@ -38,12 +38,11 @@ def window_argv(place: MasterPlace, session: str) -> list[str]:
 
     """
     there = line_of(["sh", "-c", _ATTACH, "sh", SOCKET, checked_target(session)])
-    attach = [*place.channel_words(terminal=True), "--", place.address.host, there]
-    argv = ["sh", "-c", _SCRIPT, "box-window", str(place.address), str(place.socket), *attach]
+    argv = ["sh", "-c", _SCRIPT, "box-window", str(link.address), str(link.socket), *link.terminal(there)]
     return [word(each) for each in argv]
 
 
-def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
+def ensure_window(tmux: Tmux, session: str, link: MonitoredLink) -> str:
     """Open the window of a box in a task's session here, if there is none yet; return its pane.
 
     One window per task and box: its pane has the box's address as `@box`, by which `task attach` finds it. The session
@@ -54,21 +53,21 @@ def ensure_window(tmux: Tmux, session: str, place: MasterPlace) -> str:
         Unavailable: tmux cannot do it now.
 
     """
-    box, here = str(place.address), f"={checked_target(session)}:"
+    box, here = str(link.address), f"={checked_target(session)}:"
     if found := _windows(tmux, here, box):
         return found[0]
-    argv = window_argv(place, session)
+    argv = window_argv(link, session)
     opened = tmux.cmd(
-        "new-window", "-d", "-P", "-F", "#{pane_id}", "-n", window_name(place.address), *argv, target=here
+        "new-window", "-d", "-P", "-F", "#{pane_id}", "-n", window_name(link.address), *argv, target=here
     )
     pane = checked_pane(opened.stdout[0])
     tmux.cmd("set-option", "-p", BOX_OPTION, box, target=pane)
     return pane
 
 
-def close_window(tmux: Tmux, session: str, place: MasterPlace) -> None:
+def close_window(tmux: Tmux, session: str, link: MonitoredLink) -> None:
     """Close the window of a box in a task's session here; no error if there is none. Raises as `ensure_window`."""
-    for pane in _windows(tmux, f"={checked_target(session)}:", str(place.address)):
+    for pane in _windows(tmux, f"={checked_target(session)}:", str(link.address)):
         tmux.cmd("kill-pane", target=pane)
 
 

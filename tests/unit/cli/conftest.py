@@ -43,7 +43,7 @@ class Said:
 def _unknown_use() -> dict[str, Any]:
     """What is told of tokens where no program told of any."""
     names = ("tokens", "input", "output", "cached", "cost", "estimate", "prices", "context", "window")
-    return {**dict.fromkeys(names), "unpriced": []}
+    return {**dict.fromkeys(names), "unpriced": [], "partial": False}
 
 
 def _step(step: str = "explore", **other: Any) -> dict[str, Any]:

@@ -97,6 +97,14 @@ def test_one_that_does_not_answer_is_tried_again_by_itself(task, told, daemon):
     assert "me@alpha: timed out\n  retried automatically" in task("hosts").out
 
 
+def test_nothing_is_promised_of_a_box_without_agents(task, told, daemon):
+    """Nobody tries it again, and there is nobody whose work goes on."""
+    told(box(way="unreachable", why="timed out", runs=0, tasks=[]))
+    assert "retried" not in task("hosts").out
+    told(box(way="unreachable", why="timed out", runs=0, missing=1))
+    assert "retried" in task("hosts").out
+
+
 def test_where_there_is_none_it_says_so(task, told):
     for _ in range(2):
         said = task("hosts")

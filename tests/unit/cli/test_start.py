@@ -12,7 +12,7 @@ from orchestrator.cli.box import BoxReport
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.remote import boxes_wanted
 from orchestrator.formats.task_file import read_brief
-from orchestrator.hosts.ssh.link_state import State
+from orchestrator.ports.box_link import State
 
 FILLED = """\
 # Task: Rename it

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.cli import tasks
 from orchestrator.cli.screen import width_of
+from orchestrator.formats.amounts import UNCOUNTED
 from orchestrator.testing.local_zone import local_zone
 
 HEAVY = {
@@ -192,6 +193,13 @@ def test_a_limit_that_nobody_set_is_shown_once_something_is_used(house, task):
     assert "used" not in task("status", "tidy").out
     house.task(usage={"tokens": 1000, "cost": None, "time": 60.0, **limits})
     assert "\nused      1k tokens of 300M, 1 min\n" in task("status", "tidy").out
+
+
+@pytest.mark.parametrize("usage", [USED, USED | {"tokens": None, "cost": None, "limits": {}}])
+def test_use_that_is_not_all_counted_is_said_to_be_so(house, task, usage):
+    for partial in (True, False):
+        house.task(usage=usage | {"partial": partial})
+        assert (UNCOUNTED in " ".join(task("status", "tidy").out.split())) is partial
 
 
 @pytest.mark.parametrize("usage", [None, USED | {"tokens": None, "cost": None, "limits": {}}])

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator.daemon.boxes.box_cleanup import FIRST, LONGEST, BoxCleanup
+from orchestrator.daemon.boxes.box_cleanup import BoxCleanup
+from orchestrator.daemon.boxes.cleanup_queue import FIRST, LONGEST
 from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.model.errors import Unavailable
 from orchestrator.pm.state.task_state import PMState

@@ -16,7 +16,6 @@ from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.hosts.claims import CLAIMED
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.actions import Answer, Launch
 from orchestrator.model.errors import Refused, Unavailable
@@ -24,6 +23,7 @@ from orchestrator.model.event import Reply, Say
 from orchestrator.model.facts import LaunchFailed, RunStarted
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
+from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.ports.boxes import NoBoxes, RemoteEnvironment
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orchestrator.daemon.boxes.host_health import REFUSED, HostHealth
-from orchestrator.hosts.ssh.link_state import NotLetIn, State, Unreachable, Way
+from orchestrator.ports.box_link import NotLetIn, State, Unreachable, Way
 
 
 @dataclass

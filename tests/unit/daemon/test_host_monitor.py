@@ -8,20 +8,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from orchestrator import layout
+from orchestrator.daemon.boxes.change_queue import AT_ONCE, LATEST, ChangeQueue
 from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.transfers import AGAIN, PUT_OFF, SLICE
 from orchestrator.daemon.core.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
-from orchestrator.hosts.ssh.link_state import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
+from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way
 from orchestrator.ports.boxes import RemoteTask, TransferKind
 from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.memory_files import MemoryFiles
@@ -429,7 +431,7 @@ def test_large_files_hold_up_no_exit_and_no_handoff(bench: Bench) -> None:
     # It hauls for the first one now; what is told meanwhile goes ahead of the second one's.
     control_pulled, hauled = second.pulls, second.hauls
     bench.channels[-1].says.put(ChannelEvent("t-2", Part.HANDOFFS))
-    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._inbox.empty())
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._changes.is_empty())
     second.may_haul.clear()
     first.may_haul.set()
     wait_until(lambda: second.pulls > control_pulled)
@@ -582,7 +584,7 @@ def test_bulk_transfer_gives_way_to_what_is_urgent(bench: Bench, part: Part) -> 
 def test_bulk_transfer_does_not_give_way_to_its_own_kind(bench: Bench) -> None:
     sync = due_bulk(bench, "t-1")
     bench.channels[-1].says.put(ChannelEvent("t-1", Part.ARTIFACTS))
-    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._inbox.empty())
+    wait_until(lambda: bench.channels[-1].says.empty() and not bench.monitor._changes.is_empty())
     assert sync.gave_way == 0
     sync.may_haul.set()
     wait_until(lambda: bench.monitor._bringing.due == math.inf)
@@ -689,3 +691,61 @@ def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> Non
     assert len(bench.channels) == 1
     bench.monitor.call_again()
     wait_until(lambda: len(bench.channels) == 2)
+
+
+@pytest.mark.parametrize(("works", "is_paced"), [(0.0, False), (0.5, True)], ids=["waits", "works"])
+def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, is_paced: bool) -> None:
+    """A box that floods keeps nobody busy; one that is only slow loses nothing by that."""
+    moment = [0.0, 0.0]
+
+    def look(folders: list[Path]) -> dict[Path, Observation]:
+        moment[0] += 1.0
+        moment[1] += works
+        return dict.fromkeys(folders, ALIVE)
+
+    monitor = bench.monitor
+    monitor._changes._steady = monitor.steady = lambda: moment[0]
+    monitor.worked = lambda: moment[1]
+    monitor._sightings.host = cast("Any", SimpleNamespace(observe_all=look))
+    monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    for _ in range(int(6 * AT_ONCE)):
+        bench.round()
+    pause = monitor._changes.pause
+    assert (pause > 0) is is_paced
+    assert pause <= LATEST
+
+
+class Waits(SimpleQueue[Any]):
+    """Events, and how many seconds each wait for one may take."""
+
+    def __init__(self) -> None:
+        self.timeouts: list[float | None] = []
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:  # noqa: FBT001, FBT002 (as its base)
+        self.timeouts.append(timeout)
+        return super().get_nowait()
+
+
+@pytest.mark.parametrize(("work", "is_paced"), [(0.0, False), (2 * AT_ONCE, True)], ids=["quiet", "floods"])
+@pytest.mark.parametrize("everything", [False, True], ids=["changes", "all"])
+def test_round_after_much_work_is_put_off(work: float, *, is_paced: bool, everything: bool) -> None:
+    """Unless somebody asks for it. Changes of the meantime are handled with it."""
+    changes = ChangeQueue(lambda: 100.0)
+    changes._events = waits = Waits()
+    changes.spend(work)
+    changes.put(frozenset({ChannelEvent("t-1", Part.HANDOFFS)}))
+    if everything:
+        changes.put(None)
+    assert (changes.take(1.0) is None) is everything
+    pauses = waits.timeouts[1:]
+    assert bool(pauses) is is_paced
+    assert all(pause == LATEST for pause in pauses)
+
+
+def test_monitor_knows_whether_its_channel_floods(bench: Bench) -> None:
+    assert not bench.monitor.floods
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    wait_until(lambda: bench.channels and bench.monitor._listening is not None)
+    assert not bench.monitor.floods
+    bench.channels[-1].floods = True
+    wait_until(lambda: bench.monitor.floods)

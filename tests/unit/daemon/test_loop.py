@@ -78,6 +78,33 @@ def test_a_start_has_every_lost_box_called_again():
     assert not world.complaints
 
 
+@pytest.mark.parametrize("verb", ["checkin", "answer"])
+def test_who_asks_of_a_working_task_has_lost_boxes_called(verb: str):
+    """A box that refuses is called each hour by itself; what its user mended is tried at once."""
+    world = World(
+        Scenario("loop"), (UserTask("alpha", box="near"),), settings=Settings(), deaf=0.0, slow=False
+    )
+    (user_task,) = world.user_tasks
+    with listening(world):
+        world.boot()
+        world.start(user_task, "much to do", ("it works",))
+        box = world.boxes["near"]
+        while not any(run.on_box for task in world.tasks().values() for run in task.engine.state.live_runs):
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        box.refuses = True
+        (task,) = world.tasks().values()
+        while not (asked := [each for each in task.engine.state.open_questions if each.kind == "box"]):
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        box.refuses = False
+        arguments = {"question": asked[0].id, "text": asked[0].options[0]} if verb == "answer" else {}
+        world.ask(user_task, verb, **arguments)
+        assert world.daemon.loop is not None
+        boxes, until = world.daemon.loop.context.adapters.boxes, world.clock.monotonic() + 60
+        while (believed := boxes.belief("near")) is None or not believed.reachable:
+            assert world.go_on(until=until), "it was not called"
+    assert not world.complaints
+
+
 def test_reports_are_read_before_a_run_is_declared_gone(monkeypatch):
     """What it left may lie there, and be taken for half written until now (law 5)."""
     world = World(

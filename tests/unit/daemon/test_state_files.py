@@ -146,12 +146,14 @@ def test_usage_is_shown_by_task_agent_and_run():
     story.starts()
     run = story.comes_alive("explore").id
     story.at += 90
-    usage = Usage(1000, 50, 10, 0.25, 400, 8000, estimate=0.5, prices="2026-10-27", unpriced=("x",))
+    usage = Usage(
+        1000, 50, 10, 0.25, 400, 8000, estimate=0.5, prices="2026-10-27", unpriced=("x",), partial=True
+    )
     story.feed(UsageSeen(story.at, "n", run, usage))
     told = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
     used = {
         "tokens": 1050, "input": 1000, "output": 50, "cached": 10, "cost": 0.25, "context": 400, "window": 8000,
-        "estimate": 0.5, "prices": "2026-10-27", "unpriced": ["x"],
+        "estimate": 0.5, "prices": "2026-10-27", "unpriced": ["x"], "partial": True,
     }  # fmt: skip
     assert told["usage"] == {
         **used,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.ingest.usage import UsageMeters
 from orchestrator.formats.pricing import UNKNOWN
 from orchestrator.model.prices import Price
@@ -154,3 +155,15 @@ def test_a_model_without_a_price_is_named_and_not_free(files):
     used = meters.look(RUN, Claude())
     assert used.unpriced == ("n", UNKNOWN)
     assert used.estimate is not None
+
+
+def test_what_is_not_copied_of_a_box_makes_usage_partial(files, meters):
+    """It is read here as far as it came: sums that are too low are said to be so."""
+    far = replace(RUN, host="box")
+    files.put(PATH, message("m1", AT + 1))
+    whole = meters.look(far, Claude())
+    assert not whole.partial
+    files.put(layout.run_transcript_partial(PATH.parent), b"")
+    assert meters.look(far, Claude()) == replace(whole, partial=True)
+    assert not meters.look(RUN, Claude()).partial
+    assert (whole + meters.look(far, Claude())).partial

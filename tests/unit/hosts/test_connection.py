@@ -13,8 +13,8 @@ import pytest
 
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import NotLetIn, Unreachable, Way
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import NotLetIn, Unreachable, Way
 from tests.polling import wait_until
 
 SOON = 3.0

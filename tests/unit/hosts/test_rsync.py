@@ -14,9 +14,9 @@ import pytest
 from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.child import Children
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.link_state import Cut, Unreachable
 from orchestrator.hosts.ssh.rsync import rsync
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.box_link import Cut, Unreachable
 
 CLOSED = "rsync: connection unexpectedly closed ({} bytes received so far) [Receiver]"
 
@@ -80,3 +80,21 @@ def test_box_without_a_free_session_is_not_one_without_rsync(tmp_path: Path) -> 
     problem = failure(Way(crowded=True), tmp_path, 12, CLOSED.format(0))
     assert isinstance(problem, Unreachable)
     assert not isinstance(problem, Cut)
+
+
+@pytest.mark.parametrize("only_list", [True, False])
+def test_listing_gives_way_without_being_asked_to_end(tmp_path: Path, *, only_list: bool) -> None:
+    """A transfer is asked, as it keeps what it has of a file; exits and handoffs wait for that meanwhile."""
+    program, began, asked = tmp_path / "rsync", tmp_path / "began", tmp_path / "asked"
+    program.write_text(f"#!/bin/sh\ntrap ': >{asked}; exit' TERM\n: >{began}\nwhile :; do sleep 0.01; done\n")
+    program.chmod(0o700)
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = rsync(
+        cast("Link", Way()),
+        ["--", "box:/x", "/y"],
+        environ,
+        only_list=only_list,
+        go_on=lambda: not began.exists(),
+    )
+    assert done.gave_way
+    assert asked.exists() is not only_list

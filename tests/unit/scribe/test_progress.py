@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.formats.amounts import UNCOUNTED
 from orchestrator.formats.text import local_minute, local_time
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
@@ -121,6 +122,13 @@ def test_estimated_cost_has_the_day_of_its_prices():
     assert "<b>" not in text
     none = (AgentUsage("dev", 1, 60.0, Usage(1000, 10, unpriced=("x",))),)
     assert "\nNo price is known of x\n" in render_progress(replace(FULL, usage=none), OnDisk(), AT)
+
+
+@pytest.mark.parametrize("used", [Usage(1000, 10, partial=True), Usage(partial=True)])
+def test_usage_that_is_not_all_counted_is_said_to_be_so(used):
+    for usage, said in ((used, True), (Usage(1000, 10), False)):
+        text = render_progress(replace(FULL, usage=(AgentUsage("dev", 1, 60.0, usage),)), OnDisk(), AT)
+        assert (f"{UNCOUNTED[1:]}" in text) is said
 
 
 def test_what_a_usage_limit_holds_up_is_not_at_work():
