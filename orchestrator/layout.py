@@ -343,6 +343,16 @@ def scratchpad(folder: P, instance: str = "") -> P:
     return _under(folder, "scratchpad", _name(instance)) if instance else _under(folder, "scratchpad")
 
 
+def orchestration(folder: P) -> P:
+    """Return the folder of a workflow's files."""
+    return _under(folder, "orchestration")
+
+
+def workflow_agent(folder: P, agent: str) -> P:
+    """Return the folder of one agent of a workflow."""
+    return _under(folder, "orchestration", "agents", _name(agent))
+
+
 # -------------------------------------------------------------------------------------------------
 
 

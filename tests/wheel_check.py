@@ -200,6 +200,10 @@ def sets_up_agents(installed: Installed, project: Path) -> None:
         raise Failed(f"task setup-agents wrote no agent, but printed\n{printed}")
     if not (project / ".claude" / "skills" / "multi-agent" / "SKILL.md").is_file():
         raise Failed(f"task setup-agents wrote no skill, but printed\n{printed}")
+    printed = installed.run("task", "setup-agents", "--workflow", "--project", project)
+    if not list((project / ".claude" / "protocols").glob("orchestration_*_agent_template.md")):
+        raise Failed(f"task setup-agents --workflow wrote no template, but printed\n{printed}")
+    installed.run("task", "setup-agents", "--workflow", "--remove", "--project", project)
     for shell in ("bash", "zsh", "fish"):
         if "_agent_orchestrator" not in installed.run("task", "completion", shell):
             raise Failed(f"task completion {shell} prints no script")

@@ -33,6 +33,7 @@ VERBS = {
     "questions": "show what waits for your answer",
     "answer": "answer a question",
     "notify": "try the notification channels, list notifications",
+    "workflow": "design, check, approve and show a workflow of several agents",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where the value comes from",
@@ -59,9 +60,10 @@ _READ_ONLY = frozenset(
         "help",
         "daemon",
         "notify",
+        "workflow",
     }
 )
-"""Read-only verbs, which agents may use too. `daemon`, `doctor` and `notify` check their own subcommands."""
+"""Read-only verbs, which agents may use too. Those with subcommands that change something check these themselves."""
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141

@@ -1,4 +1,4 @@
-"""`task setup-agents`: writes the default agents into a project; adds what is missing, overwrites nothing (H5)."""
+"""`task setup-agents`: writes what ships for agent CLIs into a project; overwrites nothing (H5)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,22 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--form",
         choices=FORMS,
-        help="for which CLI (default: claude, which tasks read, and the installed ones)",
+        help="for which CLI (default: claude, which tasks read, and the installed ones; with --remove: all)",
+    )
+    parser.add_argument(
+        "--workflow",
+        action="store_true",
+        help="the personas and instruction templates of workflows, instead of the default agents",
+    )
+    parser.add_argument(
+        "--remove",
+        action="store_true",
+        help="remove what it wrote, except files that were changed",
     )
 
 
 def run(options: Namespace) -> int:
-    """Write each default agent, skill and slash command that is missing, in each form, and print each file."""
+    """Write what is missing of the default agents or the personas of workflows, or remove them; print each file."""
     from orchestrator.cli.agent_setup import run as run_command
 
     return run_command(options)

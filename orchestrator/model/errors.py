@@ -38,14 +38,24 @@ class BadName(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong in a file: the line (1 is the first; 0 speaks of the whole file) and the reason."""
+    """One thing wrong in a file: the line (1 is the first; 0 speaks of the whole file) and the reason.
+
+    `column` is 0 where the line says enough.
+    """
 
     line: int
     reason: str
+    column: int = 0
 
     def __str__(self) -> str:
-        """`line 7: …`, or the bare reason where the whole file is meant."""
-        return f"line {self.line}: {self.reason}" if self.line else self.reason
+        """`line 7: …`, `line 7, column 3: …`, or the bare reason where the whole file is meant."""
+        if not self.line:
+            return self.reason
+        return (
+            f"line {self.line}, column {self.column}: {self.reason}"
+            if self.column
+            else f"line {self.line}: {self.reason}"
+        )
 
 
 class BadFile(Refused):

@@ -18,7 +18,10 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Life, Turn
 from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.workflow import AgentKind
+from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.notifications.envelope import Standing
+from orchestrator.pm.plan.workflow_check import Weight
 from orchestrator.ports.sender import SendResult
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -854,6 +857,125 @@ class DaemonStatus(TypedDict):
     """File of the service manager that looks after it."""
 
 
+# workflow -----------------------------------------------------------------------------------------
+
+
+@_described
+class WorkflowNew(TypedDict):
+    """A first design of a workflow was written."""
+
+    name: str
+    """The task."""
+    folder: str
+    """The folder of the workflow's files."""
+    files: list[str]
+    """The files that were written; none that existed was overwritten."""
+
+
+@_described
+class DesignFinding(TypedDict):
+    """One thing that is wrong with a design, or worth a thought."""
+
+    rule: str
+    """The rule, as the reference of workflows lists them; `unreadable` for a file that does not read."""
+    weight: Weight
+    """How grave it is: with a `fault` the design must not be run."""
+    file: str
+    """The file, in the folder of the workflow's files; `task.md` lies beside that folder."""
+    line: int | None
+    """The line, if it is about one."""
+    column: int | None
+    """The column, if it is about one."""
+    text: str
+    """What was found."""
+    correction: str
+    """What to do about it, or empty."""
+
+
+@_described
+class WorkflowCheck(TypedDict):
+    """What is wrong with a workflow's design."""
+
+    name: str
+    """The task."""
+    folder: str
+    """The folder of the workflow's files."""
+    sound: bool
+    """Whether there are no faults."""
+    approval: Literal["none", "valid", "void"]
+    """Whether it was approved; `void` if it has changed since."""
+    hash: str | None
+    """What an approval would sign; null if that cannot be read."""
+    findings: list[DesignFinding]
+    """What was found, files that do not read first."""
+
+
+@_described
+class WorkflowApprove(TypedDict):
+    """A design was approved."""
+
+    name: str
+    """The task."""
+    hash: str
+    """What was signed."""
+    by: str
+    """Who approved it."""
+    at: Moment
+    """When."""
+    plan: str
+    """The file of the plan, which holds the approval."""
+    status: str
+    """The file of the shared status."""
+
+
+@_described
+class WorkflowNode(TypedDict):
+    """One agent of a workflow."""
+
+    id: str
+    """Its id."""
+    title: str
+    """What it is for."""
+    kind: AgentKind
+    """What kind of agent it is."""
+    persona: str
+    """The definition that it is run with."""
+    runtime: str
+    """The runtime that the plan names."""
+    group: str
+    """Its group, or empty."""
+    verifier: str
+    """Who verifies it, or empty."""
+    status: AgentStatus
+    """Its status."""
+
+
+@_described
+class WorkflowEdge(TypedDict):
+    """How two agents hang together."""
+
+    source: str
+    """The agent that comes first."""
+    target: str
+    """The other agent."""
+    kind: Literal["needs", "verifies", "protects"]
+    """The target needs the source; or the source verifies the target, or tries an assumption for it."""
+
+
+@_described
+class WorkflowShow(TypedDict):
+    """A workflow's agents, and how they hang together."""
+
+    workflow: str
+    """The workflow."""
+    nodes: list[WorkflowNode]
+    """The agents, in the order of the plan."""
+    edges: list[WorkflowEdge]
+    """What connects them."""
+    approval: Literal["none", "valid", "void"]
+    """Whether the design was approved; `void` if it has changed since."""
+
+
 DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "status": ("status NAME --json", Status),
     "list": ("list --json", List),
@@ -868,6 +990,10 @@ DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "config": ("config --json", Config),
     "notify-test": ("notify test --json", NotifyTest),
     "notify-list": ("notify list --json", NotifyList),
+    "workflow-new": ("workflow new NAME --json", WorkflowNew),
+    "workflow-check": ("workflow check NAME --json", WorkflowCheck),
+    "workflow-approve": ("workflow approve NAME --json", WorkflowApprove),
+    "workflow-show": ("workflow show NAME --json", WorkflowShow),
     "daemon-status": ("daemon status --json", DaemonStatus),
 }
 """Each document by the name of its schema: the command that prints it, and its shape."""

@@ -12,11 +12,13 @@ from scripts.reference.code_map import code_map_pages
 from scripts.reference.completion import completion_scripts
 from scripts.reference.handoffs import handoff_pages
 from scripts.reference.manual import manual_pages
+from scripts.reference.personas import persona_pages
 from scripts.reference.schemas import json_pages, schema_files
 from scripts.reference.settings import settings_pages
 from scripts.reference.states import state_pages
 from scripts.reference.task_file import task_file_pages
 from scripts.reference.verbs import called
+from scripts.reference.workflows import workflow_pages
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 REFERENCE: Final = Path("docs/reference")
@@ -57,7 +59,7 @@ def write(root: Path = ROOT) -> list[Path]:
 
 def _made() -> Iterator[tuple[Path, str]]:
     pages = (settings_pages, cli_pages, state_pages, task_file_pages, handoff_pages, json_pages, schema_files)
-    for each in (*pages, code_map_pages):
+    for each in (*pages, workflow_pages, persona_pages, code_map_pages):
         for name, text in each():
             yield REFERENCE / name, text
     for name, text in manual_pages():

@@ -41,6 +41,7 @@ def json_pages() -> Iterator[tuple[str, str]]:
     parted = {
         "json-status.md": ("status",),
         "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check"),
+        "json-workflows.md": ("workflow-new", "workflow-check", "workflow-approve", "workflow-show"),
     }
     apart = [name for names in parted.values() for name in names]
     found = schemas()
@@ -57,7 +58,7 @@ def json_pages() -> Iterator[tuple[str, str]]:
     yield "json.md", page("JSON documents", _INTRODUCTION, table(("command", "document", ""), rows), *others)
     back = "See [JSON documents](json.md) for what holds of all of them."
     for file, names in parted.items():
-        title = "JSON documents: " + ("status" if file == "json-status.md" else "machines")
+        title = f"JSON documents: {file.removeprefix('json-').removesuffix('.md')}"
         yield file, page(title, back, *(_section(name, found[name]) for name in names))
 
 

@@ -30,6 +30,7 @@ from tests.benchmarks import (
     status,
     stopping,
     verbs,
+    workflows,
 )
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.row import Row
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "clis": clis.rows,
     "boxes": boxes.rows,
     "loaded": loaded.rows,
+    "workflow": workflows.rows,
 }
 INTERRUPTED = 130
 

@@ -154,7 +154,9 @@ def test_each_limit_of_the_how_to_has_its_default(tmp_path):
     assert len(shown) > 5
     counts = {key: value for key, value in shown.items() if isinstance(getattr(limits, key), int)}
     assert {key: str(getattr(limits, key)) for key in counts} == counts
-    spans = {key: value for key, value in shown.items() if key not in counts}
+    unlimited = {key for key in shown if getattr(limits, key) is None}
+    assert {shown[key] for key in unlimited} <= {"none"}
+    spans = {key: value for key, value in shown.items() if key not in counts and key not in unlimited}
     assert {key: getattr(limits, key) for key in spans} == {
         key: None if value == "none" else read_duration(value) for key, value in spans.items()
     }

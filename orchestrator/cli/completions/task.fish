@@ -30,6 +30,7 @@ function __agent_orchestrator
             questions 'show what waits for your answer' \
             answer 'answer a question' \
             notify 'try the notification channels, list notifications' \
+            workflow 'design, check, approve and show a workflow of several agents' \
             templates 'show the templates that a task can start from' \
             setup-agents 'write the default agents into a project' \
             config 'show each setting, its value and where the value comes from' \
@@ -113,10 +114,14 @@ function __agent_orchestrator
             set options --help --channel --all --json
             set valued --channel=-
             set places =test,list
+        case workflow
+            set options --help --project --format --json
+            set valued --project=folders --format==text,mermaid,dot
+            set places =new,check,approve,show tasks
         case templates
             set options --help --json
         case setup-agents
-            set options --help --project --form
+            set options --help --project --form --workflow --remove
             set valued --project=folders --form==claude,codex,gemini,opencode,kiro,all
         case config
             set options --help --json
@@ -132,7 +137,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -28,6 +28,7 @@ _agent_orchestrator() {
             'questions:show what waits for your answer'
             'answer:answer a question'
             'notify:try the notification channels, list notifications'
+            'workflow:design, check, approve and show a workflow of several agents'
             'templates:show the templates that a task can start from'
             'setup-agents:write the default agents into a project'
             'config:show each setting, its value and where the value comes from'
@@ -59,13 +60,14 @@ _agent_orchestrator() {
             questions) options='--help --project --json' valued='--project=folders' places='tasks' ;;
             answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
             notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
+            workflow) options='--help --project --format --json' valued='--project=folders --format==text,mermaid,dot' places='=new,check,approve,show tasks' ;;
             templates) options='--help --json' ;;
-            setup-agents) options='--help --project --form' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
+            setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
             config) options='--help --json' ;;
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

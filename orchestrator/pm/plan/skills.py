@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MOST: Final = 5
 """How many skills that nobody requested an order names: more would fill an agent's context needlessly."""
 
-OWN: Final = "multi-agent"
-"""The skill about this program; an order already contains its protocol in the preamble."""
+OWN: Final = frozenset({"agent-workflow", "multi-agent"})
+"""The skills about this program; an order already contains what an agent needs of them."""
 
 GAP_LENGTH: Final = 800
 
@@ -72,7 +72,7 @@ def _best(skills: Sequence[Skill], text: str, enough: int) -> tuple[str, ...]:
     if not skills:
         return ()
     words, whole = _words(text), f"-{'-'.join(_WORD.findall(text.lower()))}-"
-    weighed = [(_weight(skill, words, whole), skill.name) for skill in skills if skill.name != OWN]
+    weighed = [(_weight(skill, words, whole), skill.name) for skill in skills if skill.name not in OWN]
     fitting = sorted((-weight, name) for weight, name in weighed if weight >= enough)
     return tuple(name for _, name in fitting[:MOST])
 

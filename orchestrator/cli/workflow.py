@@ -1,0 +1,66 @@
+"""`task workflow`: designs a workflow of several agents, checks it, approves it and shows it."""
+
+from __future__ import annotations
+
+from orchestrator.cli.caller import forbid_inside_run
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """task workflow new add_users
+  task workflow check add_users
+  task workflow show add_users --format mermaid"""
+HOW = """\
+A workflow is a plan of agents that need each other's work, each judged by a
+verifier. It is a folder of plain files, tasks/NAME/orchestration/: the plan
+(workflow_coordination_plan.md, prose with one block of YAML), a summary of
+what was agreed on, and the instructions of each agent. Begin with `new`, edit
+the files, `check` them until nothing is missing, then `approve` them.
+
+An approval signs the plan, the instructions and the definitions of its
+agents. When one of them changes, it is void, and `check` says so.\
+"""
+FORMATS = ("text", "mermaid", "dot")
+_READ_ONLY = frozenset({"check", "show"})
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `task workflow`."""
+    parser.description = f"{parser.description}\n\n{HOW}"
+    parser.add_argument(
+        "action",
+        choices=("new", "check", "approve", "show"),
+        help="new: write a first design of three agents, to be edited; check: say what is wrong with a design, with "
+        "file, line and correction, exit 1 if it must not be run; approve: check it, sign it, and create the agents' "
+        "folders and shared_status.json; show: draw it, with the status of each agent",
+    )
+    parser.add_argument("name", metavar="NAME", help="the task")
+    parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="show: as text (the default), as a Mermaid flowchart, or in Graphviz's language",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Carry out the given action."""
+    if options.action not in _READ_ONLY:
+        forbid_inside_run(f"workflow {options.action}")
+    if options.format is not None and (options.action != "show" or options.json):
+        from orchestrator.cli.exits import CommandError, Exit
+
+        raise CommandError(Exit.USAGE, "--format only belongs to `task workflow show` without --json")
+    from orchestrator.cli import workflow_design
+
+    match options.action:
+        case "new":
+            return workflow_design.new(options)
+        case "check":
+            return workflow_design.check(options)
+        case "approve":
+            return workflow_design.approve(options)
+        case _:
+            return workflow_design.show(options)

@@ -1,0 +1,250 @@
+"""`task workflow new`, `check`, `approve` and `show`: reads and writes the files of a design."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator import layout
+from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.screen import coloured, columns, harmless, stamp, typed
+from orchestrator.cli.workflow_files import DesignFiles, read_design, task_meant
+from orchestrator.formats.task_file import read_brief
+from orchestrator.formats.text import neutral_json, one_line
+from orchestrator.formats.workflow.graph import (
+    dot_graph,
+    graph_values,
+    mermaid_graph,
+    statuses_of,
+    text_graph,
+)
+from orchestrator.formats.workflow.plan_text import set_approval
+from orchestrator.formats.workflow.starter import EXAMPLE_AGENT, starter_files, starter_task
+from orchestrator.formats.workflow.status import first_status, render_status
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.workflow import OUTPUT_FOLDER, PLAN_FILE, STATUS_FILE, PlanApproval
+from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.pm.plan.workflow_check import DesignFinding, Rule, Weight, check_design
+
+_MODE: Final = 0o644
+_RENDERERS: Final = {"text": text_graph, "mermaid": mermaid_graph, "dot": dot_graph}
+_SEVERITIES: Final = {Weight.FAULT: Severity.MISSING, Weight.ADVICE: Severity.WARN}
+
+
+def new(options: Namespace) -> int:
+    """Write a first design, and a task.md if there is none. Nothing that exists is overwritten."""
+    name, project, folder = task_meant(options.name, options.project)
+    root = layout.orchestration(folder)
+    if os.path.lexists(root / PLAN_FILE):
+        check = typed("task", "workflow", "check", name, "--project", project)
+        raise CommandError(Exit.USAGE, f"{name} has a {PLAN_FILE} already; to check it: `{check}`")
+    disk, written = DiskFiles(), list[Path]()
+    brief = layout.task_brief(folder)
+    fresh = not brief.exists()
+    if fresh:
+        _make_folder(root)
+        command = typed("python3", root / EXAMPLE_AGENT)
+        disk.create(brief, starter_task(name, str(root), command).encode(), _MODE)
+        written.append(brief)
+    criteria = read_brief(disk.read(brief), str(brief)).criteria
+    for path, text in starter_files(name, int(time.time()), criteria, commands=fresh).items():
+        _make_folder((root / path).parent)
+        if disk.create(root / path, text.encode(), _MODE):
+            written.append(root / path)
+    design = read_design(name, project, folder)
+    _make_tree(design)
+    if options.json:
+        shape = {"name": name, "folder": str(root), "files": [str(path) for path in written]}
+        print(neutral_json(json.dumps(shape)))
+        return Exit.DONE
+    print(f"a first design of three agents lies in {harmless(root)}:")
+    print("\n".join(f"  {harmless(path.relative_to(project))}" for path in written))
+    print("\nedit the plan and the instructions, then:")
+    for action in ("check", "approve", "show"):
+        print(f"  {typed('task', 'workflow', action, name)}")
+    return Exit.DONE
+
+
+def check(options: Namespace) -> int:
+    """Print what is wrong with a design; return 1 if it must not be run."""
+    design = _read(options)
+    rows = _rows(design)
+    sound = not any(row["weight"] == Weight.FAULT for row in rows)
+    if options.json:
+        shape = {
+            "name": design.name,
+            "folder": str(layout.orchestration(design.folder)),
+            "sound": sound,
+            "approval": _approval(design),
+            "hash": design.around.approval_hash,
+            "findings": rows,
+        }
+        print(neutral_json(json.dumps(shape)))
+        return Exit.DONE if sound else Exit.FAILED
+    for row in rows:
+        _print(row)
+    faults = sum(row["weight"] == Weight.FAULT for row in rows)
+    if faults:
+        print(f"{faults} fault{'s' if faults > 1 else ''}: the design must not be run as it is")
+        return Exit.FAILED
+    agents = len(design.plan.agents)
+    said = {"none": "not approved yet", "valid": "approved", "void": "its approval is void"}[
+        _approval(design)
+    ]
+    print(f"the design is sound: {agents} agents; {said}")
+    return Exit.DONE
+
+
+def approve(options: Namespace) -> int:
+    """Sign a sound design, and create the agents' folders and the first shared status."""
+    design = _read(options)
+    rows = [row for row in _rows(design) if row["rule"] not in {Rule.APPROVAL_VOID, *_REWRITTEN}]
+    if any(row["weight"] == Weight.FAULT for row in rows) or design.around.approval_hash is None:
+        for row in rows:
+            _print(row, to=sys.stderr)
+        raise CommandError(Exit.FAILED, "not approved: the design has faults")
+    begun = [entry.name for entry in (design.status.agents if design.status else ())
+             if entry.status is not AgentStatus.PENDING]  # fmt: skip
+    if begun:
+        raise CommandError(
+            Exit.FAILED, f"not approved: {harmless(begun[0])} has begun to work on this design"
+        )
+    approval = PlanApproval(design.around.approval_hash, one_line(_user())[:80], int(time.time()))
+    if design.plan.approval is not None and design.plan.approval.hash == approval.hash:
+        approval = design.plan.approval
+    disk, root = DiskFiles(), layout.orchestration(design.folder)
+    page = set_approval(design.page, approval)
+    if page != design.page:
+        disk.write(root / PLAN_FILE, page, _MODE)
+    _make_tree(design)
+    if options.json:
+        shape = {
+            "name": design.name,
+            "hash": approval.hash,
+            "by": approval.by,
+            "at": stamp(approval.at),
+            "plan": str(root / PLAN_FILE),
+            "status": str(root / STATUS_FILE),
+        }
+        print(neutral_json(json.dumps(shape)))
+        return Exit.DONE
+    for row in rows:
+        _print(row)
+    print(text_graph(design.plan, statuses_of(design.plan, design.status)), end="")
+    print(f"approved by {harmless(approval.by)}: {approval.hash[:16]}")
+    return Exit.DONE
+
+
+def show(options: Namespace) -> int:
+    """Draw a design with the status of each agent."""
+    design = _read(options)
+    statuses = statuses_of(design.plan, design.status)
+    if options.json:
+        shape = {**graph_values(design.plan, statuses), "approval": _approval(design)}
+        print(neutral_json(json.dumps(shape)))
+        return Exit.DONE
+    print(
+        "\n".join(
+            harmless(line)
+            for line in _RENDERERS[options.format or "text"](design.plan, statuses).splitlines()
+        )
+    )
+    return Exit.DONE
+
+
+_REWRITTEN: Final = frozenset(
+    {Rule.STATUS_TASK, Rule.STATUS_AGENTS, Rule.STATUS_DEPENDENCIES, Rule.STATUS_VERIFIERS}
+)
+"""What an approval mends itself: it writes the shared status anew, as long as nobody has begun."""
+
+
+def _read(options: Namespace) -> DesignFiles:
+    return read_design(*task_meant(options.name, options.project))
+
+
+def _make_tree(design: DesignFiles) -> None:
+    """Create the agents' folders, and a shared status of the plan; other fields of an old one stay."""
+    for agent in design.plan.agents:
+        folder = layout.workflow_agent(design.folder, agent.id)
+        for each in (folder / "completion_drive", folder / OUTPUT_FOLDER):
+            _make_folder(each)
+    data = render_status(first_status(design.plan), design.status_bytes)
+    if data != design.status_bytes:
+        DiskFiles().write(layout.orchestration(design.folder) / STATUS_FILE, data, _MODE)
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder, unless a link would have it created elsewhere."""
+    if folder.resolve() != folder:
+        raise CommandError(
+            Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: replace it by a real folder"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _approval(design: DesignFiles) -> str:
+    """Return whether the design is approved: `none`, `valid`, `void`."""
+    approval = design.document.plan.approval if design.document else None
+    if approval is None:
+        return "none"
+    return "valid" if approval.hash == design.around.approval_hash else "void"
+
+
+def _rows(design: DesignFiles) -> list[dict[str, Any]]:
+    """Return what could not be read, then what is wrong with what could."""
+    rows: list[dict[str, Any]] = [
+        {
+            "rule": "unreadable",
+            "weight": Weight.FAULT.value,
+            "file": each.file,
+            "line": each.line or None,
+            "column": each.column or None,
+            "text": each.reason,
+            "correction": "",
+        }
+        for each in design.unread
+    ]
+    if design.document is not None:
+        rows += [_row(design, each) for each in check_design(design.document.plan, design.around)]
+    return rows
+
+
+def _row(design: DesignFiles, finding: DesignFinding) -> dict[str, Any]:
+    line, column = finding.line, 0
+    if finding.file == PLAN_FILE and design.document is not None:
+        line, column = design.document.mark(*finding.path)
+    return {
+        "rule": finding.rule.value,
+        "weight": finding.weight.value,
+        "file": finding.file,
+        "line": line or None,
+        "column": column or None,
+        "text": finding.text,
+        "correction": finding.correction,
+    }
+
+
+def _print(row: dict[str, Any], to: Any = None) -> None:  # noqa: ANN401 (a stream)
+    stream = to or sys.stdout
+    place = (
+        row["file"]
+        + (f":{row['line']}" if row["line"] else "")
+        + (f":{row['column']}" if row["column"] else "")
+    )
+    finding = Finding(place, _SEVERITIES[Weight(row["weight"])], row["text"], row["correction"])
+    for line in finding.lines(columns(), colour=coloured(stream)):
+        print(line, file=stream)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(os.getuid())
