@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 
+import pytest
 from hypothesis import settings
 
 # Under nohup, or in the background of a script, every child would ignore what some of them are to be ended by.
@@ -27,5 +28,8 @@ def pytest_report_header() -> str:
     """Say which worlds are drawn, so that they can be drawn again."""
     return f"fresh worlds of the simulation: {SEED}={os.environ[SEED]}"
 
+
+# Their asserts say what they saw.
+pytest.register_assert_rewrite("tests.integration.daemon.world")
 
 pytest_plugins = ["tests.odd_files", "tests.tmux_server"]

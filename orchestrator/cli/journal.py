@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 from orchestrator import layout
 from orchestrator.daemon.journal.old_names import renewed
-from orchestrator.daemon.journal.segments import segments, unpacked
+from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +30,20 @@ class RunSeen:
 def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
     """Yield the journal's lines that hold `token`, newest first.
 
-    Unreadable lines are skipped: the daemon deals with them.
+    Unreadable lines are skipped: the daemon deals with them. So are lines at the end of a segment that the next one
+    replaces: a failed write left them, and what they say was never done.
     """
     names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
+    upto = math.inf
     for name in reversed(names):
         for raw in reversed(_lines(journal, name)):
             try:
                 line = json.loads(raw) if raw and token in raw else None
             except (ValueError, RecursionError):
                 continue
-            if isinstance(line, dict) and "fact" in line:
+            if isinstance(line, dict) and "fact" in line and int(line.get("n") or 0) < upto:
                 yield renewed(raw, line)
+        upto = first_line(name)
 
 
 def runs(journal: Path) -> Iterator[RunSeen]:

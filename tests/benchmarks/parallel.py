@@ -1,4 +1,4 @@
-"""Twelve independent subtasks, with 1, 2, 4 and 8 agents at once: how near the whole task comes to the shortest time."""
+"""Twelve independent subtasks, with 1, 2, 4 and 8 agents at once: the whole task against the work alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.benchmarks.world import World, brief
 SUBTASKS = 12
 WIDTHS = (1, 2, 4, 8)
 SECONDS = 60
-"""How long the work on a subtask takes; `--runs N` takes N instead. Testing, judging and merging it are done at once."""
+"""How long the work on a subtask takes; `--runs N` takes N instead. Its tester and reviewer are done at once."""
 
 _HASTY = Path(__file__).with_name("hasty.sh")
 _ROLES = ("explore", "plan", "dev", "test", "review")

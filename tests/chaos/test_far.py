@@ -13,11 +13,11 @@ from tests.chaos.trial import Skipped
 @pytest.mark.parametrize(
     ("what", "call", "ahead"),
     [
-        (sessions_killed, 6, False),
+        pytest.param(sessions_killed, 6, False, marks=pytest.mark.thorough),
         (sessions_killed, 14, True),
-        (cable_out, 20, False),
+        pytest.param(cable_out, 20, False, marks=pytest.mark.thorough),
         (sshd_frozen, 26, True),
-        (daemon_killed, 10, False),
+        pytest.param(daemon_killed, 10, False, marks=pytest.mark.thorough),
         (daemon_killed, 18, True),
     ],
 )

@@ -10,6 +10,7 @@ from tests.clis.players import LED, Cast
 from tests.clis.playing import played
 
 
+@pytest.mark.thorough
 def test_a_task_is_led_by_an_agent_in_its_pane() -> None:
     if why := why_missing("claude"):
         pytest.skip(why)

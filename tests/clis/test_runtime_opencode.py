@@ -113,6 +113,7 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
         ]
 
 
+@pytest.mark.thorough
 def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
     with running(played(working)) as here:
         pane = here.start("# Agent: dev")

@@ -22,6 +22,7 @@ from tests.clis.model_request import ModelRequest, ToolResult
 from tests.clis.pinned import pins
 from tests.clis.playing import played
 from tests.clis.running import Running, a_running, allows
+from tests.clis.selection import in_ci
 from tests.clis.users import agent, variables
 from tests.polling import wait_until
 
@@ -29,7 +30,7 @@ TRACED = [name for name in pins() if isinstance(RUNTIMES.get(name.partition("-")
 TOLD = "The PM sees that you are going round in circles"
 Steps = Generator[ModelReply, tuple[ToolResult, ...], None]
 
-pytestmark = pytest.mark.parametrize("installed", TRACED, indirect=True)
+pytestmark = pytest.mark.parametrize("installed", in_ci(TRACED, "claude", "codex"), indirect=True)
 
 
 def caution(here: Running) -> None:

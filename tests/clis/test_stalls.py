@@ -78,7 +78,11 @@ def endings(house: House) -> list[tuple[str, str]]:
 HUNG = Reply((Text("I look closer at it. " * 60),), pace=0.05, then=Then.PING, cuts=20)
 
 
-@pytest.mark.parametrize("trouble", [HUNG, Hang()], ids=["mid-stream", "before headers"])
+@pytest.mark.parametrize(
+    "trouble",
+    [pytest.param(HUNG, marks=pytest.mark.thorough), Hang()],
+    ids=["mid-stream", "before headers"],
+)
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
 def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
     installed: str, trouble: Answer
@@ -109,6 +113,7 @@ def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(install
 
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
+@pytest.mark.thorough
 def test_a_tool_that_takes_long_and_an_answer_that_comes_slowly_are_no_stalls(installed: str) -> None:
     cast = Cast()
 
@@ -160,6 +165,7 @@ def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> N
 
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
+@pytest.mark.thorough
 def test_who_does_not_heed_it_makes_room_for_another_that_begins_anew(installed: str) -> None:
     circles = Circles(heeds=False)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:
@@ -173,6 +179,7 @@ def test_who_does_not_heed_it_makes_room_for_another_that_begins_anew(installed:
 @pytest.mark.parametrize(
     "installed", in_ci(["claude", "claude-2.1.197", "codex", "gemini", "opencode"], "claude"), indirect=True
 )
+@pytest.mark.thorough
 def test_a_full_disk_for_a_while_leaves_no_agent_at_a_dialog(installed: str) -> None:
     """The disk of the PM's own folder is full when an agent asks leave, until there is room again."""
     cast, full, room = Cast(), threading.Event(), threading.Event()

@@ -51,6 +51,7 @@ def told(house: House) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["claude", pytest.param("codex", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
 def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)

@@ -42,6 +42,7 @@ def bench(boxes: Boxes, tmp_path: Path) -> Iterator[RunsBench]:
 
 
 @pytest.mark.parametrize("how", ["session", "box"])
+@pytest.mark.thorough
 def test_a_link_cut_at_any_step_of_a_launch_never_makes_a_second_agent(bench: RunsBench, how: str) -> None:
     def cut() -> None:
         if how == "session":
@@ -66,6 +67,7 @@ def test_a_link_cut_at_any_step_of_a_launch_never_makes_a_second_agent(bench: Ru
     assert step > 12
 
 
+@pytest.mark.thorough
 def test_a_daemon_killed_at_any_step_of_a_launch_starts_nothing_twice(bench: RunsBench) -> None:
     step, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:

@@ -61,7 +61,7 @@ def failing(world: World) -> list[dict[str, str]]:
     ("rsync", "why", "remedy"),
     [
         (NO_RSYNC, "rsync did not start", "install it there"),
-        (FLOODS, "bytes of error messages", "rsync wrote more than"),
+        pytest.param(FLOODS, "bytes of error messages", "rsync wrote more than", marks=pytest.mark.thorough),
     ],
     ids=["no rsync", "floods"],
 )
@@ -139,6 +139,7 @@ def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World
     world.until_is("complete")
 
 
+@pytest.mark.thorough
 def test_folder_that_hangs_is_the_trouble_of_its_task_alone(boxes: Boxes, world: World) -> None:
     """It is on a disk of the box that does not answer: another task there goes on, and is never told of a lost box."""
     box = furnished(boxes, world, "alpha")

@@ -21,7 +21,9 @@ def world(boxes: Boxes) -> Iterator[World]:
         yield made
 
 
-@pytest.mark.parametrize("name", ["fish", "tcsh", "zsh", "dash"])
+@pytest.mark.parametrize(
+    "name", ["fish", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("tcsh", "zsh", "dash"))]
+)
 def test_task_is_done_in_an_account_with_any_login_shell(boxes: Boxes, world: World, name: str) -> None:
     """Its sshd starts the shell for each command, so that SFTP is not to be had either; tmux starts it, too."""
     shell = shutil.which(name)

@@ -477,6 +477,7 @@ def laid_down(world: World, tag: str, number: int) -> dict[str, bytes]:
     return new
 
 
+@pytest.mark.thorough
 def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

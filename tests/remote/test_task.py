@@ -56,6 +56,7 @@ def test_a_developer_on_a_box_does_its_work_there_and_its_commits_are_judged_and
     assert far == {"dev:greet"}
 
 
+@pytest.mark.thorough
 def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_commits_it(
     boxes: Boxes, world: World
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_
     assert world.git("log", "--format=%s", "main..task/t1") == "work"
 
 
+@pytest.mark.thorough
 def test_what_mends_a_rejected_commit_and_is_left_uncommitted_is_not_judged_as_that_commit_again(
     boxes: Boxes, world: World
 ) -> None:
@@ -115,6 +117,7 @@ def test_a_file_that_stays_on_its_box_is_evidence(boxes: Boxes, world: World) ->
     world.check_once()
 
 
+@pytest.mark.thorough
 def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_nothing(
     boxes: Boxes, world: World
 ) -> None:

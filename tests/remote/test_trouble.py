@@ -92,6 +92,7 @@ def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: Wo
     assert [step for _, step in world.lives] == ONE_EACH
 
 
+@pytest.mark.thorough
 def test_a_box_that_grants_one_session_at_a_time_is_slow_and_does_all(boxes: Boxes, world: World) -> None:
     box = furnished(boxes, world, "alpha", server="MaxSessions 1")
     world.let({"dev:greet": [COMMIT]})

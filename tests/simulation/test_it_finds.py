@@ -74,7 +74,11 @@ BREAKAGES = [
     Breakage(breakages.commits_any_folder, Law.COMMIT, rough_and_littered, 30),
 ]
 
-SLOW = {breakages.waits_a_day_for_a_past_reset}
+SLOW = {
+    breakages.waits_a_day_for_a_past_reset,
+    breakages.works_in_one_folder,
+    breakages.cautions_repeatedly,
+}
 """Breakages that take minutes to show: `scripts/test nightly` tries them."""
 
 BOX_BREAKAGES = [
@@ -155,18 +159,21 @@ def test_sound_daemon_is_found_sound():
         assert outcome.counts["deaths of the daemon"] > 0
 
 
+@pytest.mark.thorough
 def test_sound_daemon_of_programs_is_found_sound():
     for outcome in rough_of_programs(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["fact: activity_seen"] > 0
 
 
+@pytest.mark.thorough
 def test_sound_daemon_of_passive_tasks_is_found_sound():
     for outcome in rough_and_passive(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["tasks passivated"] > len(outcome.tasks)
 
 
+@pytest.mark.thorough
 def test_sound_daemon_among_leftovers_is_found_sound():
     for outcome in rough_and_littered(4):
         assert set(outcome.tasks.values()) <= ENDS

@@ -33,7 +33,7 @@ def test_a_power_cut_ahead_of_every_eighth(changes, part):
     assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
 
 
-@pytest.mark.parametrize(("every", "power"), [(4, False), (32, True)])
+@pytest.mark.parametrize(("every", "power"), [(16, False), (32, True)])
 def test_a_kill_ahead_of_some_changes(changes, every, power):
     """CI takes a part of the changes, others in each run."""
     first = Random(f"{os.environ[fresh_worlds.SEED]} {every}").randint(1, every)

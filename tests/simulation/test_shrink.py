@@ -63,5 +63,6 @@ def test_a_sound_daemon_lives_through_it(failure):
     assert outcome.counts["deaths of the daemon"] > 0
 
 
+@pytest.mark.thorough
 def test_the_same_seed_is_the_same_world():
     assert simulate_world(SEED, 1.0, schedule=BUSY) == simulate_world(SEED, 1.0, schedule=BUSY)

@@ -116,9 +116,12 @@ class Engine:
     def _report_replaced(self) -> None:
         if name := self._journal.replaced:
             self._journal.replaced = ""
-            self.say(
-                f"the journal's {name} was changed or deleted by somebody: the known state was written anew"
+            why = (
+                "has what a failed write left"
+                if self._journal.failed
+                else "was changed or deleted by somebody"
             )
+            self.say(f"the journal's {name} {why}: the known state was written anew")
 
     def feed(self, fact: Fact) -> Decision:
         """Decide on a fact: first the journal, then the log, then the actions.

@@ -8,6 +8,7 @@ nothing heavy: `task why` reads them as well.
 from __future__ import annotations
 
 import gzip
+import math
 import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,12 @@ def segments(names: Iterable[str]) -> list[str]:
         if name.endswith((PLAIN, COMPRESSED)):
             by_number[name.partition(".")[0]] = name
     return [by_number[number] for number in sorted(by_number)]
+
+
+def first_line(name: str) -> float:
+    """Return the number of the first line that a segment adds: it replaces what older ones hold from there on."""
+    number = name.partition(".")[0]
+    return int(number) if number.isascii() and number.isdigit() else math.inf
 
 
 def unpacked(name: str, data: bytes) -> bytes:

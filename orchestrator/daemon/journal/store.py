@@ -67,7 +67,8 @@ class Damage:
 class Journal:
     """The journal, opened for writing. `state` is what its lines fold to.
 
-    `replaced` is the segment that others replaced or changed last, until that has been reported.
+    `replaced` is the segment that did not lie there as it was written, until that has been reported; `failed`: a write
+    to it had failed, which may have left part of a line.
     """
 
     def __init__(self, files: Files, folder: Path) -> None:
@@ -83,6 +84,8 @@ class Journal:
         self._lies: tuple[int, int] | None = None
         self.damage: Damage | None = None
         self.replaced = ""
+        self.failed = False
+        self._write_failed = False
         files.make_folder(folder)
         self._open()
 
@@ -117,6 +120,7 @@ class Journal:
                         f"{self._segment} is replaced again and again: nothing more is done for its task"
                     )
         except OSError as error:
+            self._write_failed = True
             if error.errno in PASSING_TROUBLE:
                 raise
             raise JournalFailed(f"the journal {self._folder} could not be written: {error}") from error
@@ -139,7 +143,7 @@ class Journal:
         if there is not None:
             self._begun_again()
         elif self._files.entry(self._folder.parents[2]) is not None:
-            self.replaced = self._segment.name
+            self.replaced, self.failed = self._segment.name, False
             self._files.make_folder(self._folder)
             self._log = self._begun_segment()
 
@@ -181,7 +185,7 @@ class Journal:
 
     def _begun_again(self) -> Log:
         """Begin the next segment with the known state; the file in the place of the last one is kept."""
-        self.replaced = self._segment.name
+        self.replaced, self.failed = self._segment.name, self._write_failed
         if self._segment == self._next_segment:
             self._files.rename(self._segment, self._segment.with_name(f"{self._segment.name}.replaced"))
         self._log = self._begun_segment()
@@ -248,7 +252,7 @@ class Journal:
         snapshot = _sealed(f'"n":{self.lines},"snapshot":{codec.dumped_state(self.state)}}}').encode()
         self._files.write(path, snapshot + b"\n")
         self._in_segment, self._bytes, self._snapshot_bytes = 0, 0, len(snapshot)
-        self._segment = path
+        self._segment, self._write_failed = path, False
         log = self._files.open_log(path)
         self._lies = self._place_of_segment()
         return log

@@ -110,7 +110,7 @@ def test_a_request_of_another_user_is_refused_and_taken_away(world: World) -> No
     world.until(reply.exists)
     assert "belongs to user 12345" in json.loads(reply.read_bytes())["message"]
     assert world.stands() == "running"
-    assert not (world.home() / "requests" / f"{name}.json").exists()
+    world.until(lambda: not (world.home() / "requests" / f"{name}.json").exists())  # it is answered first
 
 
 def test_a_request_that_is_a_link_is_refused_and_taken_away(world: World) -> None:

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.daemon.journal.segments import segments, unpacked
+from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 from tests.cgroups import remove_groups
 from tests.polling import wait_until
 from tests.tmux_server import TmuxSocket
@@ -308,9 +308,11 @@ class World:
 
     def story(self, name: str = "t1") -> Story:
         """Return what was journaled. A line that is just being written does not count."""
-        lines = []
+        lines = list[dict[str, Any]]()
         folder = self.home(name) / "journal"
         for segment in segments(path.name for path in folder.iterdir()):
+            # What a failed write left is replaced by the next segment.
+            lines = [line for line in lines if line["n"] < first_line(segment)]
             for line in unpacked(segment, (folder / segment).read_bytes()).split(b"\n"):
                 with suppress(ValueError):
                     lines.append(json.loads(line))

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.journal import newest_first
 from orchestrator.daemon.journal import segments as segments_module
 from orchestrator.daemon.journal import store as journal_module
 from orchestrator.daemon.journal.segments import compress_closed, unpacked
 from orchestrator.daemon.journal.segments import segments as chosen_of
 from orchestrator.daemon.journal.store import Journal, sealed, unsealed
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Damaged, JournalFailed, Refused
 from orchestrator.model.facts import CheckedIn, Intruded, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
@@ -386,3 +388,43 @@ def test_a_packed_segment_without_end_is_not_unpacked(monkeypatch):
     monkeypatch.setattr(segments_module, "MOST", 1000)
     with pytest.raises(ValueError, match="more than 1000 bytes"):
         unpacked("00000001.jsonl.gz", gzip.compress(b"x" * 1_000_000))
+
+
+class FailedLog:
+    """A log whose write leaves the whole line, fails all the same, and cannot be taken back."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def append(self, line):
+        with self.path.open("ab") as file:
+            file.write(line)
+        raise OSError(errno.ENOSPC, "no room")
+
+    def close(self):
+        pass
+
+
+def test_what_a_failed_write_left_is_not_the_tasks_story(tmp_path):
+    """Nothing was done of what such a line says: the next segment replaces it, and nobody changed it."""
+    folder = tmp_path / "journal"
+    journal = Journal(DiskFiles(), folder)
+    brief = Brief(title="T", goal="G", criteria=("c",))
+    fed(journal, TaskStarted(1.0, "n1", "req-1", "t-1", "t", "/p", brief, base="b"))
+    journal._log = FailedLog(folder / "0000000001.jsonl")
+    with pytest.raises(OSError, match="no room"):
+        fed(journal, StopAsked(2.0, "req-2"))
+    journal.keep()
+    assert (journal.replaced, journal.failed) == ("0000000001.jsonl", True)
+    assert journal.state.state is not TaskState.STOPPED
+    fed(journal, StopAsked(3.0, "req-3"))
+    told = [(line["n"], line["fact"].get("request")) for line in newest_first(folder)]
+    assert told == [(2, "req-3"), (1, "req-1")]
+    assert Journal(DiskFiles(), folder).lines == 2
+
+
+def test_a_segment_that_others_changed_is_said_to_be_changed(files):
+    journal = begun(files)
+    files.put(FOLDER / "0000000001.jsonl", b"rubbish\n")
+    journal.keep()
+    assert (journal.replaced, journal.failed) == ("0000000001.jsonl", False)
