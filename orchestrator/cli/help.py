@@ -127,6 +127,27 @@ task notify list --json
                               state: trying delivered refused unknown given_up
                waiting_for[]  channel until why
 
+task workflow new NAME --json
+  name folder files[]
+
+task workflow check NAME --json
+  name folder sound
+  approval     none valid void (what was approved has changed)
+  hash         what an approval would sign, or null
+  findings[]   rule weight file line column text correction
+               weight: fault (the design must not be run) advice
+
+task workflow approve NAME --json
+  name hash by at
+  plan status  the files that were written
+
+task workflow show NAME --json
+  workflow approval
+  nodes[]      id title kind persona runtime group verifier status
+               kind: doer poc architect verifier
+  edges[]      source target kind
+               kind: needs verifies protects
+
 task daemon status --json
   up pid started_at beat_at version tasks
   unit         the service manager's file, if one looks after the daemon, or null"""

@@ -26,6 +26,8 @@ CHANGING = [
     ["attach", "tidy", "--read-only"],
     ["setup-agents"],
     ["notify", "test"],
+    ["workflow", "new", "tidy"],
+    ["workflow", "approve", "tidy"],
     ["doctor", "me@127.0.0.1"],
     ["daemon", "run"],
     ["daemon", "start"],
