@@ -19,10 +19,11 @@ from typing import Any, Final
 from orchestrator import layout, own_files
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import harmless, stamp
-from orchestrator.formats.location import Address, address_of, read_location, render_location
+from orchestrator.formats.location import address_of, read_location, render_location
 from orchestrator.hosts.ssh.box import Box, BoxFinding, findings, question, read_box
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.rehearsal import ALL_WENT_WELL, rehearse
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.task import Location
 from orchestrator.ports.box_link import NotLetIn, State, Unreachable, Way

@@ -122,7 +122,8 @@ task notify test --json
 task notify list --json
   notifications[]  id at rule state title text task_id question why
                rule: complete question blocked limited daemon
-               state: waiting delivered failed unknown not_sent (no channel was set for it, or it was answered before)
+               state: waiting delivered failed unknown not_sent
+               not_sent: no channel was set for it, or it was answered before
                channels[]     name state tries last_try reason
                               state: trying delivered refused unknown given_up
                waiting_for[]  channel until why

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.text import neutral
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.model.host_names import KIND_MARK
 from orchestrator.model.names import NAME
@@ -24,27 +24,6 @@ _LAST_PORT: Final = 65535
 
 
 _KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+-]{{0,199}})")
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Whom ssh is to call: a name or address, or an alias of the user's settings. Empty and 0: as they say."""
-
-    host: str
-    user: str = ""
-    port: int = 0
-
-    def words(self) -> list[str]:
-        """Return the arguments of ssh that name it; the last is the host, which `--` keeps from being an option."""
-        user = ["-l", self.user] if self.user else []
-        port = ["-p", str(self.port)] if self.port else []
-        return [*user, *port, "--", self.host]
-
-    def __str__(self) -> str:
-        """As a person writes it; as `user@host`, with a port behind it if one was given."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = f":{self.port}" if self.port else ""
-        return f"{self.user}@{host}{port}" if self.user else f"{host}{port}"
 
 
 def address_of(place: Location) -> Address:

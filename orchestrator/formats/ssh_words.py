@@ -7,23 +7,13 @@ import binascii
 import hashlib
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from orchestrator.formats.text import neutral
+from orchestrator.model.boxes import Trouble
 
 LONGEST: Final = 300
 """Most characters of ssh's own words that are shown."""
-
-
-class Trouble(StrEnum):
-    """Why a box was not reached. All but the first need a person's repair: trying again does not help."""
-
-    UNREACHABLE = "unreachable"
-    AUTH = "auth"  # the box accepts none of our keys, or the agent that holds them will not sign
-    UNKNOWN_HOST = "unknown_host"
-    CHANGED_KEY = "changed_key"
-    SETTINGS = "settings"  # ssh rejects its settings, or shares no algorithm with the box
 
 
 @dataclass(frozen=True, slots=True)

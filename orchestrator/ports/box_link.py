@@ -15,8 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-from orchestrator.formats.location import Address
-from orchestrator.formats.ssh_words import Trouble
+from orchestrator.model.boxes import Address, Trouble
 from orchestrator.model.errors import Unavailable
 
 MOST: Final = 1_048_576

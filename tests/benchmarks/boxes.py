@@ -14,13 +14,13 @@ from statistics import median
 from orchestrator import layout
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.formats.handoff import handoff_name
-from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.hosts.ssh.sync import LocalPaths, TaskSync
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.boxes import Address
 from orchestrator.ports.boxes import RemoteTask
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.far import NAME, Far, far

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import layout
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.master import MasterPlace
+from orchestrator.model.boxes import Address
 from tests.benchmarks.bench import Stopwatch
 from tests.benchmarks.waiting import until
 from tests.benchmarks.world import Begun, World, brief

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import lookup
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.ports.boxes import RemoteFile
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_workspaces import FakeWorkspaces

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import OrchestratorError, Refused
 from orchestrator.model.run import Exit
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing

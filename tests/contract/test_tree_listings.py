@@ -12,10 +12,10 @@ from typing import Final, Protocol
 import pytest
 
 from orchestrator.formats import tree_listing
-from orchestrator.formats.location import Address
 from orchestrator.formats.tree_listing import TreeListing
 from orchestrator.hosts.ssh import fingerprint as on_box
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.workspaces import fingerprint as here
 from orchestrator.workspaces.git import GitWorkspaces
 from tests.remote import boxes

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from tests.remote import boxes as bench
 
 

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.box import question
@@ -22,6 +21,7 @@ from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror, check_marks
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sync import FOLDERS, LocalPaths, TaskSync
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Cut
 from orchestrator.ports.host import LaunchSpec, Standing
 from tests.polling import wait_until

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, send, start_of
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.stream import Stream
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import DEADLINE, MOST, Cut, Ended
 from orchestrator.ports.host import LaunchSpec, Standing

@@ -10,11 +10,11 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.boxes.remote_transcripts import RemoteTranscripts
-from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from tests.remote.boxes import Boxes
 from tests.remote.synced import REPORT, RUN, World, mirrored, put, report

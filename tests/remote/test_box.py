@@ -4,9 +4,9 @@ import os
 import shutil
 import time
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box import findings, question, read_box
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from tests.remote.boxes import Boxes
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, send
 from orchestrator.hosts.ssh import channel as channels
 from orchestrator.hosts.ssh.channel import Channel, ChannelEvent, Part
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sync import FOLDERS
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Cut
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes

@@ -11,11 +11,11 @@ import pytest
 
 from orchestrator.daemon.boxes.host_monitor import HostMonitor
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
-from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.processes import send
 from orchestrator.hosts.ssh.link import CHANNELS, Link
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Unreachable, Way
 from orchestrator.ports.boxes import RemoteTask
 from tests.polling import wait_until

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
-from orchestrator.formats.location import Address
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.named_artifacts import HELD, LATE
 from orchestrator.hosts.ssh.pull import NOT_A_FILE
 from orchestrator.hosts.ssh.withheld import withheld
+from orchestrator.model.boxes import Address
 from tests.remote.boxes import Boxes
 from tests.remote.synced import REPORT, RUN, World, put, report
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import Unreachable
 from orchestrator.workspaces.fetching import fetch_head

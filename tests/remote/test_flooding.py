@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import channel as channels
 from orchestrator.hosts.ssh import link as links
 from orchestrator.hosts.ssh.bounds import Quota
@@ -19,6 +18,7 @@ from orchestrator.hosts.ssh.channel import BURST, RATE, Channel
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import Unreachable, Way
 from tests.polling import wait_until

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
-from orchestrator.formats.ssh_words import Trouble
 from orchestrator.hosts.processes import Process, alive
 from orchestrator.hosts.ssh.child import TooMuch
 from orchestrator.hosts.ssh.link import CHANNELS, Link
+from orchestrator.model.boxes import Address, Trouble
 from orchestrator.ports.box_link import Cut, NotLetIn, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes

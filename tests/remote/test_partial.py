@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sync as syncing
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import parts_of
+from orchestrator.model.boxes import Address
 from tests.polling import wait_until
 from tests.remote.boxes import Boxes
 from tests.remote.synced import RUN, World, put

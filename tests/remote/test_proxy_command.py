@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Way
 from tests.integration.daemon.world import a_world
 from tests.polling import wait_until

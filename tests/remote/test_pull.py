@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Cut, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes

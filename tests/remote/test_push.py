@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.push import push
+from orchestrator.model.boxes import Address
 from orchestrator.ports.box_link import Cut, Unreachable
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes

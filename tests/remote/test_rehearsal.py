@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import rehearsal
 from orchestrator.hosts.ssh.box import BoxFinding
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.rehearsal import rehearse
 from orchestrator.hosts.ssh.runs import ROOT
+from orchestrator.model.boxes import Address
 from tests.remote.boxes import Box, Boxes, may_isolate
 
 BASH = pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash")

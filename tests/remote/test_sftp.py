@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import Cut, Unreachable, Way
 from orchestrator.ports.files import TEMPORARY

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon.ingest.events import EventIngest
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh import rsync as transferring
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.child import run_child
@@ -22,6 +21,7 @@ from orchestrator.hosts.ssh.publish import Pulled
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.sync import TaskSync
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.permission import Policy
 from orchestrator.ports.box_link import Ended, Unreachable, Way

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.window import ensure_window, window_argv
 from orchestrator.hosts.tmux import Tmux
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import Unreachable
 from tests.polling import wait_until

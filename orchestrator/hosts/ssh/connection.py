@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import plain_files
-from orchestrator.formats.ssh_words import Trouble, fingerprint, read_words
+from orchestrator.formats.ssh_words import fingerprint, read_words
 from orchestrator.hosts.ssh.backoff import pause
 from orchestrator.hosts.ssh.refusals import refused
+from orchestrator.model.boxes import Trouble
 from orchestrator.ports.box_link import State, Way
 
 if TYPE_CHECKING:
-    from orchestrator.formats.location import Address
     from orchestrator.hosts.ssh.master import Master
+    from orchestrator.model.boxes import Address
 
 LOST: Final = "the connection was lost"
 

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.child import Children, Late, run_child
 from orchestrator.hosts.ssh.connection import Connection
 from orchestrator.hosts.ssh.login_shell import line_of
@@ -26,6 +25,7 @@ from orchestrator.hosts.ssh.master import (
     ssh_environment,
 )
 from orchestrator.hosts.ssh.stream import Broken, Stream, opened
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import (
     DEADLINE,

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.formats.location import Address
 from orchestrator.formats.scarcity import cause_of
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.processes import Process, alive, command_of, send, start_of
 from orchestrator.hosts.ssh.child import run_child
 from orchestrator.hosts.ssh.stderr import Stderr
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.files import Unreadable
 

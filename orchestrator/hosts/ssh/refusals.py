@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from orchestrator.formats.location import Address
-from orchestrator.formats.ssh_words import Trouble, Words
+from orchestrator.formats.ssh_words import Words
+from orchestrator.model.boxes import Address, Trouble
 from orchestrator.ports.box_link import State, Way
 
 

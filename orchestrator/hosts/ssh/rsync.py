@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.bounds import Quota
 from orchestrator.hosts.ssh.child import GaveWay, Late, TooMuch, run_child
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import BoxLink, Cut
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from importlib.resources import files as package_files
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.box_tmux import SOCKET
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.tmux_arguments import checked_pane, checked_target, word
+from orchestrator.model.boxes import Address
 
 if TYPE_CHECKING:
     from orchestrator.hosts.tmux import Tmux

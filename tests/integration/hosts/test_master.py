@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.processes import Process, start_of
 from orchestrator.hosts.ssh.master import Master, MasterPlace
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 
 NOWHERE = Address("127.0.0.1", port=1)

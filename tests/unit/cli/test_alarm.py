@@ -387,6 +387,7 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
         "",
         ".cli",
         ".layout",
+        ".own_files",
         *(f".cli.{each}" for each in ("beat", "exits", "main", "parser", "screen")),
     ]
     parts += [*(f".cli.{each}" for each in ("status", "table", "tasks"))]

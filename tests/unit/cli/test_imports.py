@@ -22,23 +22,26 @@ READING = {
     ("--version",): ("", "cli"),
     ("help",): ("", "cli"),
     ("help", "json"): ("", "cli"),
-    ("complete", "tasks"): ("", "cli layout plain_files"),
-    ("status", "tidy"): ("", "cli formats layout"),
-    ("list",): ("", "cli layout"),
-    ("hosts",): ("", "cli layout"),
-    ("questions",): ("", "cli layout"),
-    ("logs", "tidy"): ("pathlib typing", "cli daemon formats model layout ports"),
-    ("why", "tidy"): ("pathlib typing", "cli daemon formats model layout pm ports"),
-    ("config",): ("hashlib pathlib tomllib typing", "cli formats model layout plain_files"),
-    ("templates",): ("pathlib typing", "cli formats model layout plain_files runtimes shipped"),
-    ("notify", "list"): ("pathlib typing", "cli formats hosts model layout ports notifications"),
-    ("daemon", "status"): ("pathlib typing subprocess", "cli model layout plain_files runtimes shipped"),
-    ("completion", "bash"): ("", "cli layout"),
+    ("complete", "tasks"): ("", "cli layout own_files plain_files"),
+    ("status", "tidy"): ("", "cli formats layout own_files"),
+    ("list",): ("", "cli layout own_files"),
+    ("hosts",): ("", "cli layout own_files"),
+    ("questions",): ("", "cli layout own_files"),
+    ("logs", "tidy"): ("pathlib typing", "cli daemon formats model layout own_files ports"),
+    ("why", "tidy"): ("pathlib typing", "cli daemon formats model layout own_files pm ports"),
+    ("config",): ("hashlib pathlib tomllib typing", "cli formats model layout own_files plain_files"),
+    ("templates",): ("pathlib typing", "cli formats model layout own_files plain_files runtimes shipped"),
+    ("notify", "list"): ("pathlib typing", "cli formats hosts model layout own_files ports notifications"),
+    ("daemon", "status"): (
+        "pathlib typing subprocess",
+        "cli model layout own_files plain_files runtimes shipped",
+    ),
+    ("completion", "bash"): ("", "cli layout own_files"),
     ("diff", "tidy"): (
         "pathlib typing subprocess",
-        "cli daemon formats model layout plain_files ports workspaces",
+        "cli daemon formats model layout own_files plain_files ports workspaces",
     ),
-    ("list", "--archived"): ("pathlib typing", "cli formats layout"),
+    ("list", "--archived"): ("pathlib typing", "cli formats layout own_files"),
 }
 """For each reading verb what of `HEAVY` it may import, and of which rooms of ours.
 
@@ -115,7 +118,7 @@ def test_a_verb_imports_no_more_while_no_daemon_runs(house, words):
     assert "orchestrator.cli.alarm" in modules
     assert not {name for name in HEAVY if name in modules}
     ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
-    assert ours <= names("cli formats layout")
+    assert ours <= names("cli formats layout own_files")
 
 
 def test_every_verb_is_held():
@@ -158,7 +161,7 @@ def test_no_verb_explains_itself_by_what_it_needs_to_work(verb):
     """`task VERB --help`, and the shell's completion, read the arguments alone."""
     modules = imported(["help", verb])
     ours = {name.split(".")[1] for name in modules if name.startswith("orchestrator.")}
-    assert ours <= names("cli daemon formats model layout plain_files pm ports")
+    assert ours <= names("cli daemon formats model layout own_files plain_files pm ports")
     assert not {"pydantic", "asyncio", "concurrent", "tomllib"} & set(modules)
 
 

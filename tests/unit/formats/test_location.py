@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.location import Address, address_of, read_location, render_location
+from orchestrator.formats.location import address_of, read_location, render_location
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.model.task import Location
 

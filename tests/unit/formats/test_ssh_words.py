@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.ssh_words import LONGEST, Trouble, fingerprint, read_words
+from orchestrator.formats.ssh_words import LONGEST, fingerprint, read_words
 from orchestrator.formats.text import neutral
+from orchestrator.model.boxes import Trouble
 
 CHANGED = """\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import NotLetIn, Unreachable, Way
 from tests.polling import wait_until

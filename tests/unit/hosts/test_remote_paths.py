@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import Ended
 from tests.another_user import SOMEBODY, by_root

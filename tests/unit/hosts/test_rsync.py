@@ -11,10 +11,10 @@ from typing import cast
 
 import pytest
 
-from orchestrator.formats.location import Address
 from orchestrator.hosts.ssh.child import Children
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.rsync import rsync
+from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import Cut, Unreachable
 
