@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +178,11 @@ class Limits:
 
     max_task_time: float | None = None
     """Time at work that a task may use whose `limits:` in task.md says nothing of it. `none`: no limit."""
+
+
+@lru_cache(256)
+def bounded(limits: Limits, bounds: tuple[tuple[str, int], ...]) -> Limits:
+    """Return limits with some replaced by bounds of one step. A name that no limit has any more is passed over."""
+    known = {each.name for each in fields(Limits)}
+    own = {name: most for name, most in bounds if name in known}
+    return replace(limits, **own) if own else limits  # type: ignore[arg-type]  (counts, by the names that hold counts)

@@ -98,10 +98,12 @@ class Step:
     attempt only its check is run, because the work that it judges was put upon what the task's branch had gained.
     `claims` are the paths that its work may change: no two subtasks at work may claim the same (`pm.state.claims`).
     `queued_at` is since when the work that it judges waits to be merged, 0 if it does not; `behind`: the branch was
-    seen to have gained others' work by then. `replaced`: it was set aside because the plan reaches its goal in another
-    way. `empty`: when it judged the whole, all commits of the branch together were seen to change nothing. `unplanned`:
-    the PM agent ordered it outside the plan. `uncompared`: its work is said to lie `elsewhere`, and nobody can tell
-    whether anything was changed there. `strewn` are the files that it changed in this attempt though it was only to
+    seen to have gained others' work by then. `bounds` are limits of this step alone, by the name that they have in
+    `Limits`; of the steps of one `group` only so many run at once as the plan allows. `replaced`: it was set aside
+    because the plan reaches its goal in another way. `empty`: when it judged the whole, all commits of the branch
+    together were seen to change nothing. `unplanned`: the PM agent ordered it outside the plan. `uncompared`: its work
+    is said to lie `elsewhere`, and nobody can tell whether anything was changed there. `strewn` are the files that it
+    changed in this attempt though it was only to
     look, and `strewn_kept` the ref that has them, if they were taken out.
     """
 
@@ -158,6 +160,8 @@ class Step:
     queued_at: float = 0.0
     behind: bool = False
     recheck: bool = False
+    bounds: tuple[tuple[str, int], ...] = ()
+    group: str = ""
 
     @property
     def settled(self) -> bool:

@@ -152,7 +152,7 @@ def _ended(draft: Draft, run: Run, fact: EventLanded) -> None:
         )
         return
     here = draft.step(run.step)
-    if fact.waits and here.tally.asks < draft.limits.max_report_requests:
+    if fact.waits and here.tally.asks < draft.limits_of(run.step).max_report_requests:
         draft.change(StepTallied(run.step, replace(here.tally, asks=here.tally.asks + 1)))
         record_event(
             draft, run, fact, Turn.BUSY, "ended its turn without a handoff and was asked to write it"

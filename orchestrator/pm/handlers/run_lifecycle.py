@@ -215,7 +215,7 @@ def _ended_without_report(draft: Draft, run: Run, how: Exit, was_quiet: str) -> 
 def _left_no_handoff(draft: Draft, run: Run, why: str) -> None:
     """Handle a run or turn that ended without a handoff: ask for it, then begin afresh, then treat it as a crash."""
     step = draft.step(run.step)
-    if step.tally.asks < draft.limits.max_report_requests or is_consultation(step):
+    if step.tally.asks < draft.limits_of(run.step).max_report_requests or is_consultation(step):
         ask_again(draft, run.step, why)
     elif not start_afresh(draft, run.step, why):
         crashed(draft, run.step, "ended without a handoff", keep_tree=_resumable(draft, run))

@@ -12,6 +12,7 @@ from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.asking import withdraw_question
 from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
+from orchestrator.pm.plan.families import rules_of
 from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.plan.skills import skills_for
@@ -144,7 +145,7 @@ def _resumed(state: PMState, step: Step) -> str:
     """Return the run that a step's next run resumes: the last one of its work, or the PM agent's last one."""
     if is_consultation(step):
         return run_before(state, step)
-    if not (step.keep_tree or step.carries):
+    if not (step.keep_tree or step.carries) or rules_of(state.brief).fresh_conversations:
         return ""
     run = state.runs.last_at_work_on(step.id)
     earliest = step.attempt - 1 if step.carries else step.attempt

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Inspect
 from orchestrator.model.agents import Role
+from orchestrator.pm.plan.families import caps_of, rules_of
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -56,13 +57,19 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
     or merged needs its slot again at once, and would wait behind what was begun in between.
     """
     steps, live, looks = state.steps, state.live_runs, _looks(state)
-    runs_at_once = min(runs_at_once, state.brief.config.parallel or runs_at_once)
+    caps, rules = caps_of(state.brief), rules_of(state.brief)
+    runs_at_once = min(runs_at_once, caps.all or runs_at_once)
     left = steps.pending & steps.ready
     if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
     for run in live:
         step = steps[run.step]
         left &= ~(steps.mark(step.id) | steps.of_tree(step.kind, step.workspace))
+        if rules.one_run_per_agent:
+            left &= ~steps.of_agent(step.agent)
+    for group, most in caps.groups:
+        if sum(steps[run.step].group == group for run in live) >= most:
+            left &= ~steps.of_group(group)
     for step in looks:
         left &= ~steps.of_tree(step.kind, step.workspace)
     if sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way) >= runs_at_once:

@@ -36,7 +36,7 @@ def conflicted(draft: Draft, step: str, text: str) -> None:
     )
     why = f"does not fit to what was merged meanwhile: {first_line(text)}"
     reopen(draft, step, why, carries=True)
-    if conflicts > draft.limits.max_conflicts:
+    if conflicts > draft.limits_of(step).max_conflicts:
         question = f"'{here.title}' could not be merged {conflicts} times; the last time: {text}"
         block(draft, step, question, with_replan(draft, step))
 

@@ -20,7 +20,7 @@ def judge_again(draft: Draft, step: str, why: str, *, clean: bool = False) -> bo
     It continues its conversation in its tree; with `clean` a new one begins in a tree at the tip of the branch.
     """
     here = draft.step(step)
-    if here.tally.rejudged >= draft.limits.max_repeated_judgements:
+    if here.tally.rejudged >= draft.limits_of(step).max_repeated_judgements:
         return False
     draft.change(StepTallied(step, replace(here.tally, rejudged=here.tally.rejudged + 1)))
     feed(draft, step, why)

@@ -99,7 +99,7 @@ def _full(draft: Draft, run: Run, message: str) -> None:
     """Hand over to a new conversation, whose memory is the reports and the files that were written."""
     times = draft.step(run.step).tally.contexts + 1
     draft.change(StepTallied(run.step, replace(draft.step(run.step).tally, contexts=times)), RunSpent(run.id))
-    if times > draft.limits.max_context_overflows:
+    if times > draft.limits_of(run.step).max_context_overflows:
         title = draft.step(run.step).title
         block(draft, run.step, f"{run.agent} filled its context {times} times on '{title}': {message}")
         return

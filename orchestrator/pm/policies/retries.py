@@ -82,7 +82,7 @@ def written_again(draft: Draft, step: str, reasons: str) -> bool:
     First the same conversation is asked, `limits.max_report_requests` times; then a new one.
     """
     here = draft.step(step)
-    if here.tally.asks < draft.limits.max_report_requests:
+    if here.tally.asks < draft.limits_of(step).max_report_requests:
         _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
         feed(
             draft,
@@ -102,9 +102,9 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
     keeps none starts afresh with each run anyway. The new one is shown what is in the tree and how the last run ended.
     """
     here, run = draft.step(step), draft.state.runs.last_at_work_on(step)
-    if here.tally.fresh >= draft.limits.max_fresh_starts or run is None or not run.session:
+    if here.tally.fresh >= draft.limits_of(step).max_fresh_starts or run is None or not run.session:
         return False
-    silences = min(here.tally.silences, max(draft.limits.max_inactive_runs - 1, 0))
+    silences = min(here.tally.silences, max(draft.limits_of(step).max_inactive_runs - 1, 0))
     tally = replace(here.tally, fresh=here.tally.fresh + 1, asks=0, crashes=0, stalls=0, silences=silences)
     draft.change(StepTallied(step, tally), RunSpent(run.id))
     feed(
@@ -148,13 +148,13 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
     here, blockers = draft.step(step), report.blockers.strip()
     times = times_asked(here.blockers, blockers)
     draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
-    if times >= draft.limits.max_repeated_questions:
+    if times >= draft.limits_of(step).max_repeated_questions:
         _ask_about_loop(draft, step, times)
         return
     gap, tried = report.skill_gaps.strip(), report.completed.strip()
     if gap:
         draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
-    if here.tally.blocks >= draft.limits.max_blocks:
+    if here.tally.blocks >= draft.limits_of(step).max_blocks:
         text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
         if gap:
             text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
@@ -199,10 +199,11 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
     here = draft.step(step)
     _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
     feed(draft, step, f"Rejected by {by}: {feedback}")
-    if here.tally.rejections + 1 < draft.limits.max_rejections:
+    most = draft.limits_of(step).max_rejections
+    if here.tally.rejections + 1 < most:
         reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
-    why = f"rejected {draft.limits.max_rejections} times{since_answer(draft, step)}, last: {first_line(feedback)}"
+    why = f"rejected {most} times{since_answer(draft, step)}, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)
 
 
@@ -235,7 +236,7 @@ def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> No
     """
     here = draft.step(step)
     crashes = here.tally.crashes + 1
-    if crashes <= draft.limits.max_crashes:
+    if crashes <= draft.limits_of(step).max_crashes:
         _count(draft, step, replace(here.tally, crashes=crashes))
         _again(draft, step, _with_last_line(here, how), crashes, keep_tree=keep_tree)
     elif is_consultation(here):
@@ -274,10 +275,10 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: b
     what = "lost its terminal" if began else "could not be launched"
     losses = here.tally.losses + 1
     _count(draft, step, replace(here.tally, losses=losses))
-    if losses > draft.limits.max_losses and is_consultation(here):
+    if losses > draft.limits_of(step).max_losses and is_consultation(here):
         fail(draft, step, f"{here.agent} {what} {losses} times; the last time: {how}")
         return
-    if losses > draft.limits.max_losses:
+    if losses > draft.limits_of(step).max_losses:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how))
         ask(draft, step, f"{here.agent} {what} {losses} times on '{here.title}'; the last time: {how}")
         return
@@ -292,7 +293,7 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
     here = draft.step(run.step)
     launches = here.tally.launches + 1
     _count(draft, run.step, replace(here.tally, launches=launches))
-    if launches < draft.limits.max_failed_launches:
+    if launches < draft.limits_of(run.step).max_failed_launches:
         _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
         return
     text = (
@@ -315,7 +316,7 @@ def silent(draft: Draft, step: str, how: str) -> None:
     silences = here.tally.silences + 1
     _count(draft, step, replace(here.tally, silences=silences))
     feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
-    if silences < draft.limits.max_inactive_runs:
+    if silences < draft.limits_of(step).max_inactive_runs:
         _again(draft, step, how, 1, keep_tree=True)
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):
         text = f"{here.agent} {how}, {silences} times on '{here.title}'"
@@ -331,7 +332,7 @@ def stalled(draft: Draft, run: Run, how: str) -> None:
     here = draft.step(run.step)
     worked = run.novel_at - run.since >= draft.limits.inactivity_timeout
     stalls = 1 if worked else here.tally.stalls + 1
-    if stalls <= draft.limits.max_stalls:
+    if stalls <= draft.limits_of(run.step).max_stalls:
         _count(draft, run.step, replace(here.tally, stalls=stalls))
         _again(draft, run.step, how, stalls, keep_tree=True)
     elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):

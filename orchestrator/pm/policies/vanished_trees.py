@@ -39,7 +39,7 @@ def begin_again(draft: Draft, step: str, how: str) -> None:
     here = draft.step(step)
     losses = here.tally.losses + 1
     draft.change(StepTallied(step, replace(here.tally, losses=losses)))
-    if losses > draft.limits.max_losses:
+    if losses > draft.limits_of(step).max_losses:
         draft.change(StepMoved(step, StepState.FAILED, draft.at, how, anew=True))
         ask(
             draft,

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from orchestrator.formats.timestamps import stamped
+from orchestrator.model.limits import Limits, bounded
 from orchestrator.pm.state.changes import ActionClosed, Change, Noticed
 from orchestrator.pm.state.fold import fold, with_action
 from orchestrator.pm.state.order_names import order_name
@@ -14,7 +15,6 @@ from orchestrator.pm.state.task_state import PMState
 
 if TYPE_CHECKING:
     from orchestrator.model.actions import Action
-    from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
 
@@ -104,6 +104,11 @@ class Draft:
     def step(self, step: str) -> Step:
         """Return a step as it now stands."""
         return self.state.steps[step]
+
+    def limits_of(self, step: str) -> Limits:
+        """Return the limits that hold for a step: its own bounds, and for the rest those of the settings."""
+        own = self.step(step).bounds
+        return bounded(self.limits, own) if own else self.limits
 
     def runs_of(self, step: str) -> list[Run]:
         """Return the live runs of a step."""

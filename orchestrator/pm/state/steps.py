@@ -133,6 +133,10 @@ class Steps(PersistentMap[str, Step]):
                 found |= self._groups.get(("claim", wider), 0)
         return found
 
+    def of_group(self, group: str) -> Marks:
+        """Return the steps of a group of the plan."""
+        return self._groups.get(("group", group), 0)
+
     def judges_of(self, step: str) -> Marks:
         """Return the steps that judge a step."""
         return self._groups.get(("judges", step), 0)
@@ -300,6 +304,7 @@ def _wires(step: Step) -> tuple[object, ...]:
         step.kind,
         step.workspace,
         step.claims,
+        step.group,
     )
 
 
@@ -308,6 +313,8 @@ def _groups_of(step: Step) -> Iterator[Group]:
     yield from (("after", before) for before in step.after)
     yield from ((name, of) for name, of in (("judges", step.judges), ("subtask", step.subtask)) if of)
     yield "agent", step.agent
+    if step.group:
+        yield "group", step.group
     yield "tree", f"{step.kind}:{step.workspace}"
     for claim in step.claims:
         yield "claim", claim

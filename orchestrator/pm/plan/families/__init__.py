@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from orchestrator.model.registry import Registry
 from orchestrator.model.task import DELIVERY
 from orchestrator.pm.plan.families import delivery
+from orchestrator.pm.plan.families.rules import DEFAULTS, FamilyRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +25,9 @@ class Family(Protocol):
     The engine recognises the steps of a family by their gates, never by their names. A step with `Gate.SUBTASKS` plans,
     and is asked again when more must be planned. One with `Gate.CRITERIA` judges the whole task, and waits for every
     review that is added later.
+
+    A family may also provide `RULES`, a `FamilyRules`; `caps(brief)`, how many runs may be open at once in the whole
+    task and in each group of its steps; and `cast(brief, agents)`, the definitions under which its agents run.
     """
 
     def agents(self, brief: Brief) -> tuple[str, ...]:
@@ -45,6 +50,34 @@ class Family(Protocol):
 
 
 FAMILIES: Final = Registry[Family]("plan family", {DELIVERY: lambda: delivery})
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many runs a plan wants at once: in all (0: as many as the settings allow), and by group of steps."""
+
+    all: int = 0
+    groups: tuple[tuple[str, int], ...] = ()
+
+
+def rules_of(brief: Brief) -> FamilyRules:
+    """Return how the engine treats a task, by its family."""
+    rules: FamilyRules = getattr(family_of(brief), "RULES", DEFAULTS)
+    return rules
+
+
+def caps_of(brief: Brief) -> Caps:
+    """Return how many runs a task wants at once: its plan's caps, or what `parallel:` in task.md says."""
+    caps = getattr(family_of(brief), "caps", None)
+    planned: Caps = caps(brief) if caps is not None else Caps()
+    wanted = [most for most in (planned.all, brief.config.parallel) if most]
+    return Caps(min(wanted, default=0), planned.groups)
+
+
+def cast_of(brief: Brief, agents: Mapping[str, Agent]) -> dict[str, Agent]:
+    """Return the definitions under which the agents of a task run."""
+    cast = getattr(family_of(brief), "cast", None)
+    return dict(agents) | (cast(brief, agents) if cast is not None else {})
 
 
 def family_of(brief: Brief) -> Family:

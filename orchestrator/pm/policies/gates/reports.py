@@ -59,7 +59,7 @@ class SubtasksGate(GateKind):
     def _edited(self, draft: Draft, step: str, report: Report) -> str:
         subtasks = report.subtasks
         if subtasks is None:
-            if draft.step(step).tally.asks < draft.limits.max_report_requests:
+            if draft.step(step).tally.asks < draft.limits_of(step).max_report_requests:
                 return "the section `## Subtasks` is missing"
             subtasks = (Subtask(id="all", text=draft.state.brief.goal),)
         return edit_plan(draft, subtasks)
