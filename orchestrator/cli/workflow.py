@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = """task workflow new add_users
   task workflow check add_users
-  task workflow show add_users --format mermaid"""
+  task workflow show add_users --format mermaid
+  task workflow approve add_users
+  task start add_users"""
 HOW = """\
 A workflow is a plan of agents that need each other's work, each judged by a
 verifier. It is a folder of plain files, tasks/NAME/orchestration/: the plan
@@ -19,7 +21,8 @@ what was agreed on, and the instructions of each agent. Begin with `new`, edit
 the files, `check` them until nothing is missing, then `approve` them.
 
 An approval signs the plan, the instructions and the definitions of its
-agents. When one of them changes, it is void, and `check` says so.\
+agents. When one of them changes, it is void, and `check` says so. `task start`
+carries out what is approved (`family: workflow` in task.md), and nothing else.\
 """
 FORMATS = ("text", "mermaid", "dot")
 _READ_ONLY = frozenset({"check", "show"})

@@ -139,6 +139,7 @@ def approve(options: Namespace) -> int:
         _print(row)
     print(text_graph(design.plan, statuses_of(design.plan, design.status)), end="")
     print(f"approved by {harmless(approval.by)}: {approval.hash[:16]}")
+    print(f"to carry it out: {typed('task', 'start', design.name)}")
     return Exit.DONE
 
 

@@ -10,6 +10,7 @@ from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.ingest.handoff_files import history
 from orchestrator.daemon.ingest.task_folder import links_of
+from orchestrator.daemon.ingest.workflow_plan import check_workflow, with_workflow
 from orchestrator.extensions import missing_for
 from orchestrator.formats.location import read_location
 from orchestrator.formats.task_file import read_brief
@@ -18,7 +19,7 @@ from orchestrator.model.facts import TaskStarted
 from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.permissions import policy_for
-from orchestrator.pm.plan.families import family_of
+from orchestrator.pm.plan.families import cast_of, family_of
 from orchestrator.pm.plan.pools import placed, standings
 from orchestrator.runtimes.registry import denied_in_vain, runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents
@@ -70,6 +71,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         )
     if missing := missing_for(brief):
         raise Refused(f"task.md: {missing}")
+    brief = with_workflow(files, folder, brief, task.engine.state.brief.workflow)
     brief, chosen = _placed(context, task, brief, asked, states)
     found = roster(context, root, brief)
     for warning in found.warnings:
@@ -79,6 +81,9 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
         _denies_in_vain(context, brief, found.agents[agent])
+    if brief.workflow is not None and not task.begun:
+        check_workflow(files, folder, asked.name, brief, _as_written(context, root, brief))
+    agents = cast_of(brief, found.agents)
     skills = skills_of(context, root)
     for warning in _of_skills(skills, brief):
         task.engine.say(warning)
@@ -94,7 +99,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         name=asked.name,
         project=str(root),
         brief=brief,
-        agents=found.agents,
+        agents=agents,
         base=base,
         skills=skills.found,
         chosen=chosen,
@@ -104,6 +109,14 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         links=None if task.begun else links_of(files, folder),
         found=seen.tip if seen is not None and seen.count else "",
     )
+
+
+def _as_written(context: Context, root: Path, brief: Brief) -> dict[str, Agent]:
+    """Return the definitions of a task, whatever they stand for on this machine: an approval signs them like that."""
+    settings, template = context.adapters.settings, template_of(context, brief)
+    return find_agents(
+        root, template, brief.config, shipped("agents"), python="{python}", defined=settings.runtimes
+    ).agents
 
 
 def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:

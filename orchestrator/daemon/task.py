@@ -21,6 +21,7 @@ from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
+from orchestrator.daemon.ingest.turn_ends import turn_end
 from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from orchestrator.daemon.boxes.transfer_status import TransferStatus
     from orchestrator.daemon.ingest.handoffs import Done
     from orchestrator.model.facts import Fact
-    from orchestrator.model.run import Run
+    from orchestrator.model.run import Exit, Run
     from orchestrator.pm.state.draft import Decision
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.boxes import Belief, RemoteTask
@@ -120,6 +121,7 @@ class Task:
             self.engine,
             self.see_reports,
             self._saving,
+            self.see_turn_end,
         )
 
     @property
@@ -272,6 +274,19 @@ class Task:
             except IllegalMove:  # one report must not hold up the others
                 log.exception("task %s: a rule erred on %s; nothing was changed", self.id, fact)
 
+    def see_turn_end(self, run: str, words: str, how: Exit | None = None) -> None:
+        """Read what an agent of a workflow left when its turn ended, or its process, which ended like that."""
+        adapters, at = self.context.adapters, self.context.clock.now()
+        limits = adapters.settings.limits
+        try:
+            fact = turn_end(
+                adapters.files, self.where.task, self.engine.state, run, at, limits, self._keep, words, how
+            )
+            if fact is not None:
+                self.feed(fact)
+        except IllegalMove:
+            log.exception("task %s: a rule erred on the turn of %s; nothing was changed", self.id, run)
+
     def see_folder(self, *, closely: bool = False) -> None:
         """Repair the task's folder in its project as far as possible, and report what cannot be repaired.
 
@@ -341,6 +356,7 @@ class Task:
                 self.doing.gone(run)
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
                 self.see_reports(done={known.instance: how})
+                self.see_turn_end(run, "\n".join(fact.lines), fact.exit)
             self.feed(fact)
 
     def keep(self) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.model.turn_end import TurnEnd  # at run time only the journal's codec needs it
 
 
 class ReportStatus(StrEnum):
@@ -20,6 +24,9 @@ class Verdict(StrEnum):
 
     APPROVED = "APPROVED"  # the work is good as it is
     REJECTED = "REJECTED"  # the work goes back, with this report as the feedback
+    PROCEED = "PROCEED"  # of a proof of concept: what it tried holds
+    ADAPT = "ADAPT"  # of a proof of concept: it holds, if the plan is changed
+    ASK = "ASK"  # of a proof of concept: a person decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class Report:
     """What an agent handed in. Only the enum fields and the validated lists steer; prose is data (law 7).
 
     `subtasks` and `criteria` are None where the section is missing, and empty where it says `None`. `unchanged` is the
-    reason that a report gives for handing in no change.
+    reason that a report gives for handing in no change. `turn` is what the daemon made the report from, where agents
+    hand in by their files.
     """
 
     status: ReportStatus
@@ -73,6 +81,7 @@ class Report:
     criteria: tuple[CriterionMark, ...] | None = None
     unchanged: str = ""
     others: tuple[tuple[str, str], ...] = ()
+    turn: TurnEnd | None = None
 
     def section(self, title: str) -> str:
         """Return the text of a further section, which a gate of the step reads; empty if the report has none."""

@@ -180,9 +180,13 @@ class Limits:
     """Time at work that a task may use whose `limits:` in task.md says nothing of it. `none`: no limit."""
 
 
-@lru_cache(256)
 def bounded(limits: Limits, bounds: tuple[tuple[str, int], ...]) -> Limits:
     """Return limits with some replaced by bounds of one step. A name that no limit has any more is passed over."""
+    return _bounded(limits, bounds) if bounds else limits
+
+
+@lru_cache(256)
+def _bounded(limits: Limits, bounds: tuple[tuple[str, int], ...]) -> Limits:
     known = {each.name for each in fields(Limits)}
     own = {name: most for name, most in bounds if name in known}
-    return replace(limits, **own) if own else limits  # type: ignore[arg-type]  (counts, by the names that hold counts)
+    return replace(limits, **own)

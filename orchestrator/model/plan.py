@@ -38,6 +38,11 @@ class Gate(StrEnum):
     MERGED = "merged"  # the work was brought onto the task's branch, and what came of it was tested
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
+    NOTES = "notes"  # the files that it left say that it is done, and each of its notes is resolved
+    OUTPUTS = "outputs"  # the outputs and the evidence that the plan names exist
+    POC = "poc"  # the proof of concept that it judges holds, or the user wants to go on all the same
+    JOINT = "joint"  # the verdict on the work that it judges was given at a checkpoint
+    CHECKPOINT = "checkpoint"  # each piece of work that it judges together has its verdict
     DECISION = "decision"  # the PM agent has decided at least once
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.budget import Budget
 from orchestrator.model.permission import Permissions
+from orchestrator.model.workspace import WorkspaceKind as WorkspaceKind  # noqa: PLC0414 (most code has it from here)
+
+if TYPE_CHECKING:
+    from orchestrator.model.workflow import WorkflowPlan  # at run time only the journal's codec needs it
 
 DELIVERY: Final = "delivery"
 """The plan family of a task that names none."""
+
+WORKFLOW: Final = "workflow"
+"""The plan family of a task whose agents, with their dependencies and verifiers, were planned ahead."""
 
 MARKDOWN: Final = "markdown"
 """The handoff format of a task that names none."""
@@ -38,14 +45,6 @@ class TaskState(StrEnum):
     COMPLETE = "complete"  # every step passed and every success criterion is met, with evidence
     PARTIAL = "partial"  # it ended or was abandoned, and some of what was asked for is done: see `pm.results`
     FAILED = "failed"  # it ended or was abandoned, and nothing of what was asked for was delivered
-
-
-class WorkspaceKind(StrEnum):
-    """Where a step may write."""
-
-    READ_ONLY = "read_only"  # a look at the tip of the task's branch
-    SHARED = "shared"  # the user's own tree; only where the task says so
-    WORKTREE = "worktree"  # a tree of its own on a branch of the task
 
 
 class AfterRejections(StrEnum):
@@ -192,10 +191,14 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A task.md as read. `unfilled` is true while it is still the blank template."""
+    """A task.md as read, with the workflow that its plan family reads beside it, if any.
+
+    `unfilled` is true while it is still the blank template.
+    """
 
     title: str
     goal: str
     criteria: tuple[str, ...]
     config: Config = field(default_factory=Config)
     unfilled: bool = False
+    workflow: WorkflowPlan | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.model.task import WorkspaceKind
+from orchestrator.model.workspace import WorkspaceKind
 
 TASK_ID: Final = re.compile(r"(?P<slug>[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?)_(?P<epoch>[1-9][0-9]{8,10})")
 """`{slug}_{unix_epoch_timestamp}` (WF, Field Specifications), as `create_user_table_1727539200`."""

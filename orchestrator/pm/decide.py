@@ -30,6 +30,7 @@ from orchestrator.pm.policies.inactivity import looked, nudged
 from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import tell_news
 from orchestrator.pm.policies.orphan_processes import run_left
+from orchestrator.pm.policies.planned_criteria import mark_as_planned
 from orchestrator.pm.policies.stalls import activity_seen
 from orchestrator.pm.policies.vanished_trees import tree_vanished
 from orchestrator.pm.state.changes import HandoffSeen, ZoneSet
@@ -55,6 +56,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     note_news(draft, fact)
     see_budget(draft)
     merge_next(draft)
+    mark_as_planned(draft)
     advance(draft)
     tell_news(draft, state, fact)
     return draft.decided()

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from orchestrator.model.agents import Role
-from orchestrator.model.task import DELIVERY, Approval, Config, WorkspaceKind
+from dataclasses import replace
+
+from orchestrator.model.agents import Agent, Role
+from orchestrator.model.handoff import Report
+from orchestrator.model.plan import Gate, Step
+from orchestrator.model.task import DELIVERY, WORKFLOW, Approval, Brief, Config, WorkspaceKind
+from orchestrator.model.turn_end import TurnEnd
+from orchestrator.model.workflow import CriterionPlan
 from orchestrator.pm.plan.families import FAMILIES
 from orchestrator.testing.contracts.families import FamilyContract
+from tests.unit.pm.workflows import doer, plan_of
 
 
 class TestDelivery(FamilyContract):
@@ -25,5 +32,28 @@ class TestDeliveryInTheUsersTree(FamilyContract):
     config = Config(workspace=WorkspaceKind.SHARED)
 
 
+class TestWorkflow(FamilyContract):
+    """Its steps come from a plan, and its agents hand in by their files: a turn end comes with each report."""
+
+    name = WORKFLOW
+
+    def brief(self) -> Brief:
+        """Return a task with a plan of two agents and their verifier, each of its own definition."""
+        first, second, judge = plan_of(doer("a", persona="a"), doer("b", "a", persona="b")).agents
+        plan = plan_of(first, second, replace(judge, persona="judge"))
+        plan = replace(plan, criteria=(CriterionPlan("It works", ("a.e1", "b.e1")),))
+        return replace(super().brief(), workflow=plan)
+
+    def add_to(self, step: Step, report: Report) -> Report:
+        """Return a report as the daemon makes it from the files of an agent that is ready."""
+        return replace(report, turn=TurnEnd(outputs=(("run.log", "hash"),), version="v1"))
+
+    def test_loose_steps_change_nothing(self) -> None:
+        """An order beside the plan looks around: what is to be merged belongs into the plan."""
+        agent = Agent("dev", Role.DEV)
+        steps = self.family().loose_steps(self.brief(), agent, 1, "Mend it")
+        assert not any(Gate.COMMIT in step.gates for step in steps)
+
+
 def test_each_family_that_ships_is_held_to_the_suite() -> None:
-    assert {TestDelivery.name} == set(FAMILIES) - set(FAMILIES.added)
+    assert {TestDelivery.name, TestWorkflow.name} == set(FAMILIES) - set(FAMILIES.added)

@@ -17,6 +17,7 @@ from orchestrator import layout
 from orchestrator.daemon.actions.finish import bring_judged
 from orchestrator.daemon.actions.inspect import look_ahead, look_before
 from orchestrator.daemon.actions.launch_times import LaunchTimes
+from orchestrator.daemon.actions.workflow_launch import prepare_agent
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
@@ -35,6 +36,7 @@ from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
 from orchestrator.formats.text import local_time
+from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
@@ -43,6 +45,7 @@ from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.plan.tree_lives import begins_work, makes_ready
 from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.gates import sections_for
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.ports.workspaces import TreeLost
@@ -238,6 +241,8 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     order_file = layout.run_order(folder)
     if aside := make_run_folders(adapters.files, where.task, state, run):
         log.warning("task %s: %s", state.id, aside)
+    if run.purpose is Purpose.WORK:
+        prepare_agent(adapters.files, where, state, step, run.opened_at)
     assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
@@ -356,6 +361,9 @@ def _publish_order(
             definition=agent.prompt,
         )
         return _kept(adapters, where, run, text)
+    if hands_in_by_files(state.steps[run.step]):
+        text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
+        return _kept(adapters, where, run, text)
     text = preamble(
         agent=run.instance,
         role=agent.role,
@@ -378,6 +386,33 @@ def _publish_order(
         handoff_format=state.brief.config.handoffs,
     )
     return _kept(adapters, where, run, text)
+
+
+def _workflow_order(
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    order: str,
+    workspace: Path,
+) -> WorkflowOrder:
+    plan, step = state.brief.workflow, state.steps[run.step]
+    planned = {each.id: each for each in plan.agents} if plan else {}
+    return WorkflowOrder(
+        agent=planned[run.agent],
+        subjects=[planned[each] for each in subjects_of(state, step)],
+        joint=step.done_when if Gate.CHECKPOINT in step.gates else "",
+        needs=planned[run.agent].needs,
+        task=state.name,
+        at=state.orders[run.order].at,
+        cwd=str(workspace),
+        folder=str(layout.orchestration(where.task)),
+        scratchpad=str(layout.scratchpad(where.task, run.instance)),
+        order=order,
+        definition=agent.prompt,
+        earlier=_earlier_work(adapters, state, run, where),
+    )
 
 
 def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:

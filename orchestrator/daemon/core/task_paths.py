@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.model.host_names import HERE
+from orchestrator.model.plan import Gate
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.plan.work_location import location_of
@@ -164,4 +165,5 @@ def artifacts_of(state: PMState, run: Run, task: Path) -> Path:
 
 def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
-    return (layout.handoffs(task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))
+    own = (layout.handoffs(task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))
+    return (*own, layout.orchestration(task)) if Gate.NOTES in state.steps[run.step].gates else own

@@ -50,7 +50,8 @@ class AgentFeed:
     """The agent programs of one task.
 
     `see_reports` handles new files in `handoffs/`: one name, or all, of which some writers have finished. `saving`
-    returns the file that an instance had under a temporary name there at the last scan.
+    returns the file that an instance had under a temporary name there at the last scan. `see_turn_end` reads what a run
+    left that hands in by its files; it gets the run's last words.
     """
 
     context: Context
@@ -58,6 +59,7 @@ class AgentFeed:
     engine: Engine
     see_reports: Callable[[str, Done], None]
     saving: Callable[[str], str]
+    see_turn_end: Callable[[str, str], None] = lambda _run, _words: None
     _events: EventIngest = field(init=False)
     _meters: UsageMeters = field(init=False)
     _prices: tuple[Price, ...] = field(init=False)
@@ -131,6 +133,8 @@ class AgentFeed:
             fact = replace(fact, saving=self.saving(instance))
             if not fact.saving:
                 self._hand_in(fact.run, text, where)
+            if not fact.event.background:
+                self.see_turn_end(fact.run, text)
         if fact.event.kind in {EventKind.ENDED, EventKind.FAILED}:
             self._feed_usage(fact.run, self._reported_usage(fact) or self._used_by(fact.run))
         try:

@@ -9,17 +9,25 @@ from typing import Annotated, Any, Final, get_type_hints
 
 from pydantic import Field, TypeAdapter
 
+from orchestrator.model import handoff, task
 from orchestrator.model.actions import Action
 from orchestrator.model.facts import Fact
 from orchestrator.model.plan import Step
 from orchestrator.model.question import Question
 from orchestrator.model.run import Run
+from orchestrator.model.turn_end import TurnEnd
+from orchestrator.model.workflow import WorkflowPlan
 from orchestrator.pm.state.changes import Change
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
+
+# Pydantic looks the names of a field's type up in the module of its class. These are not imported there at run time:
+# each command that reads a task.md would pay for the classes of workflows.
+vars(task)["WorkflowPlan"] = WorkflowPlan
+vars(handoff)["TurnEnd"] = TurnEnd
 
 _TAGGED: Final = Field(discriminator="kind")
 _FACT: Final[TypeAdapter[Fact]] = TypeAdapter(Annotated[Fact, _TAGGED])

@@ -17,9 +17,11 @@ from threading import Lock
 from typing import Final
 
 from orchestrator.daemon.core.worker_pool import Executor
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.state_files import FEW, NOTHING, Shown, Unjournaled, write_pm_state
+from orchestrator.daemon.projections.workflow_files import WorkflowFiles
 from orchestrator.model.actions import Rebase
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
@@ -79,6 +81,7 @@ class ProjectionWriter:
     _writing: Lock = field(default_factory=Lock)
     _queued: bool = False
     _shown: Shown = field(init=False)
+    _workflow: WorkflowFiles = field(init=False)
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
@@ -88,6 +91,7 @@ class ProjectionWriter:
     def __post_init__(self) -> None:
         """Begin without knowing what was written before."""
         self._shown = Shown(self.files, self.home, self.limits)
+        self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
 
     def tell(
         self,
@@ -162,6 +166,7 @@ class ProjectionWriter:
             self._outcome = outcome_of(state, self._looked)
         if news.state is not None or self._outcome != shown or (documents and news.rescan):
             self._shown.write(news.state or state, last_checkin, at, self._outcome, unjournaled)
+            self._workflow.show(news.state or state, at)
             news.state = None
         if documents:
             self._write_documents(news, state, last_checkin, at)

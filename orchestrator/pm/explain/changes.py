@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 QUIET: Final = frozenset(
     {
         "action_closed",
+        "agent_recorded",
         "consultation_begun",
         "budget_warned",
         "handoff_seen",

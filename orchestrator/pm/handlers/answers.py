@@ -33,6 +33,7 @@ from orchestrator.pm.policies.completion import approve, go_through, pass_step, 
 from orchestrator.pm.policies.consultation_end import fail
 from orchestrator.pm.policies.evidence import accepted_by_user
 from orchestrator.pm.policies.reopen import feed, may_replan, reopen, replan, set_aside
+from orchestrator.pm.policies.turn_ends import resolve_notes
 from orchestrator.pm.state.changes import (
     CriteriaMarked,
     QuestionAnswered,
@@ -125,6 +126,8 @@ def _carry_out(draft: Draft, question: Question) -> None:
 def _go_on(draft: Draft, question: Question, *, anew: bool) -> None:
     """Continue a step with the answer as feedback: in the same tree and conversation, unless it is to begin anew."""
     step, text = question.step, question.answer
+    if question.kind is QuestionKind.APPROVAL:  # of a judge's word: it is the work that is done again
+        step = draft.step(step).judges or step
     if question.by != USER:
         said = f"Nobody answered {question.id} in time; {question.by} says what to do then: {text}"
     elif question.kind is QuestionKind.APPROVAL:
@@ -132,6 +135,7 @@ def _go_on(draft: Draft, question: Question, *, anew: bool) -> None:
     else:
         said = f"The user answered {question.id}: {text}"
     feed(draft, step, said)
+    resolve_notes(draft, step, text)
     reopen(draft, step, f"goes on {because(question)}", carries=not anew)
     draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))
 

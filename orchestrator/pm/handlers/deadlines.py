@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from orchestrator.model.limits import bounded
 from orchestrator.model.run import Ending, Life, Purpose, Quiet, Run
 from orchestrator.pm.handlers import boxes, stuck_termination
 from orchestrator.pm.handlers.answers import take_default
@@ -104,7 +105,7 @@ def _see_run(draft: Draft, run: Run) -> Ending | None:
         watch(draft, run, for_model=True)
     elif why is not Ending.SILENT:
         end_run(draft, run, why)
-    elif draft.at >= run.since + draft.limits.max_run_time:
+    elif draft.at >= run.since + draft.limits_of(run.step).max_run_time:
         end_run(draft, run, Ending.OVERDUE)
     else:
         watch(draft, run)
@@ -141,7 +142,7 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     if run.life is Life.STARTING:
         # It may wait for a lease that another run holds, which has this bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE
-    overdue = run.since + limits.max_run_time
+    overdue = run.since + bounded(limits, state.steps[run.step].bounds).max_run_time
     unheard = run.receipts and run.delivery is None
     patience = (
         min(limits.receipt_timeout, limits.inactivity_timeout) if unheard else limits.inactivity_timeout

@@ -16,6 +16,7 @@ from orchestrator.pm.policies.gates import judge_report, take_report
 from orchestrator.pm.policies.gates.kind import begin_checking
 from orchestrator.pm.policies.inactivity import progressed
 from orchestrator.pm.policies.retries import ask_again, blocked, reject
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, record_turn
 from orchestrator.pm.state.changes import HandoffSeen
 from orchestrator.pm.state.run_changes import RunReported
 from orchestrator.pm.state.step_changes import StepAdded, StepReported
@@ -42,7 +43,7 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
         draft.notice(f"{fact.name} was ignored: {run}")
         return
     progressed(draft, run, fact.at)
-    if fact.report is not None and fact.report.status is ReportStatus.IN_PROGRESS:
+    if not _hands_in(draft.step(run.step), fact):
         return
     close_order(draft, run)
     draft.change(RunReported(run.id, fact.at))
@@ -57,6 +58,14 @@ def report_landed(draft: Draft, fact: ReportLanded) -> None:
         ask_again(draft, run.step, _lacking(fact, run))
     else:
         _take(draft, run, fact.name, fact.report)
+
+
+def _hands_in(step: Step, fact: ReportLanded) -> bool:
+    """Return whether a report is more than a sign of progress. Where files are handed in, only the daemon's own is."""
+    turn = fact.report.turn if fact.report is not None else None
+    if hands_in_by_files(step):
+        return turn is not None
+    return fact.report is None or fact.report.status is not ReportStatus.IN_PROGRESS
 
 
 def _lacking(fact: ReportLanded, run: Run) -> str:
@@ -131,6 +140,7 @@ def _is_of_attempt(before: Run, run: Run) -> bool:
 def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
     unchanged = " ".join(report.unchanged.split())[:REASON_KEPT]
     draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED], unchanged))
+    record_turn(draft, run.step, report)
     if report.status is ReportStatus.BLOCKED:
         blocked(draft, run.step, report)
         return

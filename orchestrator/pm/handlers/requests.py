@@ -209,7 +209,8 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     if draft.state.state not in ACTIVE:
         return
     _note_config(draft, fact.brief.config)
-    old, new = draft.state.brief, replace(fact.brief, config=draft.state.brief.config)
+    old = draft.state.brief
+    new = replace(fact.brief, config=old.config, workflow=old.workflow)
     if new == old:
         return
     draft.change(BriefTaken(new))

@@ -11,6 +11,7 @@ from orchestrator.model.run import Ending, Purpose, Run
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.asking import withdraw_question
+from orchestrator.pm.plan.checkpoints import await_checkpoints
 from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
 from orchestrator.pm.plan.families import rules_of
 from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
@@ -37,6 +38,7 @@ def advance(draft: Draft) -> None:
     """Start every step that may start, then update the state of the task."""
     if draft.state.state in ACTIVE:
         _drop_hopeless(draft)
+        await_checkpoints(draft)
         if not held(draft.state):
             _start_what_may(draft)
     settle(draft)

@@ -53,18 +53,21 @@ class Floor:
 def floor_of(state: PMState, runs_at_once: int) -> Floor:
     """Return what is free now, with so many runs at once or as many as the task wants.
 
-    As many subtasks are under way as agents may work, but for those that pause: one whose work is only being committed
-    or merged needs its slot again at once, and would wait behind what was begun in between.
+    As many subtasks are under way as agents may work, but for those that pause, unless the family says otherwise: one
+    whose work is only being committed or merged needs its slot again at once, and would wait behind what was begun in
+    between.
     """
     steps, live, looks = state.steps, state.live_runs, _looks(state)
     caps, rules = caps_of(state.brief), rules_of(state.brief)
     runs_at_once = min(runs_at_once, caps.all or runs_at_once)
-    left = steps.pending & steps.ready
+    left = steps.pending & steps.ready & ~steps.joint
     if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
     for run in live:
         step = steps[run.step]
         left &= ~(steps.mark(step.id) | steps.of_tree(step.kind, step.workspace))
+        if rules.keeps_claims and step.claims and not step.settled:
+            left &= ~steps.rivals(step) | steps.of_subtask(step.subtask)
         if rules.one_run_per_agent:
             left &= ~steps.of_agent(step.agent)
     for group, most in caps.groups:
@@ -72,7 +75,8 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
             left &= ~steps.of_group(group)
     for step in looks:
         left &= ~steps.of_tree(step.kind, step.workspace)
-    if sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way) >= runs_at_once:
+    busy = sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way)
+    if rules.finishes_first and busy >= runs_at_once:
         left &= steps.free | _under_way(steps)
     return Floor(steps, left & ~_kept_apart(steps))
 

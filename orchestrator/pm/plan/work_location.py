@@ -58,4 +58,4 @@ def in_tree_of_task(config: Config, step: Step) -> bool:
 
 def is_judge(step: Step) -> bool:
     """Return whether a step's verdict decides about the work of others."""
-    return Gate.VERDICT in step.gates or Gate.CRITERIA in step.gates
+    return bool({Gate.VERDICT, Gate.CRITERIA, Gate.POC} & set(step.gates))

@@ -207,8 +207,10 @@ def _unchanged(draft: Draft, step: str, gate: Gate) -> None:
 
     One that repeatedly claims to be done, and changes nothing, counts as rejected.
     """
-    if draft.step(step).unchanged:
-        draft.notice(f"{step} changed nothing: {draft.step(step).unchanged}")
+    here = draft.step(step)
+    if here.unchanged:
+        if Gate.OUTPUTS not in here.gates:  # what it was to leave is elsewhere, and is there
+            draft.notice(f"{step} changed nothing: {here.unchanged}")
         go_through(draft, step, past=gate)
     elif not written_again(draft, step, _NOTHING_CHANGED):
         rejected_for_good(draft, step, "reported as done without any change, even when asked again")

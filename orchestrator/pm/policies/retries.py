@@ -155,7 +155,7 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
     if gap:
         draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
     if here.tally.blocks >= draft.limits_of(step).max_blocks:
-        text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}"
+        text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}{_rest_of(blockers)}"
         if gap:
             text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
         block(draft, step, text, with_replan(draft, step))

@@ -30,6 +30,14 @@ def above(claim: str) -> Iterator[str]:
         yield claim
 
 
+def overlap(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Return whether two lists of claims have anything in common."""
+    mine, theirs = set(one), set(other)
+    return any(not {claim, *above(claim)}.isdisjoint(theirs) for claim in mine) or any(
+        not {claim, *above(claim)}.isdisjoint(mine) for claim in theirs
+    )
+
+
 def _fixed_part(pattern: str) -> str:
     fixed = []
     for part in pattern.split("/"):

@@ -107,8 +107,7 @@ class Draft:
 
     def limits_of(self, step: str) -> Limits:
         """Return the limits that hold for a step: its own bounds, and for the rest those of the settings."""
-        own = self.step(step).bounds
-        return bounded(self.limits, own) if own else self.limits
+        return bounded(self.limits, self.step(step).bounds)
 
     def runs_of(self, step: str) -> list[Run]:
         """Return the live runs of a step."""

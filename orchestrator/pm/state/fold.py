@@ -27,6 +27,7 @@ from orchestrator.pm.state.step_changes import StepAdded, StepChange, StepOrdere
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.pm.state.transitions import PHASES, TASKS, IllegalMove
+from orchestrator.pm.state.workflow_changes import AgentRecorded
 
 NOTICES_KEPT: Final = 50
 REQUESTS_KEPT: Final = 1000
@@ -116,6 +117,8 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
             return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:], noticed=noticed)
         case c.ActionClosed():
             return replace(state, outbox=_without(state.outbox, change.action))
+        case AgentRecorded():
+            return replace(state, records=_with_entry(state.records, change.agent, change.record))
 
 
 def _fold_task(state: PMState, change: c.TaskChange) -> PMState:

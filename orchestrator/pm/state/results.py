@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
+from orchestrator.model.turn_end import AgentRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.pm.state.task_state import PMState
+
+_NOTHING: Final = AgentRecord()
 
 NAMED: Final = 5
 """How many shortfalls of one kind are named."""
@@ -245,6 +248,8 @@ def _without_work(state: PMState) -> str:
         return f"it is not known whether anything was changed in {unknown}"
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
         return "nothing that was changed was accepted"
+    if any(Gate.OUTPUTS in step.gates and state.records.get(step.agent, _NOTHING).outputs for step in passed):
+        return ""
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
 

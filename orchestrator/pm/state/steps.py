@@ -40,6 +40,7 @@ _OWN: Final = (
     "queued",
     "claiming",
     "baselines",
+    "joint",
 )
 _DERIVED: Final = ("ready", "hopeless", "under_way", "_groups", "_lacks")
 
@@ -56,6 +57,7 @@ class Steps(PersistentMap[str, Step]):
     given_up: it was set aside, and its goal is not reached in another way; `replaced`: it is.
     queued: the work that it judges waits to be merged. claiming: its work may change files that others may not.
     baselines: it is a check that runs before anything is changed.
+    joint: it has no run of its own: its verdict is given at a checkpoint.
     """
 
     __slots__ = (*_OWN, *_DERIVED)
@@ -74,6 +76,7 @@ class Steps(PersistentMap[str, Step]):
     queued: Marks
     claiming: Marks
     baselines: Marks
+    joint: Marks
     ready: Marks
     hopeless: Marks
     under_way: frozenset[str]
@@ -190,7 +193,7 @@ class Steps(PersistentMap[str, Step]):
         copy.free, copy.ready, copy.hopeless = self.free, self.ready, self.hopeless
         copy.passed, copy.given_up, copy.replaced = self.passed, self.given_up, self.replaced
         copy.consultations, copy.queued, copy.claiming = self.consultations, self.queued, self.claiming
-        copy.baselines = self.baselines
+        copy.baselines, copy.joint = self.baselines, self.joint
         copy.under_way, copy._groups, copy._lacks = self.under_way, self._groups, self._lacks
         return copy
 
@@ -286,6 +289,7 @@ def _own(step: Step) -> tuple[bool, ...]:
         bool(step.queued_at),
         bool(step.claims),
         step.only_check,
+        Gate.JOINT in step.gates,
     )
 
 

@@ -16,6 +16,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
+from orchestrator.model.turn_end import AgentRecord
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.runs import Runs
@@ -37,7 +38,7 @@ class PMState:
     `raised` are the limits that the user has changed for this task (None: no such limit), `warned` those that it has
     approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
     `utc_offset` seconds. `links` are the folders in the task's own that were links when it began, each with where it
-    leads; None if that was not recorded.
+    leads; None if that was not recorded. `records` are what agents of a workflow noted and handed in, by their ids.
     """
 
     id: str = ""
@@ -74,6 +75,7 @@ class PMState:
     tip: str = ""
     tended: int = 0
     astray: str = ""
+    records: dict[str, AgentRecord] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:

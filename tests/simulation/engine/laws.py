@@ -20,6 +20,7 @@ from orchestrator.model.actions import (
     TendBranch,
 )
 from orchestrator.model.budget import Measure
+from orchestrator.model.limits import bounded
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Life, Purpose
@@ -175,7 +176,7 @@ def _is_asked_about(state: PMState, step: Step, question: Question) -> bool:
 
 
 def _tally(step: Step, limits: Limits) -> Iterator[Finding]:
-    tally = step.tally
+    tally, limits = step.tally, bounded(limits, step.bounds)
     for what, count, most in (
         ("rejected", tally.rejections, limits.max_rejections),
         ("blocked", tally.blocks, limits.max_blocks),
@@ -223,7 +224,14 @@ def _is_checked(state: PMState, step: Step) -> bool:
         )
         or any(each.step == step.id and each.kind is QuestionKind.APPROVAL for each in state.open_questions)
         or (bool(step.queued_at) and _is_in_turn(state, step))
+        or _has_a_checkpoint(state, step)
     )
+
+
+def _has_a_checkpoint(state: PMState, step: Step) -> bool:
+    """Return whether a step waits for its verdict, and a checkpoint that is not over will give it."""
+    ahead = (each for each in state.steps.values() if Gate.CHECKPOINT in each.gates and not each.settled)
+    return Gate.JOINT in step.gates and not step.approved and any(step.judges in each.after for each in ahead)
 
 
 def _is_in_turn(state: PMState, step: Step) -> bool:

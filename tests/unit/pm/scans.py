@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model.actions import Inspect
-from orchestrator.model.plan import Step, StepState
+from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.readiness import floor_of
@@ -37,7 +37,8 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
     admitted = floor_of(state, limits_runs).admitted
-    limits_runs = min(limits_runs, state.brief.config.parallel or limits_runs)
+    planned = state.brief.workflow.max_parallel if state.brief.workflow else limits_runs
+    limits_runs = min(limits_runs, planned, state.brief.config.parallel or limits_runs)
     assert told(state.steps, admitted) == [
         step.id for step in state.steps.values() if admits(state, step, limits_runs)
     ]
@@ -134,14 +135,28 @@ def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
     worked_on = [state.steps[run.step] for run in live]
     return (
         step.state is StepState.PENDING
+        and Gate.JOINT not in step.gates
         and len(live) + len(looked_over(state)) < runs_at_once
         and step.id not in {each.id for each in worked_on}
         and (step.kind, step.workspace) not in {(each.kind, each.workspace) for each in worked_on}
         and (step.kind, step.workspace) not in looked_over(state)
         and is_ready(state.steps, step)
         and (bool(step.judges) or not is_kept_apart(state.steps, step))
-        and (bool(step.judges) or has_room(state.steps, step, runs_at_once))
+        and (bool(step.judges) or bool(state.brief.workflow) or has_room(state.steps, step, runs_at_once))
+        and is_let_by_workflow(state, step, worked_on)
     )
+
+
+def is_let_by_workflow(state: PMState, step: Step, worked_on: list[Step]) -> bool:
+    """Tell whether the plan of a workflow lets a step run now: one run of an agent at once, and so many of a group."""
+    plan = state.brief.workflow
+    if plan is None:
+        return True
+    most = dict(plan.groups).get(step.group, len(worked_on) + 1)
+    in_group = sum(each.group == step.group for each in worked_on)
+    if any(each.subtask != step.subtask and rivals(step, [each]) for each in worked_on if not each.settled):
+        return False
+    return step.agent not in {each.agent for each in worked_on} and in_group < most
 
 
 def has_room(steps: Steps, step: Step, runs_at_once: int) -> bool:

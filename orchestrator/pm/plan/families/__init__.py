@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from orchestrator.model.registry import Registry
-from orchestrator.model.task import DELIVERY
+from orchestrator.model.task import DELIVERY, WORKFLOW
 from orchestrator.pm.plan.families import delivery
-from orchestrator.pm.plan.families.rules import DEFAULTS, FamilyRules
+from orchestrator.pm.plan.families.rules import DEFAULTS, Caps, FamilyRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,15 +49,12 @@ class Family(Protocol):
         ...
 
 
-FAMILIES: Final = Registry[Family]("plan family", {DELIVERY: lambda: delivery})
+def _workflow() -> Family:
+    """Return the family of workflows. It is imported when it is first asked for: a command needs its name only."""
+    return cast("Family", import_module("orchestrator.pm.plan.families.workflow"))
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How many runs a plan wants at once: in all (0: as many as the settings allow), and by group of steps."""
-
-    all: int = 0
-    groups: tuple[tuple[str, int], ...] = ()
+FAMILIES: Final = Registry[Family]("plan family", {DELIVERY: lambda: delivery, WORKFLOW: _workflow})
 
 
 def rules_of(brief: Brief) -> FamilyRules:
@@ -76,8 +73,8 @@ def caps_of(brief: Brief) -> Caps:
 
 def cast_of(brief: Brief, agents: Mapping[str, Agent]) -> dict[str, Agent]:
     """Return the definitions under which the agents of a task run."""
-    cast = getattr(family_of(brief), "cast", None)
-    return dict(agents) | (cast(brief, agents) if cast is not None else {})
+    own = getattr(family_of(brief), "cast", None)
+    return dict(agents) | (own(brief, agents) if own is not None else {})
 
 
 def family_of(brief: Brief) -> Family:

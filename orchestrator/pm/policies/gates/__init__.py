@@ -58,6 +58,11 @@ GATES: Final = Registry[GateKind](
         Gate.COMMIT: partial(_shipped, "gates.work", "CommitGate"),
         Gate.CHANGED: partial(_shipped, "gates.work", "ChangeGate"),
         Gate.MERGED: partial(_shipped, "gates.work", "MergeGate"),
+        Gate.NOTES: partial(_shipped, "gates.turns", "NotesGate"),
+        Gate.OUTPUTS: partial(_shipped, "gates.turns", "OutputsGate"),
+        Gate.POC: partial(_shipped, "gates.turns", "PocGate"),
+        Gate.JOINT: partial(_shipped, "gates.turns", "JointGate"),
+        Gate.CHECKPOINT: partial(_shipped, "gates.turns", "CheckpointGate"),
         # Handled by the engine itself: the review that a report asked for, and the decision of a PM agent.
         Gate.REVIEWED: GateKind,
         Gate.DECISION: GateKind,

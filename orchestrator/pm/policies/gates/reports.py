@@ -22,7 +22,7 @@ class VerdictGate(GateKind):
     def judge(self, step: Step, report: Report) -> Judgement:
         """Reject the work if the report does; have the report written again if it gives no verdict."""
         del step
-        if report.verdict is None:
+        if report.verdict not in {Verdict.APPROVED, Verdict.REJECTED}:
             return Judgement(again="the line `**Verdict:** APPROVED` or `**Verdict:** REJECTED` is missing")
         return Judgement(rejected=_reason(report)) if report.verdict is Verdict.REJECTED else PASSES
 

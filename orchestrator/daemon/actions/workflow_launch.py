@@ -1,0 +1,86 @@
+"""What a run of a workflow's agent finds in its files: its folders, its notes with their answers, a clean slate."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from orchestrator import layout
+from orchestrator.daemon.core.session_archive import archive_sessions
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
+from orchestrator.formats.workflow.session import read_session, render_session
+from orchestrator.model.errors import BadFile
+from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow import DECISION_FILE, OUTPUT_FOLDER, RESULTS_FILE, SESSION_FILE
+from orchestrator.model.workflow_records import ArchivalOperation
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.daemon.core.task_paths import TaskPaths
+    from orchestrator.model.plan import Step
+    from orchestrator.model.workflow import WorkflowAgent
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Files
+
+
+log = logging.getLogger(__name__)
+
+
+def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at: float) -> None:
+    """Make an agent's files ready for a run. Repeatable until the run lives.
+
+    A session of another task is put away under its archive's name. An older results file is put away before its
+    verifier judges again: what lies there when its turn ends is new. What it builds on is put back to
+    what was verified.
+
+    Raises:
+        Unreadable: a folder of the workflow is a link.
+        OSError: the disk cannot do it now.
+
+    """
+    plan = state.brief.workflow
+    if plan is None or not hands_in_by_files(step):
+        return
+    folder = WorkflowFolder(files, where.task)
+    agent = next(each for each in plan.agents if each.id == step.agent)
+    for part in ("completion_drive", OUTPUT_FOLDER):
+        folder.make(f"agents/{agent.id}/{part}")
+    _put_session(folder, state, agent, at)
+    for need in agent.needs:
+        _restore(folder, state, need, layout.task_reports(where.home))
+    judged = subjects_of(state, step)
+    for subject in judged:
+        folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/verifications/{subject}.json")
+        folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/verifications/{subject}-decision.json")
+    folder.publish(state, own=judged or (agent.id,))
+
+
+def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> None:
+    """Put an agent's outputs back to the version that its verifier passed, if somebody has changed them since."""
+    record = state.records.get(agent, AgentRecord())
+    for path, digest in record.outputs:
+        if folder.digest(agent, path) == digest:
+            continue
+        try:
+            folder.write(f"agents/{agent}/{OUTPUT_FOLDER}/{path}", folder.files.read(kept / digest))
+            log.warning("%s of %s was changed after its verification, and is put back", path, agent)
+        except Unreadable as error:
+            log.warning("%s of %s was changed after its verification: %s", path, agent, error)
+
+
+def _put_session(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent, at: float) -> None:
+    path = f"agents/{agent.id}/{SESSION_FILE}"
+    record, data = state.records.get(agent.id), folder.read(path)
+    try:
+        there = read_session(data, path) if data else None
+    except BadFile:
+        folder.set_aside(path, data)
+        there, data = None, b""
+    if there is not None and there.task_id != agent.task_id:
+        archive_sessions(folder, [agent.id], ArchivalOperation.STALE, int(at))
+        data = b""
+    if record is not None and record.session is not None:
+        folder.write(path, render_session(record.session, data))

@@ -1,0 +1,69 @@
+"""The files of a workflow that follow from its state: the shared status, answered notes, old results taken away."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.daemon.core.session_archive import archive_sessions
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.formats.workflow.session import render_session
+from orchestrator.model.task import TaskState
+from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow import RESULTS_FILE, SESSION_FILE
+from orchestrator.model.workflow_records import AgentStatus, ArchivalOperation
+from orchestrator.pm.plan.families.workflow import workers
+from orchestrator.pm.plan.workflow_status import agent_status
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from orchestrator.pm.state.task_state import PMState
+
+log = logging.getLogger(__name__)
+
+_PASSED: Final = frozenset({AgentStatus.VERIFIED, AgentStatus.COMPLETE})
+
+
+@dataclass(slots=True)
+class WorkflowFiles:
+    """Shows the state of one workflow.
+
+    `_records` are the notes as they were written last, `_passed` the agents that were verified then.
+    """
+
+    folder: WorkflowFolder
+    _records: dict[str, AgentRecord] = field(default_factory=dict)
+    _passed: set[str] = field(default_factory=set)
+    _archived: bool = False
+
+    def show(self, state: PMState, at: float) -> None:
+        """Write what has changed; nothing for a task that is no workflow. Raises OSError."""
+        plan = state.brief.workflow
+        if plan is None:
+            return
+        try:
+            self.folder.publish(state)
+            speaking = spoken_for_in(state) | {run.agent for run in state.live_runs}
+            passed = {each.id for each in workers(plan) if agent_status(state, each.id) in _PASSED}
+            for agent in sorted(passed - self._passed):
+                self.folder.remove(f"agents/{agent}/{RESULTS_FILE}")
+            self._passed = passed
+            if state.state is TaskState.COMPLETE and not state.live_runs:
+                if not self._archived:
+                    self._archived = True  # what cannot be put away is named once, and not tried again
+                    agents = [each.id for each in plan.agents]
+                    archive_sessions(self.folder, agents, ArchivalOperation.ARCHIVE, int(at))
+                return
+            self._archived = False
+            for agent, record in state.records.items():
+                if record is not self._records.get(agent) and agent not in speaking:
+                    self._show_notes(agent, record)
+        except Unreadable as error:
+            log.warning("the files of the workflow %s cannot be written: %s", plan.workflow, error)
+
+    def _show_notes(self, agent: str, record: AgentRecord) -> None:
+        if record.session is not None:
+            path = f"agents/{agent}/{SESSION_FILE}"
+            self.folder.write(path, render_session(record.session, self.folder.read(path)))
+        self._records[agent] = record

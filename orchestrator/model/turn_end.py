@@ -1,0 +1,61 @@
+"""What the files of a workflow's agent said when a turn of it had ended, and what is kept of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.model.workflow_records import AgentStatus, PocJudgement, Session
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectEnd:
+    """What a verifier left about one agent that it judges.
+
+    `claim` is the status that it gave that agent, `missing` what its results file says is missing; `fault` is why that
+    file does not count. `version` is of the agent's outputs as they lie there now. `judgement` is the decision on a
+    proof of concept, which `tries` says that this is.
+    """
+
+    agent: str
+    claim: AgentStatus | None = None
+    missing: tuple[str, ...] = ()
+    fault: str = ""
+    version: str = ""
+    tries: bool = False
+    judgement: PocJudgement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """What an agent left when its turn ended, as the daemon read it from its files.
+
+    `claim` is the status in its entry of `shared_status.json`. `stale` is the task id of a session that belongs to
+    another task. `missing` are outputs and evidence of the plan that are not there, `outputs` those that are, each with
+    its SHA-256, and `version` is the hash of that list. `faults` are the files that cannot be read. `words` are the
+    last lines that it printed. `subjects` are what a verifier left about each agent that it judges. `refused` are the
+    changes of its notes that are put back, as they are not its own to make.
+    """
+
+    claim: AgentStatus | None = None
+    session: Session | None = None
+    stale: str = ""
+    missing: tuple[str, ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+    faults: tuple[str, ...] = ()
+    words: str = ""
+    subjects: tuple[SubjectEnd, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRecord:
+    """What is known of an agent of a workflow beyond its steps: its session, and the outputs that it handed in.
+
+    `judgement` is the last decision on it, if it is a proof of concept.
+    """
+
+    session: Session | None = None
+    outputs: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+    judgement: PocJudgement | None = None

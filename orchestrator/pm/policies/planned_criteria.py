@@ -1,0 +1,55 @@
+"""Success criteria of a workflow: the plan says whose evidence meets each; it is marked once all of that is verified.
+
+What a verifier passed is what the daemon had found on the disk, by its hash, when its agent handed in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.plan import StepState
+from orchestrator.pm.plan.families.workflow import verify
+from orchestrator.pm.state.changes import CriteriaMarked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.model.workflow import CriterionPlan, WorkflowPlan
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+
+def mark_as_planned(draft: Draft) -> None:
+    """Mark the criteria whose evidence is verified now; where none are planned, do nothing."""
+    plan = draft.state.brief.workflow
+    if plan is None or not plan.criteria:
+        return
+    marks = tuple(_marks(draft.state, plan))
+    if marks != draft.state.criteria:
+        draft.change(CriteriaMarked(marks))
+
+
+def _marks(state: PMState, plan: WorkflowPlan) -> Iterator[CriterionMark]:
+    for criterion in plan.criteria:
+        if criterion.text in state.brief.criteria and all(
+            _is_verified(state, each.partition(".")[0]) for each in criterion.by
+        ):
+            yield CriterionMark(criterion.text, met=True, evidence=tuple(_evidence(plan, criterion)))
+
+
+def _is_verified(state: PMState, agent: str) -> bool:
+    step = state.steps.get(verify(agent))
+    return step is not None and step.state is StepState.PASSED
+
+
+def _evidence(plan: WorkflowPlan, criterion: CriterionPlan) -> Iterator[str]:
+    """Yield where the evidence of a criterion lies, in the task's folder."""
+    agents = {each.id: each for each in plan.agents}
+    for named in criterion.by:
+        agent, _, evidence = named.partition(".")
+        yield from (
+            f"orchestration/agents/{agent}/task_output/{each.path}"
+            for each in agents[agent].evidence
+            if each.id == evidence
+        )

@@ -1,0 +1,431 @@
+"""Workflows with a real daemon, real tmux and real git: agents that edit their files, and a daemon that reads them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bubblewrap import bwrap_works
+from tests.integration.daemon.world import World
+
+PROGRAM = Path(__file__).with_name("workflow_agent.py")
+SANDBOXED = Path(__file__).parents[3] / "deploy" / "sandboxed"
+EPOCH = 1764254000
+
+AGENT = """\
+  - id: {id}
+    task_id: {id}_task_1764254000
+    kind: {kind}
+    title: Make {id}
+    persona: worker
+    instructions: agents/{id}/agent_instructions.md
+    needs: [{needs}]
+    verifier: judge
+    outputs: [{id}.md]
+    evidence: [{{id: e1, text: it runs, path: run.log}}]
+    files: [{files}]
+{poc}"""
+POC = """\
+    poc:
+      assumption: it is fast
+      pass: [under a second]
+      fail: [over a minute]
+      protects: [{protects}]
+"""
+PLAN = """\
+# The plan
+
+```yaml
+schema: 1
+workflow: t1
+summary: conversation_summary_t1.md
+max_parallel: {most}
+bounds: {bounds}
+agents:
+{agents}\
+  - id: judge
+    task_id: judge_1764254000
+    kind: verifier
+    title: Judge
+    persona: worker
+    instructions: agents/judge/agent_instructions.md
+checkpoints: {checkpoints}
+criteria: [{{text: There is a greeting., by: [{by}]}}]
+```
+"""
+
+
+INSTRUCTIONS = """\
+# Make {id}
+
+Write a greeting, and show that it runs.
+
+## Input Requirements
+- What others made, if anything.
+
+## Output Requirements
+- `task_output/{id}.md` and, as evidence, `task_output/run.log`.
+
+## Success Criteria
+- The greeting is there.
+
+## Notes
+Keep assumptions in `completion_drive/session_current.json`: `note_id`, `timestamp`, `description`, `context`, `status`.
+- Escalate, with an `escalation_reason`: requirements, technology, architecture, security, contradictions.
+- Resolve yourself: consistency, obvious bugs, details, documentation.
+
+## End of your turn
+Write `blocked` or `ready_for_verification` into `shared_status.json`. `verification_results.json` names
+what is missing.
+"""
+JUDGE = """\
+# Judge
+
+Judge whether the greeting is there. Write `verified` into `shared_status.json`, or what is missing into
+`verification_results.json` (`task_id`, `timestamp`, `result`, `missing_evidence`). Look at `session_current.json` too.
+"""
+SUMMARY = """\
+# Conversation Summary: t1
+
+## What We're Trying to Accomplish
+A greeting.
+
+## Key Decisions Made
+- Decision: a text file
+
+## Constraints & Assumptions
+- None.
+
+## Questions Resolved
+- None.
+
+## Open Items
+- None.
+
+## Dependencies & Integration Points
+- None.
+"""
+
+
+def design(
+    world: World,
+    turns: dict[str, list[dict[str, Any]]],
+    agents: dict[str, str],
+    *,
+    bounds: str = "{}",
+    most: int = 4,
+    checkpoints: str = "[]",
+    wrapper: str = "",
+    poc: str = "",
+) -> Path:
+    """Write a workflow of these agents, each with what it needs; return its folder `orchestration/`."""
+    world.let(turns)
+    (world.root / "go").mkdir(exist_ok=True)
+    task = world.project / "tasks" / "t1"
+    folder = task / "orchestration"
+    folder.mkdir(parents=True)
+    command = f"{wrapper}{Path(sys.executable).resolve()} -I -S {PROGRAM} {world.script}"
+    (task / "task.md").write_text(
+        f"# Task: t1\n## Goal\nA greeting.\n## Success Criteria\n- There is a greeting.\n"
+        f"## Agent Config\nfamily: workflow\nworker.command: {command}\n"
+    )
+    listed = "".join(
+        AGENT.format(
+            id=each,
+            needs=needs,
+            kind="poc" if each == poc else "doer",
+            files="" if each == poc else f'"{each}.txt"',
+            poc=POC.format(protects=", ".join(name for name, of in agents.items() if each in of.split(", ")))
+            if each == poc
+            else "",
+        )
+        for each, needs in agents.items()
+    )
+    by = ", ".join(f"{each}.e1" for each in agents)
+    text = PLAN.format(agents=listed, by=by, bounds=bounds, most=most, checkpoints=checkpoints)
+    (folder / "workflow_coordination_plan.md").write_text(text)
+    made = {
+        each: {"task_id": f"{each}_task_1764254000", "outputs": [f"{each}.md", "run.log"]} for each in agents
+    }
+    (folder / "plan.json").write_text(json.dumps(made))
+    write_texts(folder, agents)
+    return folder
+
+
+def begin(world: World, *design_of: Any, **more: Any) -> Path:
+    """Approve a design and start it; return its folder `orchestration/`."""
+    folder = design(world, *design_of, **more)
+    for words in (("workflow", "approve", "t1"), ("start", "t1")):
+        said = world.task(*words, "--project", str(world.project))
+        assert said.code == 0, said
+    return folder
+
+
+def write_texts(folder: Path, agents: dict[str, str]) -> None:
+    """Write the instructions of each agent, and the summary, as the check of designs wants them."""
+    for agent in agents:
+        path = folder / "agents" / agent / "agent_instructions.md"
+        path.parent.mkdir(parents=True)
+        path.write_text(INSTRUCTIONS.format(id=agent))
+    judge = folder / "agents" / "judge" / "agent_instructions.md"
+    judge.parent.mkdir(parents=True)
+    judge.write_text(JUDGE)
+    (folder / "conversation_summary_t1.md").write_text(SUMMARY)
+
+
+def status_of(folder: Path) -> dict[str, str]:
+    """Return the status of each agent in the shared status."""
+    document = json.loads((folder / "shared_status.json").read_text())
+    return {name: entry["status"] for name, entry in document["agents"].items()}
+
+
+def note(status: str = "open", **more: Any) -> dict[str, Any]:
+    """Return a note as an agent writes it."""
+    usual = {
+        "note_id": "note_001",
+        "timestamp": EPOCH,
+        "description": "Are emails unique?",
+        "context": "at work",
+        "status": status,
+        "resolution": None,
+        "resolved_by": None,
+        "resolution_timestamp": None,
+        "escalation_reason": "a requirement" if status == "escalated" else None,
+    }
+    return usual | more
+
+
+def test_workflow_is_carried_out_by_its_files(world: World) -> None:
+    """Two agents at once, a third that needs both; each verified and merged; the status file tells of it."""
+    folder = begin(world, {}, {"one": "", "two": "", "three": "one, two"})
+    world.until_is("complete")
+    world.until(lambda: set(status_of(folder).values()) == {"session_complete"})
+    assert json.loads((folder / "shared_status.json").read_text())["status"] == "session_complete"
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["one.txt", "three.txt", "two.txt"]
+    runs = list(world.story().runs.values())
+    assert sorted(run["step"] for run in runs) == sorted(
+        f"{kind}:{each}" for kind in ("do", "verify") for each in ("one", "two", "three")
+    )
+    handoffs = sorted(each.name.split("-")[0] for each in (folder.parent / "handoffs").iterdir())
+    assert [handoffs.count(each) for each in ("one", "two", "three", "judge")] == [1, 1, 1, 3]
+    world.check_once()
+    world.check_nobody_is_left()
+
+
+def test_missing_evidence_comes_back_to_the_doer(world: World) -> None:
+    """The results file is there while the doer works again, and gone after the pass; a copy is kept."""
+    turns: dict[str, list[dict[str, Any]]] = {
+        "verify:one": [{"missing": ["the log is empty"]}, {}],
+        "do:one": [{}, {"hold": "again"}],
+    }
+    folder = begin(world, turns, {"one": ""})
+    world.until(lambda: world.lives_of("do:one") == 2)
+    results = folder / "agents" / "one" / "verification_results.json"
+    assert json.loads(results.read_text())["missing_evidence"] == ["the log is empty"]
+    assert "the log is empty" in world.story().orders("do:one")[-1]
+    world.go("again")
+    world.until_is("complete")
+    world.until(lambda: not results.exists())
+    assert [each.name for each in (folder / "records" / "verifications").iterdir()] == ["one.json"]
+    world.check_once()
+
+
+def test_checkpoint_judges_together_with_a_verdict_each(world: World) -> None:
+    """What passed is merged at once; what failed is judged again alone, in a run of its own."""
+    turns: dict[str, list[dict[str, Any]]] = {
+        "verify:c1": [{"judges": {"one": [], "two": ["the log is empty"]}}, {"judges": {"two": []}}]
+    }
+    checkpoints = "[{id: c1, verifier: judge, subjects: [one, two], criteria: [they fit]}]"
+    folder = begin(world, turns, {"one": "", "two": "", "three": "one"}, checkpoints=checkpoints)
+    world.until_is("complete")
+    assert [world.lives_of(f"do:{each}") for each in ("one", "two", "three")] == [1, 2, 1]
+    assert world.lives_of("verify:c1") == 2
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["one.txt", "three.txt", "two.txt"]
+    assert [each.name for each in (folder / "records" / "verifications").iterdir()] == ["two.json"]
+    world.check_once()
+
+
+def test_poc_is_decided_by_its_file(world: World) -> None:
+    """`ask` waits for the user; what relies on the proof starts after that; its scratch tree is not merged."""
+    decision = {"evidence": "fail", "decision": "ask"}
+    turns: dict[str, list[dict[str, Any]]] = {"verify:one": [{"decision": decision, "status": ""}]}
+    folder = begin(world, turns, {"one": "", "two": "one"}, poc="one")
+    world.until_is("waiting")
+    assert not world.lives_of("do:two")
+    world.until(lambda: status_of(folder)["one"] == "ready_for_verification")
+    assert world.task("answer", "t1", "q1", "approve").code == 0
+    world.until_is("complete")
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["two.txt"]
+    world.check_once()
+
+
+def test_escalated_note_is_answered_by_the_user(world: World) -> None:
+    """The answer lies in the note, resolved by the user, before the agent is launched again; others go on."""
+    turns: dict[str, list[dict[str, Any]]] = {
+        "do:one": [{"notes": [note("escalated")], "status": "blocked"}, {"hold": "look"}]
+    }
+    folder = begin(world, turns, {"one": "", "two": "", "three": "one"})
+    world.until_is("waiting")
+    world.until(lambda: status_of(folder) == {"one": "blocked", "two": "verified", "three": "pending"})
+    document = json.loads((folder / "shared_status.json").read_text())
+    assert document["overall_completion_drive_gate"] == "blocked"
+    assert document["agents"]["one"]["unresolved_notes"] == 1
+    said = world.task("answer", "t1", "q1", "Yes, they are")
+    assert said.code == 0, said
+    world.until(lambda: world.lives_of("do:one") == 2)
+    session = folder / "agents" / "one" / "completion_drive" / "session_current.json"
+    (answered,) = json.loads(session.read_text())["notes"]
+    assert (answered["status"], answered["resolved_by"]) == ("resolved", "user")
+    assert answered["resolution"] == "Yes, they are"
+    assert isinstance(answered["resolution_timestamp"], int)
+    world.go("look")
+    world.until_is("complete")
+    world.check_once()
+
+
+def test_crash_after_the_claim_does_not_matter(world: World) -> None:
+    """The disk is judged, not the dying."""
+    begin(world, {"do:one": [{"exit": 3}]}, {"one": ""})
+    world.until_is("complete")
+    assert world.lives_of("do:one") == 1
+
+
+def test_crash_without_a_claim_is_a_crash(world: World) -> None:
+    begin(world, {"do:one": [{"exit": 3, "status": ""}, {}]}, {"one": ""})
+    world.until_is("complete")
+    assert world.lives_of("do:one") == 2
+    tallies = [change["tally"] for change in world.story().changes("step_tallied")]
+    assert [each.get("crashes") for each in tallies] == [1]
+
+
+def test_broken_status_file_is_kept_and_written_anew(world: World) -> None:
+    """Nobody else's claim is lost by it, and the agent that left it is asked again."""
+    turns: dict[str, list[dict[str, Any]]] = {
+        "do:one": [{"status": "", "raw": {"shared_status.json": "{ no JSON"}}, {}]
+    }
+    folder = begin(world, turns, {"one": ""})
+    world.until_is("complete")
+    assert world.lives_of("do:one") == 2
+    (kept,) = (folder / "records" / "unreadable").iterdir()
+    assert kept.read_text() == "{ no JSON"
+
+
+def test_unknown_fields_of_the_status_file_stay(world: World) -> None:
+    folder = begin(world, {"do:one": [{"hold": "edited"}]}, {"one": ""})
+    world.until_works("do:one")
+    shared = folder / "shared_status.json"
+    world.until(shared.exists)
+    document = json.loads(shared.read_text())
+    document["remark"] = "by hand"
+    part = shared.with_name("part")
+    part.write_text(json.dumps(document))
+    part.rename(shared)
+    world.go("edited")
+    world.until_is("complete")
+    world.until(lambda: status_of(folder) == {"one": "session_complete"})
+    assert json.loads(shared.read_text())["remark"] == "by hand"
+
+
+def test_sessions_are_archived_at_the_end(world: World) -> None:
+    """Each under a name of its own, with the log and the index; the notes are in it."""
+    noted = note("resolved", resolution="seen", resolved_by="agent_self", resolution_timestamp=EPOCH)
+    folder = begin(world, {"do:one": [{"notes": [noted]}]}, {"one": ""})
+    world.until_is("complete")
+    index = folder / "agents" / "archival_agent" / "archive_index.json"
+    world.until(index.exists)
+    (entry,) = json.loads(index.read_text())["sessions"]
+    assert (entry["agent"], entry["task_id"], entry["notes"]) == ("one", "one_task_1764254000", 1)
+    assert json.loads((folder / entry["file"]).read_text())["notes"] == [noted]
+    assert not (folder / "agents/one/completion_drive/session_current.json").exists()
+    (done,) = json.loads((folder / "agents/archival_agent/cleanup_log.json").read_text())["operations"]
+    assert (done["operation"], done["result"], done["to"]) == ("archive", "done", entry["file"])
+
+
+def test_session_of_another_task_is_put_away_at_launch(world: World) -> None:
+    folder = design(world, {}, {"one": ""})
+    session = folder / "agents" / "one" / "completion_drive" / "session_current.json"
+    session.parent.mkdir(parents=True)
+    session.write_text(
+        json.dumps({"task_id": "old_task_1700000000", "session_start": 1700000000, "notes": []})
+    )
+    for words in (("workflow", "approve", "t1"), ("start", "t1")):
+        assert world.task(*words, "--project", str(world.project)).code == 0
+    world.until_is("complete")
+    assert world.lives_of("do:one") == 1
+    log = json.loads((folder / "agents/archival_agent/cleanup_log.json").read_text())["operations"]
+    assert log[0]["operation"] == "stale"
+    assert "old_task" in log[0]["to"]
+
+
+def test_what_was_verified_is_what_others_get(world: World) -> None:
+    """Somebody changes a verified output before the next agent starts: it finds the version that was verified."""
+    turns: dict[str, list[dict[str, Any]]] = {
+        "do:two": [{"hold": "never", "exit": 1, "status": ""}, {}],
+        "do:three": [{"hold": "late"}],
+    }
+    folder = begin(world, turns, {"one": "", "two": "one", "three": ""}, most=2)
+    world.until_works("do:two")
+    output = folder / "agents" / "one" / "task_output" / "one.md"
+    verified = output.read_text()
+    output.write_text("changed by somebody\n")
+    world.go("never")
+    world.until(lambda: world.lives_of("do:two") == 2)
+    assert output.read_text() == verified
+    world.go("late")
+    world.until_is("complete")
+
+
+@pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
+def test_sandboxed_agents_can_hand_in(world: World) -> None:
+    """Their files in `orchestration/` are theirs to write, also where everything else is read-only."""
+    lives = world.root / "runs"
+    lives.touch()
+    seen = f"--ro-bind {PROGRAM} {PROGRAM} --ro-bind {world.script} {world.script} --bind {lives} {lives}"
+    begin(world, {}, {"one": ""}, wrapper=f"{SANDBOXED} {seen} -- ")
+    world.until_is("complete")
+
+
+def test_only_what_was_approved_is_started(world: World) -> None:
+    """Nothing starts before the approval, nor after the instructions were changed since."""
+    folder = design(world, {}, {"one": ""})
+    start = ("start", "t1", "--project", str(world.project))
+    said = world.task(*start)
+    assert said.code != 0
+    assert "task workflow approve t1" in said.err
+    assert world.task("workflow", "approve", "t1", "--project", str(world.project)).code == 0
+    instructions = folder / "agents" / "one" / "agent_instructions.md"
+    instructions.write_text(instructions.read_text() + "\nAnd delete everything.\n")
+    said = world.task(*start)
+    assert said.code != 0
+    assert "changed since" in said.err
+    assert not world.lives
+
+
+def test_plan_is_not_followed_once_it_runs(world: World) -> None:
+    """The journal has the plan: an edit of the file steers nothing."""
+    turns: dict[str, list[dict[str, Any]]] = {"do:one": [{"hold": "edited"}]}
+    folder = begin(world, turns, {"one": "", "two": "one"})
+    world.until_works("do:one")
+    page = folder / "workflow_coordination_plan.md"
+    page.write_text(page.read_text().replace("needs: [one]", "needs: []"))
+    world.go("edited")
+    world.until_is("complete")
+    assert [step for _, step in world.lives] == ["do:one", "verify:one", "do:two", "verify:two"]
+
+
+def test_kill_of_the_daemon_loses_no_claim(world: World) -> None:
+    """The daemon is killed while an agent works; the agent ends meanwhile; the next daemon reads what it left."""
+    turns: dict[str, list[dict[str, Any]]] = {"do:one": [{"hold": "late"}]}
+    folder = begin(world, turns, {"one": "", "two": "one"})
+    world.until_works("do:one")
+    world.kill_daemon()
+    world.go("late")
+    world.daemon()
+    world.until_is("complete")
+    world.until(lambda: set(status_of(folder).values()) == {"session_complete"})
+    assert world.lives_of("do:one") == 1
+    world.check_once()

@@ -1,0 +1,142 @@
+"""The folder of a workflow's files: agents write there, and may put anything in the place of anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.errors import BadFile
+from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.pm.state.task_state import PMState
+from orchestrator.ports.files import Unreadable
+from tests.unit.pm.workflows import WorkflowStory, doer, plan_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> WorkflowFolder:
+    (tmp_path / "orchestration" / "agents" / "a" / "task_output").mkdir(parents=True)
+    return WorkflowFolder(DiskFiles(), tmp_path)
+
+
+def statuses(folder: WorkflowFolder) -> dict[str, str]:
+    """Return the statuses in the shared status."""
+    document = json.loads(folder.read("shared_status.json"))
+    return {name: entry["status"] for name, entry in document["agents"].items()}
+
+
+def claims(folder: WorkflowFolder, agent: str, status: str) -> None:
+    """An agent edits the shared status."""
+    document = json.loads(folder.read("shared_status.json"))
+    document["agents"][agent]["status"] = status
+    folder.write("shared_status.json", json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("where", ["agents", "agents/a", "agents/a/task_output"])
+def test_linked_folder_is_neither_read_nor_written(
+    folder: WorkflowFolder, tmp_path: Path, where: str
+) -> None:
+    """An agent that puts a link there cannot have the daemon read or write elsewhere."""
+    elsewhere = tmp_path / "elsewhere" / "a" / "task_output"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "secret").write_text("secret")
+    there = tmp_path / "orchestration" / where
+    there.rename(tmp_path / "moved")
+    target = {"agents": tmp_path / "elsewhere", "agents/a": elsewhere.parent}.get(where, elsewhere)
+    there.symlink_to(target)
+    with pytest.raises(Unreadable):
+        folder.read("agents/a/task_output/secret")
+    with pytest.raises(Unreadable):
+        folder.write("agents/a/task_output/new", b"")
+    assert folder.digest("a", "secret") == ""
+    assert not (elsewhere / "new").exists()
+
+
+def test_linked_output_does_not_count(folder: WorkflowFolder, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "orchestration/agents/a/task_output/out.md").symlink_to(tmp_path / "secret")
+    assert folder.digest("a", "out.md") == ""
+
+
+def test_pipe_as_output_does_not_hang(folder: WorkflowFolder, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "orchestration/agents/a/task_output/out.md")
+    assert folder.digest("a", "out.md") == ""
+
+
+def test_claim_of_a_live_run_stays_until_its_turn_ends(folder: WorkflowFolder) -> None:
+    """Other entries are put back to what the state says."""
+    story = WorkflowStory(plan_of(doer("a"), doer("b")))
+    story.starts()
+    folder.publish(story.state)
+    claims(folder, "a", "ready_for_verification")
+    story.state = _without_runs(story, "do:b")
+    claims(folder, "b", "verified")
+    folder.publish(story.state)
+    assert statuses(folder)["a"] == "ready_for_verification"
+    assert statuses(folder)["b"] == "working"
+
+
+def test_launch_takes_an_earlier_claim_back(folder: WorkflowFolder) -> None:
+    """What an earlier run wrote is no claim of the next one."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    folder.publish(story.state)
+    claims(folder, "a", "ready_for_verification")
+    folder.publish(story.state, own=("a",))
+    assert statuses(folder)["a"] == "working"
+
+
+def test_unchanged_status_is_not_written_again(folder: WorkflowFolder, tmp_path: Path) -> None:
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    folder.publish(story.state)
+    path = tmp_path / "orchestration" / "shared_status.json"
+    first = path.stat().st_ino
+    folder.publish(story.state)
+    assert path.stat().st_ino == first
+
+
+def test_broken_status_is_kept_aside(folder: WorkflowFolder, tmp_path: Path) -> None:
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    folder.write("shared_status.json", b"{")
+    with pytest.raises(BadFile):
+        folder.claim("a")
+    folder.publish(story.state)
+    assert folder.claim("a") is AgentStatus.WORKING
+    assert [each.read_bytes() for each in (tmp_path / "orchestration/records/unreadable").iterdir()] == [b"{"]
+
+
+def test_unknown_status_is_no_claim(folder: WorkflowFolder) -> None:
+    folder.write("shared_status.json", b'{"agents": {"a": {"status": "splendid"}, "b": 3}}')
+    assert folder.claim("a") is None
+    assert folder.claim("b") is None
+
+
+def test_moved_file_gets_a_free_name(folder: WorkflowFolder) -> None:
+    for text in (b"1", b"2"):
+        folder.write("agents/a/verification_results.json", text)
+        folder.move("agents/a/verification_results.json", "records/verifications/a.json")
+    assert folder.read("records/verifications/a.json") == b"1"
+    assert folder.read("records/verifications/a_2.json") == b"2"
+    assert folder.move("agents/a/verification_results.json", "records/x.json") == ""
+
+
+def test_verifier_speaks_for_its_subject() -> None:
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.leaves("do:a")
+    assert spoken_for_in(story.state) == {"a"}
+
+
+def _without_runs(story: WorkflowStory, step: str) -> PMState:
+    """Return the state as if the order of a step's run were closed: nobody may speak for it."""
+    order = story.run_of(step).order
+    return replace(
+        story.state, orders={name: each for name, each in story.state.orders.items() if name != order}
+    )
