@@ -31,8 +31,14 @@ if TYPE_CHECKING:
 SHARED: Final = 0o755
 FILE: Final = 0o644
 
+TRIES: Final = 5
+"""How often the shared status is read again because somebody wrote it meanwhile."""
+
 _writing = Lock()
 """Held while shared_status.json is read and written again: the thread that shows the state and those that launch do."""
+
+_runs_shown: dict[Path, int] = {}
+"""How many runs the newest state had that was written, by the task's folder. An older state may come later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +139,27 @@ class WorkflowFolder:
         plan = state.brief.workflow
         if plan is None:
             return
+        status, spoken_for = shared_status_of(state, plan), spoken_for_in(state) - set(own)
         with _writing:
-            data = self.read(STATUS_FILE)
-            status = shared_status_of(state, plan)
-            try:
-                claims = _claims(data)
-            except BadFile:
-                self.set_aside(STATUS_FILE, data)
-                claims = {}
-            spoken_for = spoken_for_in(state) - set(own)
-            kept = {name: claims[name] for name in spoken_for if name in claims}
-            self.write(STATUS_FILE, render_status(_with(status, kept), data))
+            if len(state.runs) < _runs_shown.get(self.task, 0):
+                return  # it is older than what a launch wrote: a run that it does not know may have claimed something
+            _runs_shown[self.task] = len(state.runs)
+            for _ in range(TRIES):
+                data = self.read(STATUS_FILE)
+                text = self._with_claims(status, spoken_for, data)
+                if self.read(STATUS_FILE) == data:  # an agent may have written meanwhile
+                    break
+            self.write(STATUS_FILE, text)
+
+    def _with_claims(self, status: SharedStatus, spoken_for: Collection[str], data: bytes) -> bytes:
+        """Return a shared status with the claims that stand in the file for those who may still be spoken for."""
+        try:
+            claims = _claims(data)
+        except BadFile:
+            self.set_aside(STATUS_FILE, data)
+            claims = {}
+        kept = {name: claims[name] for name in spoken_for if name in claims}
+        return render_status(_with(status, kept), data)
 
     def set_aside(self, path: str, data: bytes) -> None:
         """Keep a copy of a file that cannot be read, before it is written anew. Raises Unreadable, OSError."""

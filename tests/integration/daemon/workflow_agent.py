@@ -9,6 +9,7 @@ file of that name lies in `go/` beside the script). What is not said is done wel
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -92,9 +93,11 @@ def _status(folder: Path, agent: str, status: str) -> None:
     if not status:
         return
     shared = folder / "shared_status.json"
-    document = json.loads(shared.read_text())
-    document["agents"][agent]["status"] = status
-    _write(shared, json.dumps(document, indent=2))
+    with (folder / ".agents").open("a") as turns:  # agents that take turns lose nothing to each other
+        fcntl.flock(turns, fcntl.LOCK_EX)
+        document = json.loads(shared.read_text())
+        document["agents"][agent]["status"] = status
+        _write(shared, json.dumps(document, indent=2))
 
 
 def _write(path: Path, text: str) -> None:

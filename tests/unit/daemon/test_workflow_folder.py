@@ -13,6 +13,7 @@ from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import BadFile
 from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Unreadable
 from tests.unit.pm.workflows import WorkflowStory, doer, plan_of
@@ -89,6 +90,18 @@ def test_launch_takes_an_earlier_claim_back(folder: WorkflowFolder) -> None:
     claims(folder, "a", "ready_for_verification")
     folder.publish(story.state, own=("a",))
     assert statuses(folder)["a"] == "working"
+
+
+def test_older_state_takes_no_claim_back(folder: WorkflowFolder) -> None:
+    """The page that shows a state may come late, after the launch of a run that this state does not know."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.leaves("do:a", claim=AgentStatus.WORKING, notes=())
+    older = replace(story.state, runs=Runs(), orders={})
+    folder.publish(story.state, own=("a",))
+    claims(folder, "a", "ready_for_verification")
+    folder.publish(older)
+    assert statuses(folder)["a"] == "ready_for_verification"
 
 
 def test_unchanged_status_is_not_written_again(folder: WorkflowFolder, tmp_path: Path) -> None:
