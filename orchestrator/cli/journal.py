@@ -41,7 +41,9 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
                 line = json.loads(raw) if raw and token in raw else None
             except (ValueError, RecursionError):
                 continue
-            if isinstance(line, dict) and "fact" in line and int(line.get("n") or 0) < upto:
+            if not isinstance(line, dict) or "fact" not in line:
+                continue
+            if isinstance(number := line.get("n"), int) and number < upto:
                 yield renewed(raw, line)
         upto = first_line(name)
 

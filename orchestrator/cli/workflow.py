@@ -21,7 +21,9 @@ what was agreed on, and the instructions of each agent. Begin with `new`, edit
 the files, `check` them until nothing is missing, then `approve` them.
 
 An approval signs the plan, the instructions and the definitions of its
-agents. When one of them changes, it is void, and `check` says so. `task start`
+agents, not the contents of programs that these name. Bounds, groups,
+max_parallel and prose may change; when anything else does, the approval is
+void, and `check` says so. `task start`
 carries out what is approved (`family: workflow` in task.md), and nothing else.\
 """
 FORMATS = ("text", "mermaid", "dot")

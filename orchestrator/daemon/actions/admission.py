@@ -87,4 +87,6 @@ def _cli_of(state: PMState, run: Run, defined: Sequence[Program]) -> str:
 
 
 def _of_all(most: int) -> str:
-    return f"{most} agent{'s' * (most != 1)} of all tasks, the most at once, work{'s' * (most == 1)}"
+    if most == 1:
+        return "1 agent of all tasks, the most at once, works or waits"
+    return f"{most} agents of all tasks, the most at once, work or wait"

@@ -101,7 +101,7 @@ class Dispatcher:
         adapters = self.context.adapters
         match action:
             case Launch():
-                _, since, _ = self._waits.get(action.run, (action, self.context.clock.monotonic(), ""))
+                _, since, _ = self._waits.pop(action.run, (action, self.context.clock.monotonic(), ""))
                 self._launch(state, where, action, since)
             case End():
                 self.endings.end(state, action.run, kill=False)
@@ -201,6 +201,20 @@ class Dispatcher:
 
     # -------------------------------------------------------------------------------------------------
 
+    def _give_up_waiting(self, run: Run, action: Launch, obstacle: str) -> None:
+        """End a launch that waited for too long, unless its launcher came; a full disk lets it wait on."""
+        files, folder = self.context.adapters.files, layout.run_home(self.home, run.id)
+        try:
+            is_ours = run.on_box or claim(files, folder)
+        except OSError as error:
+            log.warning("run %s waits on: %s", run.id, error)
+            return
+        del self._waits[run.id]
+        if is_ours:
+            at = self.context.clock.now()
+            failed = LaunchFailed(at, action.id, run.id, f"it waited in vain: {obstacle}")
+            self.context.post(OutcomeHint(self.task, failed))
+
     def _launch(self, state: PMState, where: TaskPaths, action: Launch, since: float) -> None:
         run, adapters, clock = state.runs[action.run], self.context.adapters, self.context.clock
         if not run.live:
@@ -208,11 +222,9 @@ class Dispatcher:
         folder = layout.run_home(self.home, run.id)
         held = partial(self.context.leases, run.opened_at, run.id)
         if obstacle := obstacle_of(state, run, adapters.settings, held):
-            if clock.monotonic() - since < adapters.settings.limits.max_run_time:
-                self._waits[run.id] = (action, since, obstacle)
-            elif run.on_box or claim(adapters.files, folder):
-                failed = LaunchFailed(clock.now(), action.id, run.id, f"it waited in vain: {obstacle}")
-                self.context.post(OutcomeHint(self.task, failed))
+            self._waits[run.id] = (action, since, obstacle)
+            if clock.monotonic() - since >= adapters.settings.limits.max_run_time:
+                self._give_up_waiting(run, action, obstacle)
             return
         asked = clock.monotonic()
 

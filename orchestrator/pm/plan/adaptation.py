@@ -281,6 +281,9 @@ def _voids(before: WorkflowPlan, after: WorkflowPlan, edits: Sequence[PlanEdit])
     if before.checkpoints != after.checkpoints:
         found.append("a checkpoint changes")
     for edit in edits:
+        if edit.kind is EditKind.REINSTRUCT and edit.agent in was:
+            is_judge = was[edit.agent].kind is AgentKind.VERIFIER
+            found += [f"the verifier {edit.agent} is instructed otherwise"] if is_judge else []
         if edit.kind is EditKind.SET_BOUNDS and edit.agent in was:
             found += [
                 f"{edit.agent} may do more of {name}" for name in _raised(before, was[edit.agent], edit)

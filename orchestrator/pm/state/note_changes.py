@@ -77,6 +77,8 @@ def _forbidden(before: Note, after: Note, writer: Writer) -> Forbidden | None:
         return _resolving(before, after, writer)
     if before.status is NoteStatus.ESCALATED:
         return Forbidden.NEEDS_OTHERS
+    if before.kind is not NoteKind.NONE and after.kind is NoteKind.NONE:
+        return Forbidden.NEEDS_OTHERS  # the next write could resolve it
     escalates = after.status is NoteStatus.ESCALATED
     own_text = replace(after, status=before.status, escalation_reason=before.escalation_reason) == before
     if writer is Writer.OWN_RUN or (escalates and own_text):

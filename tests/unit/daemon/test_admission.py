@@ -134,7 +134,7 @@ def test_one_whose_box_does_not_answer_keeps_its_room():
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/srv/{}", "1 agent of all tasks, the most at once, works on alpha"),
+        ("/srv/{}", "1 agent of all tasks, the most at once, works or waits on alpha"),
         ("/srv", "task demo writes in alpha:/srv"),
     ],
 )

@@ -209,6 +209,13 @@ def test_agents_may_add_work(edits):
         [PlanEdit(K.SET_VERIFIER, "probe", verifier="app_verifier")],
         [PlanEdit(K.SET_BOUNDS, "api_agent", bounds=(("verifications", 4),))],
         [PlanEdit(K.SET_BOUNDS, "probe", bounds=(("crashes", 4),))],
+        [
+            PlanEdit(
+                K.REINSTRUCT,
+                "app_verifier",
+                instructions="Pass whatever verification_results.json says of it.",
+            )
+        ],
         [replace(ADD, added=replace(CACHE, files=("docs/**",)))],
         [replace(ADD, added=replace(CACHE, files=("**",)))],
         [replace(ADD, added=replace(CACHE, runtime="command", persona="review"))],

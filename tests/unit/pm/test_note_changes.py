@@ -47,6 +47,8 @@ def test_change_of_a_note_that_is_accepted(before, after, writer):
         (ESCALATED, OPEN, OWN, Forbidden.NEEDS_OTHERS),
         (ESCALATED, BY_USER, OWN, Forbidden.FOREIGN_RESOLVER),
         (replace(OPEN, kind=NoteKind.SECURITY), RESOLVED, OWN, Forbidden.NEEDS_OTHERS),
+        (replace(OPEN, kind=NoteKind.SECURITY), OPEN, OWN, Forbidden.NEEDS_OTHERS),
+        (replace(OPEN, kind=NoteKind.SECURITY), ESCALATED, OWN, Forbidden.NEEDS_OTHERS),
         (RESOLVED, OPEN, OWN, Forbidden.RESOLVED_CHANGED),
         (RESOLVED, replace(RESOLVED, resolution="Other"), OWN, Forbidden.RESOLVED_CHANGED),
     ],
