@@ -43,7 +43,7 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
                 continue
             if not isinstance(line, dict) or "fact" not in line:
                 continue
-            if isinstance(number := line.get("n"), int) and number < upto:
+            if isinstance(number := line.get("n", 0), int) and number < upto:
                 yield renewed(raw, line)
         upto = first_line(name)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import layout
 from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, projection
+from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, Unjournaled, projection
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
@@ -96,7 +96,9 @@ class Pages:
     def _state_differs(self, state: PMState) -> list[str]:
         shown = self.world.shown(self.user_task)
         at = float(shown.get("updated") or 0.0)
-        true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at)))
+        task = self.world.tasks().get(state.id)
+        unjournaled = Unjournaled(waiting=task.doing.waiting if task is not None else {})
+        true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at, unjournaled=unjournaled)))
         true["version"] = VERSION if len(state.steps) <= FEW else PAGED
         known = (*_MOMENTS, "outcome", "boxes")  # what does not come from boxes follows from these
         differ = [key for key, value in true.items() if key not in known and shown.get(key) != value]
