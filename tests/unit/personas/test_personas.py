@@ -65,7 +65,7 @@ SLASH_COMMANDS = {
     "archival",
 }
 TASK_VERBS = {"start", "status", "why", "answer", "questions", "workflow"}
-WORKFLOW_VERBS = {"new", "check", "approve", "show", "adapt", "archive"}
+WORKFLOW_VERBS = {"new", "check", "approve", "show"}
 
 each_persona = pytest.mark.parametrize("persona", PERSONAS.values(), ids=PERSONAS)
 each_page = pytest.mark.parametrize("page", PAGES)
