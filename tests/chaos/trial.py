@@ -67,6 +67,8 @@ def check(world: World) -> None:
             world.check_once(name)
         except AssertionError as error:
             raise Doubled(f"{error}\n{world.account()}") from None
+        with suppress(AssertionError):
+            world.until(lambda name=name: not _missing(world, name))  # type: ignore[misc]  # what is ignored, in time
         if missing := _missing(world, name):
             raise Lost(f"{missing}\n{world.account()}")
 

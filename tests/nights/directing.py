@@ -49,9 +49,9 @@ class Scene:
         """Return how many real seconds so many of the night are."""
         return seconds / self.night.factor
 
-    def note(self, what: str, began: float, *, outage: bool = False) -> None:
-        """Note that something happened, from then until now."""
-        self.happenings.append(Happening(began, time.time(), what, outage))
+    def note(self, what: str, began: float, *, outage: bool = False, until: float | None = None) -> None:
+        """Note that something happened, from then until now, or until a moment before."""
+        self.happenings.append(Happening(began, time.time() if until is None else until, what, outage))
 
     def start_daemon(self) -> None:
         """Start the daemon, as its service manager would."""

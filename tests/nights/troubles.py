@@ -28,11 +28,12 @@ def kills_daemon(down: float = 60.0) -> Act:
         if pid := world.pid:
             os.kill(pid, signal.SIGKILL)
         scene.pause(scene.real(down))
+        until = time.time()  # from here on it may be up
         scene.start_daemon()
         while world.pid == 0 and not scene.ended.is_set():
             scene.pause(0.1)
         scene.daemon_wanted = True
-        scene.note("daemon killed", began)
+        scene.note("daemon killed", began, until=until)
 
     return act
 
