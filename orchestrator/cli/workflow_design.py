@@ -85,6 +85,7 @@ def check(options: Namespace) -> int:
             "approval": _approval(design),
             "hash": design.around.approval_hash,
             "findings": rows,
+            "refused": list(design.refused),
         }
         print(neutral_json(json.dumps(shape)))
         return Exit.DONE if sound else Exit.FAILED
@@ -99,6 +100,7 @@ def check(options: Namespace) -> int:
         _approval(design)
     ]
     print(f"the design is sound: {agents} agents; {said}")
+    _print_refused(design)
     return Exit.DONE
 
 
@@ -139,7 +141,10 @@ def approve(options: Namespace) -> int:
         _print(row)
     print(text_graph(design.plan, statuses_of(design.plan, design.status)), end="")
     print(f"approved by {harmless(approval.by)}: {approval.hash[:16]}")
-    print(f"to carry it out: {typed('task', 'start', design.name)}")
+    if design.refused:
+        _print_refused(design)
+    else:
+        print(f"to carry it out: {typed('task', 'start', design.name)}")
     return Exit.DONE
 
 
@@ -242,6 +247,12 @@ def _print(row: dict[str, Any], to: Any = None) -> None:  # noqa: ANN401 (a stre
     finding = Finding(place, _SEVERITIES[Weight(row["weight"])], row["text"], row["correction"])
     for line in finding.lines(columns(), colour=coloured(stream)):
         print(line, file=stream)
+
+
+def _print_refused(design: DesignFiles) -> None:
+    """Say why `task start` would not carry the design out."""
+    for reason in design.refused:
+        print(f"`task start` does not carry it out: {harmless(reason)}")
 
 
 def _user() -> str:

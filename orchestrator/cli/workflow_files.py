@@ -25,6 +25,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
 from orchestrator.model.workflow import PLAN_FILE, STATUS_FILE, WorkflowPlan
 from orchestrator.model.workflow_records import SharedStatus
+from orchestrator.pm.plan.families.workflow import lacks
 from orchestrator.pm.plan.workflow_check import Surroundings
 from orchestrator.pm.plan.workflow_check.paths import wrong_path
 from orchestrator.ports.files import Unreadable
@@ -49,7 +50,10 @@ class Unread:
 
 @dataclass
 class DesignFiles:
-    """A design as it lies on disk. `unread` is what could not be read; `document` is None if that was the plan."""
+    """A design as it lies on disk. `unread` is what could not be read; `document` is None if that was the plan.
+
+    `refused` is why `task start` would not carry out even a sound plan: what is not there yet, for example.
+    """
 
     name: str
     project: Path
@@ -60,6 +64,7 @@ class DesignFiles:
     status: SharedStatus | None = None
     status_bytes: bytes = b""
     around: Surroundings = field(default_factory=Surroundings)
+    refused: tuple[str, ...] = ()
 
     @property
     def plan(self) -> WorkflowPlan:
@@ -120,6 +125,7 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
     if design.document is None:
         return design
     plan = design.document.plan
+    design.refused = () if brief is None or brief.unfilled else tuple(lacks(plan, brief))
     texts = {agent.instructions: _text(design, root, agent.instructions) for agent in plan.agents}
     around = Surroundings(
         task=name,

@@ -910,6 +910,8 @@ class WorkflowCheck(TypedDict):
     """What an approval would sign; null if that cannot be read."""
     findings: list[DesignFinding]
     """What was found, files that do not read first."""
+    refused: list[str]
+    """Why `task start` would not carry it out, sound or not: what is not there yet, for example."""
 
 
 @_described

@@ -385,8 +385,10 @@ def test_sandboxed_agents_can_hand_in(world: World) -> None:
     lives = world.root / "runs"
     lives.touch()
     seen = f"--ro-bind {PROGRAM} {PROGRAM} --ro-bind {world.script} {world.script} --bind {lives} {lives}"
-    begin(world, {}, {"one": ""}, wrapper=f"{SANDBOXED} {seen} -- ")
+    folder = begin(world, {}, {"one": ""}, wrapper=f"{SANDBOXED} {seen} -- ")
     world.until_is("complete")
+    world.until(lambda: set(status_of(folder).values()) == {"session_complete"})
+    assert [step for _, step in world.lives] == ["do:one", "verify:one"]
 
 
 def test_only_what_was_approved_is_started(world: World) -> None:

@@ -352,3 +352,19 @@ def test_show_of_a_plan_that_does_not_read_names_the_line(verb, root):
 def test_format_belongs_to_show(verb, root):
     assert verb("check", "--format", "dot").code == 2
     assert verb("show", "--format", "dot", "--json").code == 2
+
+
+def test_check_says_what_start_refuses(verb, root):
+    """A design may be sound and ask for what the engine does not do: that is said before anybody relies on it."""
+    page = root.parent / "task.md"
+    page.write_text(f"{page.read_text()}cwd: far:/srv/code\n")
+    said = verb("check", "--json").json
+    assert said["sound"]
+    assert len(said["refused"]) == 1
+    assert "does not carry it out" in verb("check").out
+    assert "to carry it out" not in verb("approve").out
+
+
+def test_start_refuses_nothing_of_a_new_design(verb, root):
+    assert verb("check", "--json").json["refused"] == []
+    assert "to carry it out" in verb("approve").out
