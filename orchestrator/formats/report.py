@@ -134,7 +134,7 @@ def _single(
     """
     found: list[tuple[int, _T | None]] = []
     for header in handoff.headers:
-        if header.key != key or not (header.leading or _steers(header, convert)):
+        if header.key != key or not (header.leading or _counts(header, convert)):
             continue
         try:
             found.append((header.line, convert(header.value)))
@@ -162,7 +162,7 @@ def _no_status(handoff: Handoff) -> list[Fault]:
     ]
 
 
-def _steers(header: HeaderLine, convert: Callable[[str], object]) -> bool:
+def _counts(header: HeaderLine, convert: Callable[[str], object]) -> bool:
     """Return whether a line inside a section counts: it is bold, and has an allowed value."""
     if not header.bold or header.key not in {"status", "verdict"}:
         return False

@@ -127,7 +127,7 @@ class Usage:
         return _either(self.cost, self.estimate)
 
     @property
-    def told(self) -> bool:
+    def reported(self) -> bool:
         """True when a program told anything of what it used."""
         return self != Usage()
 

@@ -83,7 +83,7 @@ def passed(environ: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def told(assignment: Assignment) -> dict[str, str]:
+def run_variables(assignment: Assignment) -> dict[str, str]:
     """Return the `ORCHESTRATOR_…` variables of a run. All are always there: what does not apply is empty."""
     values = {
         "RUN": assignment.run,
@@ -112,7 +112,7 @@ def run_environment(
     environ: Mapping[str, str], names: Sequence[str], assignment: Assignment, extra: Mapping[str, str]
 ) -> dict[str, str]:
     """Return all that the process of a run gets: what passes, what the runtime adds, what it is told."""
-    return passed(environ, names) | dict(extra) | told(assignment)
+    return passed(environ, names) | dict(extra) | run_variables(assignment)
 
 
 def _matches(variable: str, name: str) -> bool:

@@ -348,7 +348,7 @@ def _artifact(artifact: Artifact) -> str:
 
 def _usage(view: PMView, at: float) -> Iterable[str]:
     """Yield what each agent used, if any program told it."""
-    if not any(each.used.told or each.used.partial for each in view.usage):
+    if not any(each.used.reported or each.used.partial for each in view.usage):
         return
     yield "| Agent | Runs | Time | Tokens in | Tokens out | Cost | Context |"
     yield "|-------|------|------|-----------|------------|------|---------|"
@@ -371,7 +371,7 @@ def _usage(view: PMView, at: float) -> Iterable[str]:
 
 
 def _used(each: AgentUsage) -> str:
-    used, told = each.used, each.used.told
+    used, told = each.used, each.used.reported
     full = f" ({used.context / used.window:.0%})" if used.context and used.window else ""
     cells = (
         each.agent,

@@ -14,7 +14,7 @@ from orchestrator.formats.handoff import render_decision, render_order, render_r
 from orchestrator.formats.report_lists import MARK_FORM, SUBTASK_FORM
 from orchestrator.model.consultation import PMAction, PMDecision
 from orchestrator.model.handoff import CriterionMark, Order, Report, ReportStatus, Subtask, Verdict
-from orchestrator.runtimes.environment import Assignment, told
+from orchestrator.runtimes.environment import Assignment, run_variables
 from scripts.reference.markdown import block, code, page, sentence, table
 from scripts.reference.sources import meanings
 
@@ -87,7 +87,7 @@ def _variables() -> Iterator[tuple[str, str]]:
     """Yield each variable with what its field says: those are found by giving each field a value of its own."""
     said = meanings(Assignment)
     values = {name: name for name in inspect.signature(Assignment).parameters}
-    for variable, value in told(Assignment(**values)).items():  # type: ignore[arg-type]  # shown as they are
+    for variable, value in run_variables(Assignment(**values)).items():  # type: ignore[arg-type]  # shown as they are
         yield code(variable), said[value]
 
 

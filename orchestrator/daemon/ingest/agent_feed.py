@@ -27,7 +27,7 @@ from orchestrator.model.permission import Permissions, Policy
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.policies import budget
-from orchestrator.pm.policies.stalls import tells_more, works_again
+from orchestrator.pm.policies.stalls import is_worth_journaling, works_again
 from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.runtimes.registry import runtime_known
 
@@ -118,7 +118,7 @@ class AgentFeed:
     def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
         grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens
         limits = self.context.adapters.settings.limits
-        if grown or budget.tells_more(self.engine.state, limits, run.id, usage):
+        if grown or budget.crosses_limit(self.engine.state, limits, run.id, usage):
             self._feed_usage(run.id, usage)
 
     def _take(self, fact: EventLanded, text: str, where: TaskPaths) -> None:
@@ -168,7 +168,7 @@ class AgentFeed:
         known = state.runs[run]
         seen, tally = self._activities.of(known), state.steps[known.step].tally
         matters = works_again(tally, known, seen) or not before_a_failure
-        if known.live and matters and tells_more(tally, limits, known, seen, at):
+        if known.live and matters and is_worth_journaling(tally, limits, known, seen, at):
             self.engine.feed(ActivitySeen(at, self.context.nonce(), run, seen))
 
     def _hand_in(self, run: str, text: str, where: TaskPaths) -> None:
@@ -197,7 +197,7 @@ class AgentFeed:
         return self._meters.look(known, runtime_known(agent, self.context.adapters.settings.runtimes))
 
     def _feed_usage(self, run: str, usage: Usage) -> None:
-        if usage.told or usage.partial:
+        if usage.reported or usage.partial:
             self.engine.feed(UsageSeen(self.context.clock.now(), self.context.nonce(), run, usage))
 
     def _policy(self, state: PMState, run: Run) -> Policy:

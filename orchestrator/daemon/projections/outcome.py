@@ -226,7 +226,7 @@ def _cost(state: PMState) -> str:
     """Return what the task used, as of its last event: passing time alone changes nothing."""
     worked, used = state.worked, state.runs.usage
     amounts = [f"{span_said(worked.time)} at work, {span_said(worked.idle)} of it without an agent"]
-    amounts.append(f"{tokens_said(used.tokens)} tokens" if used.told else "no program reported tokens")
+    amounts.append(f"{tokens_said(used.tokens)} tokens" if used.reported else "no program reported tokens")
     amounts += [cost_said(used.cost, used.estimate)] if used.dollars is not None else []
     amounts += [UNCOUNTED] if used.partial else []
     return ", ".join(amounts)

@@ -93,7 +93,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
             AgentUsage(agent, spent.runs, spent.time, spent.usage)
             for agent, spent in state.runs.spent.items()
         ),
-        by_phase=_by_phase(state) if state.runs.usage.told else {},
+        by_phase=_by_phase(state) if state.runs.usage.reported else {},
         idle=state.worked.idle,
         limited=_limited(state),
         notices=(shown := state.notices[-NOTICES_SHOWN:]),

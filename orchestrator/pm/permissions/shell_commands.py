@@ -47,14 +47,14 @@ def judged(call: Call) -> Finding | None:
     return call.doubt("may change what later commands do") if name in _UNSURE else None
 
 
-def steers(name: str) -> bool:
+def is_unsafe(name: str) -> bool:
     """Return whether a variable may change what later commands do."""
     return any(wild(pattern, name) for pattern in UNSAFE_VARIABLES)
 
 
 def assigned(case: Case, name: str, value: str) -> Finding:
     """Return the finding on an assignment to a variable."""
-    if not steers(name):
+    if not is_unsafe(name):
         return built_in(PermissionDecision.ALLOW, f"setting {shown(name)} changes nothing else")
     free = next((kind for pattern, kind in ASSIGNED_FREELY.items() if wild(pattern, name)), None)
     known = MARKS.isdisjoint(value)

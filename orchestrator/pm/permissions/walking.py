@@ -36,7 +36,7 @@ from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, SOME_FILE, TO
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown
 from orchestrator.pm.permissions.scanning import denied_within
 from orchestrator.pm.permissions.scope import UNKNOWN, Scope, Value, either, joined
-from orchestrator.pm.permissions.shell_commands import steers
+from orchestrator.pm.permissions.shell_commands import is_unsafe
 from orchestrator.pm.permissions.stepping import Budget, Outcome, Stepper
 
 _MOST_ITEMS: Final = 60
@@ -167,7 +167,7 @@ class Walk(Stepper):
             words = (Word((Parameter("@", quoted=True),)),)
         for word in words:
             self.replaced(word, scope, shows=False)
-        if steers(command.name):
+        if is_unsafe(command.name):
             self.findings.append(
                 self.case.doubt(f"setting {shown(command.name)} may change what later commands do")
             )
@@ -241,7 +241,7 @@ class Walk(Stepper):
 
     def _count(self, command: Count, scope: Scope) -> None:
         self.replaced(Word((command.value,)), scope, shows=False)
-        if any(map(steers, command.value.names)):
+        if any(map(is_unsafe, command.value.names)):
             self.findings.append(
                 self.case.doubt("counting with such a variable may change what later commands do")
             )

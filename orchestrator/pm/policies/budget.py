@@ -142,7 +142,7 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     return None if _reached(state, budget, Measure.TIME, worked.since, share) else moment
 
 
-def tells_more(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
+def crosses_limit(state: PMState, limits: Limits, run: str, usage: Usage) -> bool:
     """Return whether a run's usage takes the task across 80 % or 100 % of a limit."""
     budget, before = budget_of(state, limits), state.runs.usage
     after = before + usage.since(state.runs[run].usage)

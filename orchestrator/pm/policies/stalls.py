@@ -77,7 +77,7 @@ def activity_seen(draft: Draft, fact: ActivitySeen) -> None:
         goes_round(draft, draft.state.runs[run.id], seen)
 
 
-def tells_more(tally: Tally, limits: Limits, run: Run, seen: Activity, at: float) -> bool:
+def is_worth_journaling(tally: Tally, limits: Limits, run: Run, seen: Activity, at: float) -> bool:
     """Return whether what the transcript of a live run shows must be journaled now (law 9).
 
     That is so if it differs from the state that is shown, if it makes a look at the run unnecessary, if the run goes

@@ -244,7 +244,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
         case RunNudged():
             return replace(was, nudges=was.nudges + 1)
         case RunSignalled():
-            return _told(was, change)
+            return _signalled(was, change)
         case RunAnswered():
             return replace(was, waits_for="", event_at=max(was.event_at, change.at))
         case RunDelivered():
@@ -301,7 +301,7 @@ def _traced(was: Run, change: RunTraced) -> Run:
     return replace(now, turn=Turn.BUSY, evidence=change.evidence, turn_since=change.at, quiet=None)
 
 
-def _told(was: Run, change: RunSignalled) -> Run:
+def _signalled(was: Run, change: RunSignalled) -> Run:
     return replace(
         was,
         turn=change.turn,

@@ -34,7 +34,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Delivery, Exit, Run, Sight
 from orchestrator.model.task import Brief, Config, Phase, TaskState
 from orchestrator.pm.handlers.deadlines import wake_at
-from orchestrator.pm.policies.stalls import tells_more
+from orchestrator.pm.policies.stalls import is_worth_journaling
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.task_state import PMState
 from tests.unit.pm.deciding import decided
@@ -194,7 +194,7 @@ class Story:
     def records(self, step: str, activity: Activity) -> bool:
         """The program of a step's run has recorded so much by now; return whether the daemon takes note of it."""
         run = self.run_of(step)
-        news = tells_more(self.step(step).tally, self.limits, run, activity, self.at)
+        news = is_worth_journaling(self.step(step).tally, self.limits, run, activity, self.at)
         if news:
             self.feed(f.ActivitySeen(self.at, self.nonce(), run.id, activity))
         return news

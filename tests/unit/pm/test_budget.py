@@ -20,7 +20,7 @@ from orchestrator.model.task import Brief, TaskState, Unanswered
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.handlers.stuck_termination import patience_ends
-from orchestrator.pm.policies.budget import budget_of, tells_more
+from orchestrator.pm.policies.budget import budget_of, crosses_limit
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.steps import Steps
@@ -396,10 +396,10 @@ def test_estimates_of_several_runs_add_up():
 def test_what_takes_a_task_to_a_limit_is_worth_a_line_at_once(usage, more):
     story = exploring(Budget(tokens=1000, cost=5.0))
     run = story.run_of("explore").id
-    assert tells_more(story.state, story.limits, run, usage) is more
+    assert crosses_limit(story.state, story.limits, run, usage) is more
     uses(story, "explore", 850, 4.5)
-    assert not tells_more(story.state, story.limits, run, Usage(990, 0, 0, 4.9))
-    assert tells_more(story.state, story.limits, run, Usage(1000))
+    assert not crosses_limit(story.state, story.limits, run, Usage(990, 0, 0, 4.9))
+    assert crosses_limit(story.state, story.limits, run, Usage(1000))
 
 
 def test_time_limit_has_no_deadline_while_the_task_waits():

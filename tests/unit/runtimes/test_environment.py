@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.model.environment import PASSED
-from orchestrator.runtimes.environment import Assignment, passed, run_environment, told
+from orchestrator.runtimes.environment import Assignment, passed, run_environment, run_variables
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def assignment():
 
 
 def test_environment_has_all_that_a_run_needs(assignment):
-    assert told(assignment) == {
+    assert run_variables(assignment) == {
         "ORCHESTRATOR_RUN": "r1",
         "ORCHESTRATOR_TASK": "demo",
         "ORCHESTRATOR_AGENT": "dev-2",
@@ -54,7 +54,7 @@ def test_environment_has_all_that_a_run_needs(assignment):
 
 def test_what_does_not_apply_is_there_and_empty():
     p = Path("/x")
-    said = told(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p))
+    said = run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p))
     assert {name for name, value in said.items() if not value} == {
         f"ORCHESTRATOR_{name}" for name in ("SUBTASK", "TEMPLATE", "BASE", "BRANCH", "CHECK_EXIT", "RESUMES")
     }
@@ -63,7 +63,7 @@ def test_what_does_not_apply_is_there_and_empty():
 def test_passed_check_is_0_in_the_environment(assignment):
     p = Path("/x")
     assert (
-        told(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))[
+        run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))[
             "ORCHESTRATOR_CHECK_EXIT"
         ]
         == "0"
@@ -115,4 +115,4 @@ def test_a_users_choice_of_variables_counts():
 def test_user_variables_cannot_override_the_environment(assignment):
     environ = {"ORCHESTRATOR_RUN": "stolen", "PATH": "/bin"}
     made = run_environment(environ, ["*"], assignment, {"ORCHESTRATOR_RUN": "forged", "X": "1"})
-    assert made == {"PATH": "/bin", "X": "1"} | told(assignment)
+    assert made == {"PATH": "/bin", "X": "1"} | run_variables(assignment)
