@@ -35,6 +35,7 @@ ASKING: dict[str, tuple[int, float]] = {
     "order small dev Hurry": (Exit.FAILED, TIMES),
     "spawn small dev --instructions Work": (Exit.FAILED, TIMES),
     "diff small --stat": (Exit.DONE, OF_GIT),
+    "report small": (Exit.DONE, OF_GIT),
     "merge small --anyway": (Exit.FAILED, OF_GIT),
     "rebase small": (Exit.DONE, OF_GIT),
     "delete small": (Exit.USAGE, OF_GIT),
