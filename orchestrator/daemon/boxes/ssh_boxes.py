@@ -192,7 +192,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
     # -------------------------------------------------------------------------------------------------
 
     def _free(self, task: str) -> None:
-        """Delete a task's mirrors, of which nothing is kept any more. Raises Unavailable: something is being fetched."""
+        """Delete the mirrors of a task that keeps nothing any more. Raises Unavailable: a transfer is under way."""
         with self._lock:
             monitors = [self._monitors[box] for box in sorted(self._monitors)]
         with ExitStack() as idle:
