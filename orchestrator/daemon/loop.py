@@ -184,6 +184,8 @@ class Loop:
             case h.HandoffHint(name=name):
                 task.see_reports(name)
                 task.show(name)
+            case h.OutboxHint():
+                task.see_outboxes()
             case h.RunHint(run=run):
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
