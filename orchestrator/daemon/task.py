@@ -475,7 +475,11 @@ class Task:
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
-        if self._outboxes is not None and (again := self._outboxes.look_again(at)) is not None and at >= again:
+        if (
+            self._outboxes is not None
+            and (again := self._outboxes.look_again(at)) is not None
+            and at >= again
+        ):
             self.see_outboxes()
         if (edited := self._edit_due()) is not None and at >= edited:
             self.see_brief()
