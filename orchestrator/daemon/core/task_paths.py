@@ -175,5 +175,9 @@ def hands_in_to(state: PMState, run: Run, task: Path) -> Path:
 
 def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
-    own = (hands_in_to(state, run, task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))
+    own = (
+        hands_in_to(state, run, task),
+        artifacts_of(state, run, task),
+        layout.scratchpad(task, run.instance),
+    )
     return (*own, layout.orchestration(task)) if Gate.NOTES in state.steps[run.step].gates else own
