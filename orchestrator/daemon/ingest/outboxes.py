@@ -42,7 +42,7 @@ class Outboxes:
 
     `_known` are the files that were published or refused, by instance and name; `_partial` those that were seen while
     somebody wrote them; `_refusals` bound how often an agent that writes one bad file after the other costs a journal
-    line. `_unsettled` says since when a file waits that is to be looked at again.
+    line. `_waiting` says since when each file waits that is to be looked at again.
     """
 
     files: Files
@@ -52,14 +52,14 @@ class Outboxes:
     _known: dict[tuple[str, str], Stamp] = field(default_factory=dict)
     _refusals: ChangeBackoff = field(default_factory=ChangeBackoff)
     _partial: set[tuple[str, str]] = field(default_factory=set)
-    _unsettled: float | None = None
+    _waiting: dict[tuple[str, str], float] = field(default_factory=dict)
     _looked_at: float = 0.0
 
     def look_again(self, at: float) -> float | None:
         """Return when to look again, seen from a moment; None if no file waits. The longer one waits, the later."""
-        if self._unsettled is None:
+        if not self._waiting:
             return None
-        pause = min(max(SOON, (self._looked_at - self._unsettled) / 2), LATER)
+        pause = min(max(SOON, (self._looked_at - max(self._waiting.values())) / 2), LATER)
         return min(self._looked_at, at) + pause
 
     def publish(self, state: PMState, at: float, done: Done = NOBODY) -> list[ReportLanded | Intruded]:
@@ -74,10 +74,10 @@ class Outboxes:
         right = state.brief.config.outboxes and is_right(self.files, self.folder, "handoffs", state.links)
         if not right:  # what is wrong with the folder is repaired elsewhere
             return []
-        waited, self._unsettled, self._looked_at = self._unsettled, None, at
+        before, self._looked_at = self._waiting, at
+        self._waiting = dict[tuple[str, str], float]()
         refused = [self._look(instance, entry, state, at, done) for instance, entry in self._there(state)]
-        if self._unsettled is not None and waited is not None:
-            self._unsettled = min(waited, at)
+        self._waiting = {key: min(before.get(key, at), at) for key in self._waiting}
         return [fact for fact in refused if fact is not None]
 
     def _there(self, state: PMState) -> Iterator[tuple[str, Entry]]:
@@ -99,7 +99,7 @@ class Outboxes:
         path = layout.outbox(self.folder, instance) / entry.name
         try:
             if entry.is_file and instance not in done and self.files.being_written(path):
-                self._unsettled = at
+                self._waiting[instance, entry.name] = at
                 self._partial.add((instance, entry.name))
                 return None
             data = self.files.read(path, self.limits.max_handoff_bytes)
@@ -125,7 +125,7 @@ class Outboxes:
     ) -> ReportLanded | Intruded | None:
         """Return the fact for a file that is not published; None while too many others were refused just now."""
         if self._refusals.waits(instance, at):
-            self._unsettled = at
+            self._waiting[instance, entry.name] = at
             return None
         self._refusals.count(instance, at)
         self._known[instance, entry.name] = stamp_of(entry)
