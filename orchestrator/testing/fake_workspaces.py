@@ -12,20 +12,8 @@ from typing import Final, Literal, TypeAlias
 
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import (
-    AtOdds,
-    BranchFound,
-    BranchSurvey,
-    CommitSeen,
-    FileSeen,
-    KeptWork,
-    Tree,
-    TreeLost,
-    Unresolved,
-    Upon,
-    checked_branch,
-    checked_tree,
-)
+from orchestrator.ports.workspaces import BranchFound, BranchSurvey, CommitSeen, FileSeen, KeptWork, Upon
+from orchestrator.ports.worktree import AtOdds, Tree, TreeLost, Unresolved, checked_branch, checked_tree
 
 Contents: TypeAlias = dict[str, str]
 Step: TypeAlias = Literal["branch", "keep", "make", "record", "move", "clean", "merge", "remove", "drop"]

@@ -48,7 +48,7 @@ from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
-from orchestrator.ports.workspaces import TreeLost
+from orchestrator.ports.worktree import TreeLost
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
 from orchestrator.runtimes.registry import runtime_of
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from orchestrator.ports.boxes import RemoteTask
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.host import Host
-    from orchestrator.ports.workspaces import Tree
+    from orchestrator.ports.worktree import Tree
     from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
