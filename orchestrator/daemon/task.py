@@ -26,7 +26,8 @@ from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
-from orchestrator.daemon.projections.state_files import Unjournaled, last_checkin_shown, write_lost
+from orchestrator.daemon.projections.state_document import Unjournaled
+from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
 from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile, OrchestratorError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import layout
 from orchestrator.daemon.core.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
 from orchestrator.daemon.ingest.watchers import task_hint
-from orchestrator.daemon.projections.state_files import PAGED
+from orchestrator.daemon.projections.state_document import PAGED
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
