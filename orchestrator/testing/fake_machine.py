@@ -39,9 +39,8 @@ class FakeMachine:
 
     `before` is called ahead of each change that the caller makes, with what it is about, and may raise (a
     BaseException too) to kill the caller there. `written` is called with each file that a launcher has written, as a
-    watcher would be. `launchers_wait` is how many seconds more a launcher takes,
-    `signalled` is called with each agent that is asked to end. `alone` tells of which runs nobody else may be where they
-    work. `starts` counts the agents that
+    watcher would be. `launchers_wait` is how many seconds more a launcher takes, `signalled` is called with each agent
+    that is asked to end. `alone` says of which runs nobody else may be where they work. `starts` counts the agents that
     were started, by run and by boot: a power cut takes a claim that was not yet on the disk, and its agent. `typed`
     counts what was typed into which run. While `frozen`, every call that needs tmux raises Unavailable.
     """

@@ -24,7 +24,10 @@ _TELLS: Final = (CLAIMED, PID, EXIT)
 
 
 class FakeSync:
-    """What a host monitor does about one task on its box, as `TaskSync`. `arrived` is called with each file that came here."""
+    """What a host monitor does about one task on its box, as `TaskSync`.
+
+    `arrived` is called with each file that came here.
+    """
 
     def __init__(
         self,
