@@ -7,17 +7,25 @@ left alone, and the start is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.model.errors import Refused
+from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container
     from pathlib import Path
 
     from orchestrator.daemon.core.task_paths import Adapters
     from orchestrator.ports.marked_runs import MarkedRun
+
+
+log = logging.getLogger(__name__)
+
+STRANGER_KILLS: Final = 3
+"""How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 
 def end(adapters: Adapters, task: Path, known: Collection[str], state: Path) -> list[str]:
@@ -44,3 +52,16 @@ def end(adapters: Adapters, task: Path, known: Collection[str], state: Path) -> 
 
 def _named(run: MarkedRun) -> str:
     return f"run {run.run} (its launcher is {run.launcher.partition('@')[0]})"
+
+
+def end_strangers(adapters: Adapters, home: Path, known: Container[str]) -> None:
+    """End the runs of a task that its journal does not know after damage: the next runs need their trees."""
+    for entry in adapters.files.entries(layout.task_runs(home)):
+        if entry.name in known:
+            continue
+        folder = layout.run_home(home, entry.name)
+        for _ in range(STRANGER_KILLS):
+            if adapters.host.observe(folder).standing is Standing.GONE:
+                break
+            log.warning("task %s: run %s is in no journal and is ended", home.name, entry.name)
+            adapters.host.end(folder, kill=True)
