@@ -119,7 +119,7 @@ class Task:
         busy = state.outbox or self.doing.busy or self.doing.housekeeping_waits
         waits = busy or state.open_questions or self.troubled or self._boxes.unfetched
         unread = self._intake.unsettled
-        unshown = self.begun and (self._view.behind or self.engine.dirty)
+        unshown = self.begun and (self.behind or self.engine.dirty)
         return self.rests and not (waits or unread or unshown)
 
     @property
@@ -134,6 +134,11 @@ class Task:
             task = layout.task_folder(project, state.name)
             self._lies = inputs, TaskPaths(code, self.home, task, trees, self.template)
         return self._lies[1]
+
+    @property
+    def behind(self) -> bool:
+        """Return whether the projections are out of date: they wait for their turn, or could not be written."""
+        return self._view.behind
 
     # Rest --------------------------------------------------------------------------------------------
 
