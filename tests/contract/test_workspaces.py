@@ -10,7 +10,8 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import AtOdds, BranchFound, Tree, TreeLost, Unresolved, Upon, Workspaces
+from orchestrator.ports.workspaces import BranchFound, Upon, Workspaces
+from orchestrator.ports.worktree import AtOdds, Tree, TreeLost, Unresolved
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 

@@ -50,7 +50,7 @@ from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.box_link import is_lost
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.workspaces import Tree, TreeLost
+from orchestrator.ports.worktree import Tree, TreeLost
 
 log = logging.getLogger(__name__)
 

@@ -22,13 +22,14 @@ from orchestrator.model.facts import (
 )
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.workspaces import AtOdds, TreeLost, Unresolved
+from orchestrator.ports.worktree import AtOdds, TreeLost, Unresolved
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.model.task import Location
     from orchestrator.pm.state.task_state import PMState
-    from orchestrator.ports.workspaces import Tree, Workspaces
+    from orchestrator.ports.workspaces import Workspaces
+    from orchestrator.ports.worktree import Tree
 
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
 """The actions that take a step through its gate. Each may be repeated, and is given up if it never succeeds."""

@@ -13,20 +13,25 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.core.hints import RequestHint
 from orchestrator.model.errors import Refused
+from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Container, Sequence
     from pathlib import Path
 
     from orchestrator.daemon.core.context import Context
+    from orchestrator.daemon.core.task_paths import Adapters
     from orchestrator.ports.marked_runs import MarkedRun
 
 log = logging.getLogger(__name__)
+
+STRANGER_KILLS: Final = 3
+"""How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +97,16 @@ class Orphans:
 
 def _named(run: MarkedRun) -> str:
     return f"run {run.run} (its launcher is {run.launcher.partition('@')[0]})"
+
+
+def end_strangers(adapters: Adapters, home: Path, known: Container[str]) -> None:
+    """End the runs of a task that its journal does not know after damage: the next runs need their trees."""
+    for entry in adapters.files.entries(layout.task_runs(home)):
+        if entry.name in known:
+            continue
+        folder = layout.run_home(home, entry.name)
+        for _ in range(STRANGER_KILLS):
+            if adapters.host.observe(folder).standing is Standing.GONE:
+                break
+            log.warning("task %s: run %s is in no journal and is ended", home.name, entry.name)
+            adapters.host.end(folder, kill=True)

@@ -13,8 +13,9 @@ from orchestrator.pm.policies.conflicts import at_odds, conflicted, listed
 from orchestrator.pm.policies.gates import held_by
 from orchestrator.pm.policies.gates.kind import awaited, begin_checking
 from orchestrator.pm.policies.judgements import judge_again
+from orchestrator.pm.policies.rejections import THE_PM, reject, rejected_for_good
 from orchestrator.pm.policies.reopen import feed
-from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
+from orchestrator.pm.policies.retries import block, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
 from orchestrator.pm.state.step_changes import (
     StepApproved,

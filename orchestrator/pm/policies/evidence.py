@@ -27,8 +27,9 @@ from orchestrator.model.task import AfterRejections
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.policies.completion import go_through
 from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
+from orchestrator.pm.policies.rejections import plan_more
 from orchestrator.pm.policies.reopen import set_aside
-from orchestrator.pm.policies.retries import block, plan_more, written_again
+from orchestrator.pm.policies.retries import block, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
 from orchestrator.pm.state.results import accepted_work, counts_as_check, rebased_since
 from orchestrator.pm.state.step_changes import BranchJudged

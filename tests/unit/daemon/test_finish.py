@@ -20,7 +20,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
