@@ -19,6 +19,7 @@ from orchestrator.ports.workspaces import (
     CommitSeen,
     FileSeen,
     KeptWork,
+    LeftOut,
     Tree,
     TreeLost,
     Unresolved,
@@ -81,6 +82,8 @@ class FakeWorkspaces:
         self.before = before
         self.commits: dict[str, Commit] = {}
         self.shared: dict[Path, Contents] = {}
+        self.apart: dict[Path, LeftOut] = {}
+        """What no commit can hold, of each tree that has such."""
         self._projects: dict[Path, _Project] = {}
         self._places: dict[Path, _Place] = {}
         self._bases: dict[Path, str] = {}
@@ -203,6 +206,10 @@ class FakeWorkspaces:
         self._step("clean", tree)
         self._bring(tree, last, tip)
         return last, self._differing(tip, last)
+
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what was put into `apart` for the tree."""
+        return self.apart.get(checked_tree(tree).path, LeftOut())
 
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere. Steps: branch, keep, move, make or clean. Raises Refused."""

@@ -22,6 +22,7 @@ from orchestrator.ports.workspaces import (
     BranchSurvey,
     FileSeen,
     KeptWork,
+    LeftOut,
     Tree,
     TreeLost,
     Unresolved,
@@ -41,7 +42,7 @@ from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Moved, Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, name_in, note_base, notes_of
-from orchestrator.workspaces.snapshot import Snapshot, lay, take
+from orchestrator.workspaces.snapshot import Snapshot, lay, left_out, take
 from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
 from orchestrator.workspaces.upon import upon
 from orchestrator.workspaces.worktree_registration import is_mutual
@@ -185,6 +186,15 @@ class GitWorkspaces:
         self._settle(checkout, snapshot, commit, branch)
         note_base(tree, tip)
         return commit, _differing(repository, tip, commit)
+
+    @told_apart
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what lies in a tree and can be in no commit of it. Raises Refused, Unavailable."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
+        if not checkout.linked:
+            return LeftOut()
+        return left_out(checkout, look_file(tree), base_of(repository, tree, _tip_seen(repository, tree)))
 
     @told_apart
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:

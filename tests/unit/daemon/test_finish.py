@@ -20,7 +20,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.workspaces import LeftOut, Tree
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
@@ -72,6 +72,18 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+def test_what_no_commit_can_hold_is_in_the_outcome(state):
+    shop = Shop()
+    tree = shop.tree("one")
+    shop.workspaces.prepare(tree, 1)
+    shop.workspaces.apart[tree.path] = LeftOut(("build/",), ("web/",), ("lib",))
+    empty = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert (empty.ignored, empty.repositories, empty.submodules) == (("build/",), ("web/",), ("lib",))
+    shop.workspaces.work(tree, "work", "one.py")
+    made = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert (made.ignored, made.repositories, made.submodules) == (("build/",), ("web/",), ())
 
 
 class Shop:
@@ -289,6 +301,9 @@ class Counting:
             raise Unavailable("git is busy")
         self.commits += 1
         return f"{self.commits:040}", 1
+
+    def left_out(self, tree):
+        return LeftOut()
 
 
 @pytest.fixture
