@@ -13,7 +13,7 @@ from orchestrator.daemon.actions import finish
 from orchestrator.daemon.actions.branch import tend
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
-from orchestrator.model.actions import Commit, Merge, TendBranch
+from orchestrator.model.actions import Commit, Merge, Rebase, TendBranch
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
 from orchestrator.model.plan import StepState
@@ -305,6 +305,9 @@ class Counting:
     def left_out(self, tree):
         return LeftOut()
 
+    def rebase(self, project, branch, old, new):
+        return ""
+
 
 @pytest.fixture
 def desk(tmp_path):
@@ -319,6 +322,16 @@ def desk(tmp_path):
     return SimpleNamespace(
         doing=Dispatcher(cast("Any", context), "t-1", tmp_path), executor=executor, git=git, posted=posted
     )
+
+
+@pytest.mark.parametrize("action", [COMMIT, Rebase("a4", "1" * 40, "2" * 40, "3" * 40)])
+def test_nothing_is_under_way_after_an_outcome(desk, state, action):
+    """After a rebase, `task archive` and `task delete` said of the task that work for it was still under way."""
+    desk.doing.act(state, WHERE, action)
+    assert desk.doing.busy
+    desk.executor.work()
+    desk.doing.heard(desk.posted[-1].fact)
+    assert not desk.doing.busy
 
 
 def test_commit_is_not_repeated_before_its_outcome(desk, state):
