@@ -10,7 +10,16 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import AtOdds, BranchFound, LeftOut, Tree, TreeLost, Unresolved, Upon, Workspaces
+from orchestrator.ports.workspaces import (
+    AtOdds,
+    BranchFound,
+    LeftOut,
+    Tree,
+    TreeLost,
+    Unresolved,
+    Upon,
+    Workspaces,
+)
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 

@@ -154,7 +154,7 @@ def _uncompared(work: Step) -> str:
 
 
 def _ignored(work: Step) -> str:
-    """Return what lies beside the work of a step, so that a judge in the same tree does not take it for a part of it."""
+    """Return what lies beside the work of a step, so that a judge in the same tree does not take it for a part."""
     named = ", ".join(f"{name!a}" for name in work.ignored[:FILES_NAMED])
     return (
         f"The commit of {work.id} has nothing of what git ignores in its tree, such as {named}. The work must hold "
