@@ -66,6 +66,19 @@ class BranchSurvey:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What lies in a tree and can be in no commit of it.
+
+    `ignored` is ignored by git, apart from litter; of a folder only its name. `repositories` were made inside the tree.
+    `submodules` are checked out: a commit has only the commit that each points to, and that is not looked at.
+    """
+
+    ignored: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    submodules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BranchFound:
     """Where a task's branch was found (`tip`, empty: there was none), and the accepted commit that it is to be at.
 
@@ -158,6 +171,10 @@ class Workspaces(Protocol):
                 deleted. What lies there is kept first, as `prepare` does.
 
         """
+        ...
+
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what lies in a tree and was in no commit that `commit` made of it. Nothing there is changed."""
         ...
 
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:

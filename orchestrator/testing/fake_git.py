@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.workspaces import LeftOut
 from orchestrator.ports.worktree import Tree
 
 Contents: TypeAlias = dict[str, str]
@@ -65,6 +66,8 @@ class FakeGit:
         self.before = before
         self.commits: dict[str, Commit] = {}
         self.shared: dict[Path, Contents] = {}
+        self.apart: dict[Path, LeftOut] = {}
+        """What no commit can hold, of each tree that has such."""
         self._projects: dict[Path, FakeProject] = {}
         self._places: dict[Path, FakePlace] = {}
         self._bases: dict[Path, str] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import Upon
+from orchestrator.ports.workspaces import LeftOut, Upon
 from orchestrator.ports.worktree import AtOdds, Tree, TreeLost, Unresolved, checked_tree
 from orchestrator.testing.fake_branches import FakeBranches
 from orchestrator.testing.fake_git import MARKER, Commit, FakePlace, FakeProject
@@ -126,6 +126,10 @@ class FakeWorkspaces(FakeBranches):
         self._step("clean", tree)
         self._bring(tree, last, tip)
         return last, self._differing(tip, last)
+
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what was put into `apart` for the tree."""
+        return self.apart.get(checked_tree(tree).path, LeftOut())
 
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere. Steps: branch, keep, move, make or clean. Raises Refused."""

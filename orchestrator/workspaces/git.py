@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import BranchFound, BranchSurvey, FileSeen, KeptWork, Upon
+from orchestrator.ports.workspaces import BranchFound, BranchSurvey, FileSeen, KeptWork, LeftOut, Upon
 from orchestrator.ports.worktree import AtOdds, Tree, Unresolved, checked_branch, checked_tree
 from orchestrator.workspaces.branches import (
     merge_forward,
@@ -36,7 +36,7 @@ from orchestrator.workspaces.ref_compaction import gather
 from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
-from orchestrator.workspaces.snapshot import lay, take
+from orchestrator.workspaces.snapshot import lay, left_out, take
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
@@ -190,6 +190,15 @@ class GitWorkspaces:
         settle(checkout, snapshot, commit, branch)
         note_base(tree, tip)
         return commit, differing_files(repository, tip, commit)
+
+    @told_apart
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what lies in a tree and can be in no commit of it. Raises Refused, Unavailable."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
+        if not checkout.linked:
+            return LeftOut()
+        return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
 
     @told_apart
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:

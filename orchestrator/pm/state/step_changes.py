@@ -170,10 +170,11 @@ class StepApproved:
 
 @dataclass(frozen=True, slots=True)
 class StepCommitted:
-    """The work of a step is a commit."""
+    """The work of a step is a commit, which has nothing of what git ignores in its tree: the first few."""
 
     step: str
     commit: str
+    ignored: tuple[str, ...] = ()
     kind: Literal["step_committed"] = "step_committed"
 
 

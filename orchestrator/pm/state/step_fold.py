@@ -76,7 +76,7 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
-            return replace(was, commit=change.commit)
+            return replace(was, commit=change.commit, ignored=change.ignored)
         case StepQueued():
             return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
@@ -151,6 +151,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         uncompared=False,
         strewn=(),
         strewn_kept="",
+        ignored=(),
         queued_at=was.queued_at if change.queued else 0.0,
         behind=False,
         recheck=change.recheck,
