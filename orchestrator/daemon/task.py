@@ -390,10 +390,6 @@ class Task:
         far = [run for run in state.live_runs if run.on_box]
         over = self._outstanding.look(state, self.context.clock.now())
         self._see_behind(run.host for run in (*far, *over))
-        if self.rests and not over:
-            self._boxes_left.leave_all(state)
-        if not (far or over or self._remote_tasks):
-            return
         remote_tasks = tuple(
             dict.fromkeys(
                 remote_task
@@ -404,6 +400,8 @@ class Task:
         if remote_tasks != self._remote_tasks:
             self._remote_tasks = remote_tasks
             boxes.keep(self.id, remote_tasks)
+        if self.rests and not over:
+            self._boxes_left.leave_all(state)
         for box in dict.fromkeys(run.host for run in far):
             belief, at = boxes.belief(box, self.id), self.context.clock.now()
             lives = {run.life for run in far if run.host == box}
@@ -631,6 +629,14 @@ class Task:
     def boxes_due(self) -> dict[str, str]:
         """The boxes that are not cleaned up yet, each with its last run there."""
         return self._boxes_left.due(self.engine.state)
+
+    def release(self) -> bool:
+        """Let nothing more come here from boxes; return False if a file is coming at this moment."""
+        return self.context.adapters.boxes.release(self.id)
+
+    def keep_again(self) -> None:
+        """Let files come from boxes again: the task was released, and stays."""
+        self.context.adapters.boxes.keep(self.id, self._remote_tasks)
 
     def let_go(self) -> None:
         """Close the task's files, and write nothing of it any more: its user deletes or archives it."""
