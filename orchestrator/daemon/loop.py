@@ -387,10 +387,9 @@ class Loop:
 
         Raises Refused: another daemon of this user knows it.
         """
-        task.end_strangers()
         folder = layout.task_folder(project, name)
         known = {run for each in self.tasks.values() for run in each.engine.state.runs}
-        ended = self._orphans.end(task.id, folder, known)
+        ended = self._orphans.end(task.id, folder, known, task.strangers())
         if ended is None:
             return None
         for each in ended:

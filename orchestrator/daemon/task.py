@@ -24,6 +24,7 @@ from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_
 from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
 from orchestrator.daemon.ingest.turn_ends import turn_end
 from orchestrator.daemon.journal.engine import Engine
+from orchestrator.daemon.process.orphans import end_stranger
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
@@ -49,7 +50,6 @@ from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.plan.asking import CONTINUE
 from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.host import Standing
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
@@ -68,9 +68,6 @@ log = logging.getLogger(__name__)
 
 REST: Final = 5.0
 """Seconds until a task is retried after a system failure, such as a full disk."""
-
-STRANGER_KILLS: Final = 3
-"""How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 SOON: Final = 0.5
 """Seconds until something that may still be incomplete is looked at again."""
@@ -234,16 +231,14 @@ class Task:
 
     def end_strangers(self) -> None:
         """End the runs that the journal does not know after damage: the next runs need their trees."""
-        adapters = self.context.adapters
+        for folder in self.strangers():
+            end_stranger(self.context.adapters.host, folder)
+
+    def strangers(self) -> list[Path]:
+        """Return the folders of the runs that the journal does not know."""
         runs = layout.task_runs(self.home)
-        strangers = [each for each in adapters.files.entries(runs) if each.name not in self.engine.state.runs]
-        for entry in strangers:
-            folder = runs / entry.name
-            for _ in range(STRANGER_KILLS):
-                if adapters.host.observe(folder).standing is Standing.GONE:
-                    break
-                log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
-                adapters.host.end(folder, kill=True)
+        found = self.context.adapters.files.entries(runs)
+        return [runs / each.name for each in found if each.name not in self.engine.state.runs]
 
     def see_everything(self) -> None:
         """Look at everything that may have changed: events, runs, reports, task.md.
