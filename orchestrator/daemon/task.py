@@ -20,7 +20,7 @@ from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.journal.engine import Engine
-from orchestrator.daemon.process.orphans import end_strangers
+from orchestrator.daemon.process.orphans import end_stranger
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
@@ -204,8 +204,15 @@ class Task:
         self._view.again()
 
     def end_strangers(self) -> None:
-        """End the runs that the journal does not know."""
-        end_strangers(self.context.adapters, self.home, self.engine.state.runs)
+        """End the runs that the journal does not know after damage: the next runs need their trees."""
+        for folder in self.strangers():
+            end_stranger(self.context.adapters.host, folder)
+
+    def strangers(self) -> list[Path]:
+        """Return the folders of the runs that the journal does not know."""
+        runs = layout.task_runs(self.home)
+        found = self.context.adapters.files.entries(runs)
+        return [runs / each.name for each in found if each.name not in self.engine.state.runs]
 
     def see_everything(self) -> None:
         """Look at everything that may have changed: events, runs, reports, task.md.

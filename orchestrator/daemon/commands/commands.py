@@ -123,10 +123,9 @@ class Commands:
         Raises Refused: another daemon of this user knows it.
         """
         name = arguments["name"]
-        task.end_strangers()
         folder = layout.task_folder(Path(arguments["project"]), name)
         known = {run for each in self.tasks.values() for run in each.engine.state.runs}
-        ended = self._orphans.end(task.id, folder, known)
+        ended = self._orphans.end(task.id, folder, known, task.strangers())
         if ended is None:
             return None
         for each in ended:

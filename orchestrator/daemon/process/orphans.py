@@ -21,16 +21,16 @@ from orchestrator.model.errors import Refused
 from orchestrator.ports.host import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from orchestrator.daemon.core.context import Context
-    from orchestrator.daemon.core.task_paths import Adapters
+    from orchestrator.ports.host import Host
     from orchestrator.ports.marked_runs import MarkedRun
 
 log = logging.getLogger(__name__)
 
-STRANGER_KILLS: Final = 3
+KILLS: Final = 3
 """How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 
@@ -49,18 +49,25 @@ class Orphans:
     context: Context
     _outcomes: dict[str, _Ended | None] = field(default_factory=dict)
 
-    def end(self, task: str, folder: Path, known: Collection[str]) -> tuple[str, ...] | None:
+    def end(
+        self, task: str, folder: Path, known: Collection[str], strangers: Sequence[Path]
+    ) -> tuple[str, ...] | None:
         """End the runs for a task's folder that are not `known`; return their ids, or None while they end.
+
+        `strangers` are folders of runs below the task's own that no journal knows: what lives of them ends too.
 
         Raises:
             Refused: another daemon knows one of them, or one cannot be ended.
 
         """
         if task not in self._outcomes:
-            if not (unknown := self._unknown(folder, known)):
+            unknown, host = self._unknown(folder, known), self.context.adapters.host
+            living = [each for each in strangers if host.observe(each).standing is not Standing.GONE]
+            if not (unknown or living):
                 return ()
             self._outcomes[task] = None
-            self.context.executor.do(f"{task}/orphans", partial(self._work, task, folder.name, unknown))
+            work = partial(self._work, task, folder.name, unknown, living)
+            self.context.executor.do(f"{task}/orphans", work)
             return None
         if (outcome := self._outcomes[task]) is None:
             return None
@@ -80,9 +87,11 @@ class Orphans:
                 )
         return unknown
 
-    def _work(self, task: str, name: str, unknown: Sequence[MarkedRun]) -> None:
+    def _work(self, task: str, name: str, unknown: Sequence[MarkedRun], strangers: Sequence[Path]) -> None:
         refused = "what works for it and is in no journal could not be ended: see the daemon's log"
         try:
+            for folder in strangers:
+                end_stranger(self.context.adapters.host, folder)
             left = [each for each in unknown if not self.context.adapters.marked_runs.end(each)]
             refused = (
                 f"{_named(left[0])} works for {name}, is in no journal, and cannot be ended: end it"
@@ -95,18 +104,14 @@ class Orphans:
         self.context.post(RequestHint(task))
 
 
+def end_stranger(host: Host, folder: Path) -> None:
+    """Kill a run that no journal knows. Raises Unavailable."""
+    for _ in range(KILLS):
+        if host.observe(folder).standing is Standing.GONE:
+            break
+        log.warning("run %s is in no journal and is ended", folder.name)
+        host.end(folder, kill=True)
+
+
 def _named(run: MarkedRun) -> str:
     return f"run {run.run} (its launcher is {run.launcher.partition('@')[0]})"
-
-
-def end_strangers(adapters: Adapters, home: Path, known: Container[str]) -> None:
-    """End the runs of a task that its journal does not know after damage: the next runs need their trees."""
-    for entry in adapters.files.entries(layout.task_runs(home)):
-        if entry.name in known:
-            continue
-        folder = layout.run_home(home, entry.name)
-        for _ in range(STRANGER_KILLS):
-            if adapters.host.observe(folder).standing is Standing.GONE:
-                break
-            log.warning("task %s: run %s is in no journal and is ended", home.name, entry.name)
-            adapters.host.end(folder, kill=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.model.settings import Settings
 from orchestrator.ports.marked_runs import MarkedRun
 from tests.simulation.engine.scenario import Scenario
@@ -61,6 +62,33 @@ def test_orphan_is_ended_by_a_worker_and_then_the_task_begins():
         while not any(task.begun for task in world.tasks().values()):
             assert world.go_on(until=until)
     assert orphan.tries == ["r1"]
+    assert not world.complaints
+
+
+def test_run_below_the_tasks_own_folder_is_ended_by_a_worker(monkeypatch):
+    """Its journal was lost, and with it what it knew of the run."""
+    ended = list[Path]()
+    world = World(Scenario("orphans"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    (user_task,) = world.user_tasks
+    with listening(world):
+        world.boot()
+        assert world.daemon.loop is not None
+        folder = layout.task_runs(user_task.requests.parent) / "r-lost"
+        world.files.make_folder(folder)
+        end = world.host.end
+
+        def noted(each, *, kill):
+            ended.append(each)
+            end(each, kill=kill)
+
+        monkeypatch.setattr(world.host, "end", noted)
+        world.start(user_task, "much to do", ("it works",))
+        world.daemon.loop.turn(0)
+        assert ended == []
+        until = world.clock.monotonic() + 60
+        while not any(task.begun for task in world.tasks().values()):
+            assert world.go_on(until=until)
+    assert folder in ended
     assert not world.complaints
 
 

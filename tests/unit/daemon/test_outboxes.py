@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,17 @@ def test_report_without_run_speaks_for_no_other_instance(desk, content):
     desk.put(content)
     (fact,) = desk.publish()
     assert isinstance(fact, Intruded)
+    name, digest = f"scratchpad/explore/outbox/{NAME}", sha256(content).hexdigest()
+    assert (fact.at, fact.name, fact.sha256) == (desk.now, name, digest)
     assert desk.public == {}
+
+
+def test_run_without_an_outbox_holds_back_no_other(desk):
+    twin = desk.beside("explore-2")
+    desk.files.rename(layout.outbox(TASK, "explore"), TASK / "scratchpad" / "explore" / "was")
+    desk.put(report(twin.id), "explore-2-20251127-153001.md", "explore-2")
+    assert desk.publish() == []
+    assert list(desk.public) == ["explore-2-20251127-153001.md"]
 
 
 def test_file_that_is_being_written_waits(desk):
