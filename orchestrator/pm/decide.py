@@ -25,8 +25,10 @@ from orchestrator.pm.plan.consultations import note_news
 from orchestrator.pm.policies.branch import branch_tended
 from orchestrator.pm.policies.budget import see_budget, usage_seen
 from orchestrator.pm.policies.completion import work_committed, work_inspected
+from orchestrator.pm.policies.escalations import answer_escalations
 from orchestrator.pm.policies.evidence import evidence_resolved
 from orchestrator.pm.policies.inactivity import looked, nudged
+from orchestrator.pm.policies.input_versions import note_versions
 from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import tell_news
 from orchestrator.pm.policies.orphan_processes import run_left
@@ -56,6 +58,8 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     note_news(draft, fact)
     see_budget(draft)
     merge_next(draft)
+    answer_escalations(draft)
+    note_versions(draft)
     mark_as_planned(draft)
     advance(draft)
     tell_news(draft, state, fact)

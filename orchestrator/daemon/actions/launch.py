@@ -42,6 +42,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.plan.tree_lives import begins_work, makes_ready
 from orchestrator.pm.plan.work_location import only_looks
 from orchestrator.pm.policies.gates import sections_for
@@ -398,10 +399,11 @@ def _workflow_order(
     workspace: Path,
 ) -> WorkflowOrder:
     plan, step = state.brief.workflow, state.steps[run.step]
-    planned = {each.id: each for each in plan.agents} if plan else {}
+    planned = agents_now(plan, state.records) if plan else {}
     return WorkflowOrder(
         agent=planned[run.agent],
         subjects=[planned[each] for each in subjects_of(state, step)],
+        resolution=resolution_file(int(step.id.rpartition(":")[2])) if Gate.RESOLUTION in step.gates else "",
         joint=step.done_when if Gate.CHECKPOINT in step.gates else "",
         needs=planned[run.agent].needs,
         task=state.name,

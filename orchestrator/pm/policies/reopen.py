@@ -36,7 +36,7 @@ def reopen(draft: Draft, step: str, why: str, *, carries: bool = False, queued: 
     for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
         here = draft.step(each)
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
-            _overtake(draft, each)
+            overtake(draft, each)
             goes_on = carries and each == step
             again = StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on, queued=queued)
             draft.change(again)
@@ -54,7 +54,7 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
     mine = steps.mark(step) | steps.mark(work) | steps.judges_of(work) | steps.of_subtask(here.subtask)
     for each in steps.among(mine):
         if each.state is not StepState.SET_ASIDE:
-            _overtake(draft, each.id)
+            overtake(draft, each.id)
             draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
 
 
@@ -106,7 +106,7 @@ def parted_at_first(text: str) -> tuple[list[str], list[str]]:
     return lines[:first], lines[first:]
 
 
-def _overtake(draft: Draft, step: str) -> None:
+def overtake(draft: Draft, step: str) -> None:
     """Drop the current attempt of a step: its questions, and its runs, whose work no longer counts.
 
     A run that has reported exits by itself.

@@ -30,6 +30,15 @@ class StepRewired:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRevised:
+    """The plan says something else of a step: `planned` has it as it is planned now. What was done of it stays."""
+
+    step: str
+    planned: Step
+    kind: Literal["step_revised"] = "step_revised"
+
+
+@dataclass(frozen=True, slots=True)
 class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
@@ -244,6 +253,7 @@ _HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
 
 StepChange: TypeAlias = (
     StepRewired
+    | StepRevised
     | StepMoved
     | StepTallied
     | StepLimited
@@ -277,6 +287,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
     match change:
         case StepRewired():
             return replace(was, after=change.after)
+        case StepRevised(planned=planned):
+            return as_planned(was, planned)
         case StepMoved():
             return _moved(was, change)
         case StepTallied() | StepLimited():
@@ -319,6 +331,27 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, empty=change.empty)
         case StepOrdered():
             return replace(was, directive=change.directive)
+
+
+def as_planned(was: Step, planned: Step) -> Step:
+    """Return a step with what another plan says of it."""
+    return replace(
+        was,
+        agent=planned.agent,
+        title=planned.title,
+        instructions=planned.instructions,
+        phase=planned.phase,
+        needs=planned.needs,
+        after=planned.after,
+        kind=planned.kind,
+        workspace=planned.workspace,
+        gates=planned.gates,
+        judges=planned.judges,
+        done_when=planned.done_when,
+        claims=planned.claims,
+        bounds=planned.bounds,
+        group=planned.group,
+    )
 
 
 def _moved(was: Step, change: StepMoved) -> Step:
