@@ -28,8 +28,17 @@ from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
 from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
+from orchestrator.formats.workflow.edits import read_edits
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, ClockMoved, LaunchFailed, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.facts import (
+    AdaptAsked,
+    Answered,
+    ClockMoved,
+    LaunchFailed,
+    RebaseAsked,
+    SpawnAsked,
+    StopAsked,
+)
 from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -351,6 +360,10 @@ class Loop:
                 agent = self._agent(task, arguments.get("agent", ""))
                 instructions = arguments.get("instructions", "")
                 fact = SpawnAsked(at, self.context.nonce(), request.id, agent, instructions)
+            case "adapt":
+                edits = read_edits(arguments.get("edits", "").encode(), arguments.get("file", "edits.json"))
+                base, why = arguments.get("base", ""), arguments.get("why", "")
+                fact = AdaptAsked(at, self.context.nonce(), request.id, edits, base, why)
             case "rebase":
                 base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
                 commits = _pairs(arguments.get("commits", ""))

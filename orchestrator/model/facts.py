@@ -21,6 +21,7 @@ from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
 from orchestrator.model.tool_request import Judgement
 from orchestrator.model.usage import Usage
+from orchestrator.model.workflow import PlanEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,6 +486,22 @@ class SpawnAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class AdaptAsked:
+    """The user edits the plan of a workflow (`task workflow adapt`), for the reason `why`.
+
+    `base` is the hash of the plan that the edits are meant for; empty: whatever it is now.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    edits: tuple[PlanEdit, ...]
+    base: str = ""
+    why: str = ""
+    kind: Literal["adapt_asked"] = "adapt_asked"
+
+
+@dataclass(frozen=True, slots=True)
 class RebaseAsked:
     """The user said `task rebase`: the work of a task that rests is to stand upon the commit `base`.
 
@@ -579,6 +596,7 @@ Fact: TypeAlias = (
     | StopAsked
     | Answered
     | SpawnAsked
+    | AdaptAsked
     | RebaseAsked
     | Rebased
     | Intruded

@@ -9,6 +9,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Notify
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.handlers import requests
+from orchestrator.pm.handlers.adapting import adapt_asked
 from orchestrator.pm.handlers.agent_events import event_landed
 from orchestrator.pm.handlers.answers import answered
 from orchestrator.pm.handlers.boxes import box_back, box_lost
@@ -124,6 +125,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
     f.SpawnAsked: requests.spawn_asked,
+    f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
     f.BriefChanged: requests.brief_changed,

@@ -29,6 +29,7 @@ _SENTENCES: Final = {
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
+    "adapt_asked": "the user asked to change the plan of the workflow: {why}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
     "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",

@@ -93,10 +93,13 @@ def adapt(
     if draft.reasons:
         return AdaptationRefused(tuple(draft.reasons))
     result = draft.result()
+    known = {(each.rule, each.text) for each in check_design(plan, around or Surroundings())}
     faults = [
         f"{each.text}: {each.correction}"
         for each in check_design(result, _with_texts(around, draft.instructions))
-        if each.weight is Weight.FAULT and each.rule not in _NOT_CHECKED
+        if each.weight is Weight.FAULT
+        and each.rule not in _NOT_CHECKED
+        and (each.rule, each.text) not in known  # what was carried out so far may have been checked by older rules
     ]
     if faults:
         return AdaptationRefused(tuple(faults))

@@ -298,7 +298,8 @@ def _passed_over(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> Esca
     draft.notice(
         f"escalation {case.number} of {case.agent}: {case.to} gave no answer that holds; others are asked"
     )
-    return move(draft, case, notes=notes, state=CaseState.WAITING)
+    too_deep = plan.bounds.depth + 1  # whoever could not answer is not asked to check answers either
+    return move(draft, case, notes=notes, state=CaseState.WAITING, depth=too_deep)
 
 
 def _answered(
