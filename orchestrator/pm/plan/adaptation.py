@@ -99,7 +99,8 @@ def adapt(
         for each in check_design(result, _with_texts(around, draft.instructions))
         if each.weight is Weight.FAULT
         and each.rule not in _NOT_CHECKED
-        and (each.rule, each.text) not in known  # what was carried out so far may have been checked by older rules
+        and (each.rule, each.text)
+        not in known  # what was carried out so far may have been checked by older rules
     ]
     if faults:
         return AdaptationRefused(tuple(faults))

@@ -10,6 +10,7 @@ from orchestrator.model.run import Ending
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import end_run
 from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.families import rules_of
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.state.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
@@ -27,13 +28,16 @@ def feed(draft: Draft, step: str, text: str) -> None:
 
 
 def reopen(draft: Draft, step: str, why: str, *, carries: bool = False, queued: bool = False) -> None:
-    """Begin the next attempt of a step. Every step that depends on it is done again from the beginning.
+    """Begin the next attempt of a step. Every step that depends on it is done again from the
+    beginning; where a family follows versions, only its judges are.
 
     `carries`: this attempt continues the work and the conversation of the last one. `queued`: steps that wait to have
     work merged keep their place in the queue.
     """
     steps = draft.state.steps
-    for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
+    follows = rules_of(draft.state.brief).follows_versions
+    with_it = steps.judges_of(step) if follows else steps.dependents(step)
+    for each in (step, *(other.id for other in steps.among(with_it))):
         here = draft.step(each)
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
             overtake(draft, each)

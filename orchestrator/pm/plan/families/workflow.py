@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     from orchestrator.model.turn_end import AgentRecord
 
 RULES: Final = FamilyRules(
-    finishes_first=False, keeps_claims=True, one_run_per_agent=True, fresh_conversations=True
+    finishes_first=False,
+    keeps_claims=True,
+    one_run_per_agent=True,
+    fresh_conversations=True,
+    follows_versions=True,
 )
 
 PHASE_OF_KIND: Final = {
