@@ -27,6 +27,7 @@ from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_files import Unjournaled, last_checkin_shown, write_lost
+from orchestrator.daemon.projections.workflow_events import WorkflowEvents
 from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile, OrchestratorError
@@ -97,6 +98,7 @@ class Task:
     _waiting: dict[str, str] = field(default_factory=dict, init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
+    _events: WorkflowEvents = field(init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
@@ -104,6 +106,7 @@ class Task:
         """Open the journal."""
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
+        self._events = WorkflowEvents(self.context.adapters.files)
         self._brief = BriefEdits(self.context.adapters.files)
         self._outstanding = Unfetched(self.context.adapters.files, self.home)
         self._boxes_left = BoxCleanup(self.context, self.home)
@@ -114,6 +117,7 @@ class Task:
             self._act,
             settings.logs.size,
             self.context.clock.utc_offset,
+            self._note_events,
         )
         self._listening = AgentFeed(
             self.context,
@@ -590,6 +594,11 @@ class Task:
     def _trees(self, run: Run) -> tuple[Path, ...]:
         """Return the folders where the work of a run here may be, besides the task's folder."""
         return () if run.on_box else (workspace_of(self.engine.state, run, self.where), self.where.code)
+
+    def _note_events(self, before: PMState, fact: Fact, decision: Decision, line: int) -> None:
+        state = decision.state
+        folder = layout.task_folder(self.home.__class__(state.project), state.name)
+        self._events.note(folder, before, fact, decision, line)
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""

@@ -28,9 +28,9 @@ def feed(draft: Draft, step: str, text: str) -> None:
 
 
 def reopen(draft: Draft, step: str, why: str, *, carries: bool = False, queued: bool = False) -> None:
-    """Begin the next attempt of a step. Every step that depends on it is done again from the
-    beginning; where a family follows versions, only its judges are.
+    """Begin the next attempt of a step. Every step that depends on it is done again from the beginning.
 
+    Where a family follows versions, only its judges are.
     `carries`: this attempt continues the work and the conversation of the last one. `queued`: steps that wait to have
     work merged keep their place in the queue.
     """
