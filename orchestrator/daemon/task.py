@@ -22,6 +22,7 @@ from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
 from orchestrator.daemon.ingest.turn_ends import turn_end
+from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
 from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.output_tail import last_lines
@@ -98,6 +99,7 @@ class Task:
     _waiting: dict[str, str] = field(default_factory=dict, init=False)
     _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
+    _edits: WorkflowEdits = field(init=False)
     _events: WorkflowEvents = field(init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
@@ -106,6 +108,7 @@ class Task:
         """Open the journal."""
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
+        self._edits = WorkflowEdits(self.context.adapters.files)
         self._events = WorkflowEvents(self.context.adapters.files)
         self._brief = BriefEdits(self.context.adapters.files)
         self._outstanding = Unfetched(self.context.adapters.files, self.home)
@@ -260,6 +263,7 @@ class Task:
         self.see_trees()
         self._listening.meter()
         self.see_reports()
+        self.see_workflow()
         self.see_brief()
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
@@ -290,6 +294,16 @@ class Task:
                 self.feed(fact)
         except IllegalMove:
             log.exception("task %s: a rule erred on the turn of %s; nothing was changed", self.id, run)
+
+    def see_workflow(self, only: str | None = None) -> None:
+        """Handle edits of a workflow's files: `only` the notes of one agent, or (empty) the shared status."""
+        state = self.engine.state
+        if state.brief.workflow is None or state.state not in ACTIVE:
+            return
+        shown = not (self.behind or self.engine.dirty)
+        at, nonce = self.context.clock.now(), self.context.nonce
+        for fact in list(self._edits.look(self.where.task, state, at, nonce, only, shown=shown)):
+            self.feed(fact)
 
     def see_folder(self, *, closely: bool = False) -> None:
         """Repair the task's folder in its project as far as possible, and report what cannot be repaired.

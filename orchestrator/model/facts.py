@@ -22,6 +22,7 @@ from orchestrator.model.task import Brief
 from orchestrator.model.tool_request import Judgement
 from orchestrator.model.usage import Usage
 from orchestrator.model.workflow import PlanEdit
+from orchestrator.model.workflow_records import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,31 @@ class ReportLanded:
     missing: tuple[str, ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
     kind: Literal["report_landed"] = "report_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class NotesLanded:
+    """An agent of a workflow, or somebody for it, changed its notes: they are taken before its turn ends.
+
+    `own`: a run of that agent lives, so that the change is its own.
+    """
+
+    at: float
+    nonce: str
+    agent: str
+    session: Session
+    own: bool
+    kind: Literal["notes_landed"] = "notes_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class EditsRefused:
+    """`shared_status.json` says what nobody may write there: `edits` are put back."""
+
+    at: float
+    nonce: str
+    edits: tuple[str, ...]
+    kind: Literal["edits_refused"] = "edits_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,6 +593,8 @@ class JournalDamaged:
 Fact: TypeAlias = (
     TaskStarted
     | ReportLanded
+    | NotesLanded
+    | EditsRefused
     | DecisionLanded
     | RunStarted
     | RunLeft

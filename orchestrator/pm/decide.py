@@ -19,6 +19,7 @@ from orchestrator.pm.handlers.pm_decisions import decision_landed
 from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
+from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
 from orchestrator.pm.plan.advance import advance
 from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
@@ -96,6 +97,8 @@ def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
 # A table rather than a match: it has one entry per kind of fact, and nothing else.
 _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
+    f.NotesLanded: notes_landed,
+    f.EditsRefused: edits_refused,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
     f.RunLeft: run_left,

@@ -33,6 +33,14 @@ class BriefHint:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkflowHint:
+    """The notes of a workflow's agent may have been edited; or, where that is empty, the shared status."""
+
+    task: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHint:
     """A request may wait for a task; the task may be new."""
 
@@ -113,6 +121,7 @@ TaskHint: TypeAlias = (
     HandoffHint
     | ArtifactHint
     | BriefHint
+    | WorkflowHint
     | RequestHint
     | EventHint
     | RunHint

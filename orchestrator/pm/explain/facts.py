@@ -29,6 +29,8 @@ _SENTENCES: Final = {
     "brief_changed": "task.md was edited",
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
+    "notes_landed": "the notes of {agent} were changed",
+    "edits_refused": "shared_status.json was edited in a way that nobody may",
     "adapt_asked": "the user asked to change the plan of the workflow: {why}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
     "notified": "{action} is in the notification spool",

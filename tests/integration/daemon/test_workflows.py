@@ -450,7 +450,13 @@ def test_kill_of_the_daemon_loses_no_claim(world: World) -> None:
 
 def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
     """A question is answered by an agent; the user gives another one other needs while it runs; events tell of both."""
-    item = {"agent": "one", "note_id": "note_001", "route": "answer", "text": "singular", "checked": ["three"]}
+    item = {
+        "agent": "one",
+        "note_id": "note_001",
+        "route": "answer",
+        "text": "singular",
+        "checked": ["three"],
+    }
     said = {"task_id": "resolver_task_1764254000", "timestamp": EPOCH, "items": [item]}
     asked = note("escalated")
     done = asked | {"status": "resolved", "resolution": "singular", "resolved_by": "workflow_executor"}
@@ -464,11 +470,17 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
     }  # fmt: skip
     folder = begin(world, turns, {"one": "", "two": "", "three": "one"}, resolver=True)
     world.until(lambda: world.lives_of("do:one") == 2)
-    session = json.loads((folder / "agents" / "one" / "completion_drive" / "session_current.json").read_text())
+    session = json.loads(
+        (folder / "agents" / "one" / "completion_drive" / "session_current.json").read_text()
+    )
     assert session["notes"][0] | {"resolution_timestamp": None} == done
     edits = world.root / "edits.json"
-    edits.write_text(json.dumps({"edits": [{"edit": "set_needs", "agent": "three", "needs": ["one", "two"]}]}))
-    reply = world.task("workflow", "adapt", "t1", str(edits), "--why", "it reads both", "--project", str(world.project))
+    edits.write_text(
+        json.dumps({"edits": [{"edit": "set_needs", "agent": "three", "needs": ["one", "two"]}]})
+    )
+    reply = world.task(
+        "workflow", "adapt", "t1", str(edits), "--why", "it reads both", "--project", str(world.project)
+    )
     assert reply.code == 0, reply
     world.until(lambda: (folder / "records" / "adaptations" / "1.json").exists())
     assert "needs: [one, two]" in (folder / "workflow_coordination_plan.md").read_text()
@@ -477,9 +489,17 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
     world.until_is("complete")
     events = [json.loads(line) for line in (folder / "records" / "events.jsonl").read_text().splitlines()]
     assert [each["seq"] for each in events] == sorted(each["seq"] for each in events)
-    assert {"began", "launch", "turn_end", "verdict", "escalation", "asked", "answer", "adaptation", "transition"} <= {
-        each["event"] for each in events
-    }
+    assert {
+        "began",
+        "launch",
+        "turn_end",
+        "verdict",
+        "escalation",
+        "asked",
+        "answer",
+        "adaptation",
+        "transition",
+    } <= {each["event"] for each in events}
     last = {each["agent"]: each["to"] for each in events if each["event"] == "transition"}
     world.until(lambda: set(status_of(folder).values()) == {"session_complete", "pending"})
     assert {name: status for name, status in status_of(folder).items() if name in last} == last
