@@ -204,6 +204,8 @@ class Loop:
                 task.see_events()
             case h.BriefHint():
                 task.see_brief()
+            case h.WorkflowHint(agent=agent):
+                task.see_workflow(agent)
             case h.ArtifactHint(path=path):
                 task.show(f"artifacts/{path}")
 

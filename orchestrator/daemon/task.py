@@ -19,12 +19,14 @@ from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_ag
 from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
+from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
 from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.process.orphans import end_stranger
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
 from orchestrator.daemon.projections.task_view import TaskView
+from orchestrator.daemon.projections.workflow_events import WorkflowEvents
 from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import BoxBack, CheckedIn, LaunchFailed, RunGone, RunLeft, TimePassed
@@ -70,6 +72,8 @@ class Task:
     _rests_until: float | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
     _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
+    _edits: WorkflowEdits = field(init=False)
+    _events: WorkflowEvents = field(init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
 
@@ -77,6 +81,8 @@ class Task:
         """Open the journal."""
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
+        self._edits = WorkflowEdits(self.context.adapters.files)
+        self._events = WorkflowEvents(self.context.adapters.files)
         self._brief = BriefEdits(self.context.adapters.files)
         self.engine = Engine(
             self.context.adapters.files,
@@ -85,6 +91,7 @@ class Task:
             self._act,
             settings.logs.size,
             self.context.clock.utc_offset,
+            self._note_events,
         )
         self._boxes = TaskBoxes(self.context, self.home, self.engine)
         self._view = TaskView(self.context, self.home, self.engine)
@@ -227,6 +234,7 @@ class Task:
         self.see_trees()
         self._listening.meter()
         self.see_reports()
+        self.see_workflow()
         self.see_brief()
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
@@ -260,6 +268,16 @@ class Task:
                 self.feed(fact)
         except IllegalMove:
             log.exception("task %s: a rule erred on the turn of %s; nothing was changed", self.id, run)
+
+    def see_workflow(self, only: str | None = None) -> None:
+        """Handle edits of a workflow's files: `only` the notes of one agent, or (empty) the shared status."""
+        state = self.engine.state
+        if state.brief.workflow is None or state.state not in ACTIVE:
+            return
+        shown = not (self.behind or self.engine.dirty)
+        at, nonce = self.context.clock.now(), self.context.nonce
+        for fact in list(self._edits.look(self.where.task, state, at, nonce, only, shown=shown)):
+            self.feed(fact)
 
     def see_folder(self, *, closely: bool = False) -> None:
         """Repair the task's folder in its project as far as possible, and report what cannot be repaired.
@@ -442,6 +460,11 @@ class Task:
         beside = Unjournaled(self._boxes.behind, self.doing.waiting)
         if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
+
+    def _note_events(self, before: PMState, fact: Fact, decision: Decision, line: int) -> None:
+        state = decision.state
+        folder = layout.task_folder(self.home.__class__(state.project), state.name)
+        self._events.note(folder, before, fact, decision, line)
 
     def close(self) -> None:
         """Close the task's files."""

@@ -77,6 +77,30 @@ The daemon reads your files when your turn ends. In {folder}/shared_status.json 
 If {folder}/agents/{agent}/verification_results.json exists, your verifier missed what it lists.
 {inputs}"""
 
+_RESOLVING: Final = """
+### When Your Turn Ends
+The daemon reads {folder}/agents/{agent}/task_output/{name} when your turn ends: one item for each note that your order
+lists. Leave {folder}/shared_status.json as it is.
+
+```json
+{{
+  "task_id": "{task_id}",
+  "timestamp": {epoch},
+  "items": [
+    {{
+      "agent": "who asks",
+      "note_id": "note_001",
+      "route": "answer, user, architect or edit",
+      "text": "the answer, or the question as it is to be asked",
+      "checked": ["each agent that your order wants checked"],
+      "overrides": [],
+      "edits": []
+    }}
+  ]
+}}
+```
+"""
+
 _JUDGING: Final = """
 ### When Your Turn Ends
 Each agent that you judge gets a verdict of its own.{joint}
@@ -111,8 +135,9 @@ In place of `verified`, decide in {folder}/agents/{subject}/poc_decision.json (m
   "task_id": "{subject_task_id}",
   "timestamp": {epoch},
   "evidence": "pass, partial or fail",
-  "decision": "proceed (only on pass), or ask: then the user decides",
-  "rationale": "why"
+  "decision": "proceed (only on pass), adapt (not on fail; then edits), or ask: then the user decides",
+  "rationale": "why",
+  "edits": []
 }}
 ```
 """
@@ -122,7 +147,7 @@ In place of `verified`, decide in {folder}/agents/{subject}/poc_decision.json (m
 class WorkflowOrder:
     """What a preamble says of one run. Paths are absolute. `subjects` are those whom a verifier judges.
 
-    `joint` is what must hold for them together.
+    `joint` is what must hold for them together. `resolution` is the file in which a resolver answers.
     """
 
     agent: WorkflowAgent
@@ -137,6 +162,7 @@ class WorkflowOrder:
     definition: str = ""
     earlier: str = ""
     joint: str = ""
+    resolution: str = ""
 
 
 def workflow_preamble(asked: WorkflowOrder) -> str:
@@ -163,6 +189,14 @@ def _duty(asked: WorkflowOrder) -> str:
         joint = f" This must hold for all of them together:\n{asked.joint}" if asked.joint else ""
         judged = "".join(_judging(asked, each) for each in asked.subjects)
         return _JUDGING.format(joint=joint, subjects=judged)
+    if asked.resolution:
+        return _RESOLVING.format(
+            folder=asked.folder,
+            agent=asked.agent.id,
+            name=asked.resolution,
+            task_id=asked.agent.task_id,
+            epoch=int(asked.at),
+        )
     named = dict.fromkeys([*asked.agent.outputs, *(each.path for each in asked.agent.evidence)])
     return _DOER.format(
         folder=asked.folder,

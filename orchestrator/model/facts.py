@@ -21,6 +21,8 @@ from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief
 from orchestrator.model.tool_request import Judgement
 from orchestrator.model.usage import Usage
+from orchestrator.model.workflow import PlanEdit
+from orchestrator.model.workflow_records import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,31 @@ class ReportLanded:
     missing: tuple[str, ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
     kind: Literal["report_landed"] = "report_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class NotesLanded:
+    """An agent of a workflow, or somebody for it, changed its notes: they are taken before its turn ends.
+
+    `own`: a run of that agent lives, so that the change is its own.
+    """
+
+    at: float
+    nonce: str
+    agent: str
+    session: Session
+    own: bool
+    kind: Literal["notes_landed"] = "notes_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class EditsRefused:
+    """`shared_status.json` says what nobody may write there: `edits` are put back."""
+
+    at: float
+    nonce: str
+    edits: tuple[str, ...]
+    kind: Literal["edits_refused"] = "edits_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,6 +519,22 @@ class SpawnAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class AdaptAsked:
+    """The user edits the plan of a workflow (`task workflow adapt`), for the reason `why`.
+
+    `base` is the hash of the plan that the edits are meant for; empty: whatever it is now.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    edits: tuple[PlanEdit, ...]
+    base: str = ""
+    why: str = ""
+    kind: Literal["adapt_asked"] = "adapt_asked"
+
+
+@dataclass(frozen=True, slots=True)
 class RebaseAsked:
     """The user said `task rebase`: the work of a task that rests is to stand upon the commit `base`.
 
@@ -557,6 +600,8 @@ class JournalDamaged:
 Fact: TypeAlias = (
     TaskStarted
     | ReportLanded
+    | NotesLanded
+    | EditsRefused
     | DecisionLanded
     | RunStarted
     | RunLeft
@@ -586,6 +631,7 @@ Fact: TypeAlias = (
     | StopAsked
     | Answered
     | SpawnAsked
+    | AdaptAsked
     | RebaseAsked
     | Rebased
     | Intruded

@@ -41,6 +41,7 @@ class Gate(StrEnum):
     NOTES = "notes"  # the files that it left say that it is done, and each of its notes is resolved
     OUTPUTS = "outputs"  # the outputs and the evidence that the plan names exist
     POC = "poc"  # the proof of concept that it judges holds, or the user wants to go on all the same
+    RESOLUTION = "resolution"  # the escalated notes have answers, checked against the tasks of others
     JOINT = "joint"  # the verdict on the work that it judges was given at a checkpoint
     CHECKPOINT = "checkpoint"  # each piece of work that it judges together has its verdict
     DECISION = "decision"  # the PM agent has decided at least once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.model.workflow_records import AgentStatus, PocJudgement, Session
+from orchestrator.model.workflow_records import AgentStatus, EscalationResolution, PocJudgement, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class TurnEnd:
     another task. `missing` are outputs and evidence of the plan that are not there, `outputs` those that are, each with
     its SHA-256, and `version` is the hash of that list. `faults` are the files that cannot be read. `words` are the
     last lines that it printed. `subjects` are what a verifier left about each agent that it judges. `refused` are the
-    changes of its notes that are put back, as they are not its own to make.
+    changes of its notes that are put back, as they are not its own to make. `resolution` is what a resolver answered,
+    and `answer` what an architect on call decided: the text of its outputs.
     """
 
     claim: AgentStatus | None = None
@@ -46,16 +47,26 @@ class TurnEnd:
     words: str = ""
     subjects: tuple[SubjectEnd, ...] = ()
     refused: tuple[str, ...] = ()
+    resolution: EscalationResolution | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
     """What is known of an agent of a workflow beyond its steps: its session, and the outputs that it handed in.
 
-    `judgement` is the last decision on it, if it is a proof of concept.
+    `judgement` is the last decision on it, if it is a proof of concept. `passed` are the outputs that its verifier
+    passed last. `instructions` is the text of its instructions, if an adaptation wrote it; `reruns` counts how often it
+    was run again because an input of it changed. `task_id` is that of the question which an agent on call answers, if
+    it is not the plan's, and `answer` what it decided.
     """
 
     session: Session | None = None
     outputs: tuple[tuple[str, str], ...] = ()
     version: str = ""
     judgement: PocJudgement | None = None
+    passed: tuple[tuple[str, str], ...] | None = None
+    instructions: str = ""
+    reruns: int = 0
+    task_id: str = ""
+    answer: str = ""

@@ -41,6 +41,8 @@ class AgentEvent(StrEnum):
     ANSWERED = "answered"  # none of its notes is escalated any more
     BOUND_ASKS = "bound_asks"  # something was repeated as often as its bound allows
     CRASHES_EXHAUSTED = "crashes_exhausted"  # it crashed once more than its bound allows
+    QUESTION = "question"  # it is on call, and gets a question
+    ANSWER_TAKEN = "answer_taken"  # a resolver's answers hold; nobody verifies them
     WORKFLOW_ENDED = "workflow_ended"  # its session is archived
     RETRY = "retry"  # the user wants it tried again
     GUIDE = "guide"  # the user gave guidance
@@ -205,6 +207,38 @@ class EscalationResolution:
     task_id: str
     timestamp: int
     items: tuple[ResolutionItem, ...]
+
+
+class Effect(StrEnum):
+    """What an edit of a running plan does to one agent."""
+
+    ADDED = "added"  # it waits for its needs
+    REMOVED = "removed"  # it had not started, or had ended
+    ENDED = "ended"  # its run is ended, its work is kept
+    GOES_ON = "goes_on"  # nothing that it does is touched
+    ENDED_PENDING = "ended_pending"  # its run is ended; it waits for a need that is not verified
+    CLAIM_NOT_TAKEN = "claim_not_taken"  # its run is ended, and it goes on in the same tree with what is new
+    WORKS_AGAIN = "works_again"  # it was verified or had failed, and goes on with what is new
+    NEXT_VERDICT = "next_verdict"  # from the next verdict on
+    AT_ONCE = "at_once"  # counts from now on
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptationRecord:
+    """One adaptation of a running plan. `base` and `result` are the hashes of the plan before and after it.
+
+    `by` is who made it, `cause` why; `voids` is why the user had to approve of it first, if an agent proposed it.
+    """
+
+    number: int
+    at: float
+    by: str
+    cause: str
+    base: str
+    result: str
+    edits: tuple[PlanEdit, ...]
+    effects: tuple[tuple[str, Effect], ...]
+    voids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

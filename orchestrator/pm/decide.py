@@ -9,6 +9,7 @@ from orchestrator.model import facts as f
 from orchestrator.model.actions import Notify
 from orchestrator.model.question import QuestionKind
 from orchestrator.pm.handlers import requests
+from orchestrator.pm.handlers.adapting import adapt_asked
 from orchestrator.pm.handlers.agent_events import event_landed
 from orchestrator.pm.handlers.answers import answered
 from orchestrator.pm.handlers.boxes import box_back, box_lost
@@ -18,6 +19,7 @@ from orchestrator.pm.handlers.pm_decisions import decision_landed
 from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
+from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
 from orchestrator.pm.plan.advance import advance
 from orchestrator.pm.plan.asking import ABANDON, CONTINUE, ask
@@ -25,8 +27,10 @@ from orchestrator.pm.plan.consultations import note_news
 from orchestrator.pm.policies.branch import branch_tended
 from orchestrator.pm.policies.budget import see_budget, usage_seen
 from orchestrator.pm.policies.completion import work_committed, work_inspected
+from orchestrator.pm.policies.escalations import answer_escalations
 from orchestrator.pm.policies.evidence import evidence_resolved
 from orchestrator.pm.policies.inactivity import looked, nudged
+from orchestrator.pm.policies.input_versions import note_versions
 from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import tell_news
 from orchestrator.pm.policies.orphan_processes import run_left
@@ -56,6 +60,8 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     note_news(draft, fact)
     see_budget(draft)
     merge_next(draft)
+    answer_escalations(draft)
+    note_versions(draft)
     mark_as_planned(draft)
     advance(draft)
     tell_news(draft, state, fact)
@@ -91,6 +97,8 @@ def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
 # A table rather than a match: it has one entry per kind of fact, and nothing else.
 _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
+    f.NotesLanded: notes_landed,
+    f.EditsRefused: edits_refused,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
     f.RunLeft: run_left,
@@ -120,6 +128,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
     f.SpawnAsked: requests.spawn_asked,
+    f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
     f.BriefChanged: requests.brief_changed,

@@ -23,6 +23,7 @@ from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_pream
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Run
+from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 
@@ -142,10 +143,11 @@ def _workflow_order(
     workspace: Path,
 ) -> WorkflowOrder:
     plan, step = state.brief.workflow, state.steps[run.step]
-    planned = {each.id: each for each in plan.agents} if plan else {}
+    planned = agents_now(plan, state.records) if plan else {}
     return WorkflowOrder(
         agent=planned[run.agent],
         subjects=[planned[each] for each in subjects_of(state, step)],
+        resolution=resolution_file(int(step.id.rpartition(":")[2])) if Gate.RESOLUTION in step.gates else "",
         joint=step.done_when if Gate.CHECKPOINT in step.gates else "",
         needs=planned[run.agent].needs,
         task=state.name,

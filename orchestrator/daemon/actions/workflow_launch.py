@@ -10,9 +10,11 @@ from orchestrator.daemon.core.session_archive import archive_sessions
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.workflow.session import read_session, render_session
 from orchestrator.model.errors import BadFile
+from orchestrator.model.plan import Gate
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow import DECISION_FILE, OUTPUT_FOLDER, RESULTS_FILE, SESSION_FILE
 from orchestrator.model.workflow_records import ArchivalOperation
+from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 from orchestrator.ports.files import Unreadable
 
@@ -45,17 +47,28 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     if plan is None or not hands_in_by_files(step):
         return
     folder = WorkflowFolder(files, where.task)
-    agent = next(each for each in plan.agents if each.id == step.agent)
+    agent = agents_now(plan, state.records)[step.agent]
+    _write_instructions(folder, state, agent)
     for part in ("completion_drive", OUTPUT_FOLDER):
         folder.make(f"agents/{agent.id}/{part}")
     _put_session(folder, state, agent, at)
     for need in agent.needs:
         _restore(folder, state, need, layout.task_reports(where.home))
+    if Gate.RESOLUTION in step.gates:
+        name = resolution_file(int(step.id.rpartition(":")[2]))
+        folder.move(f"agents/{agent.id}/{OUTPUT_FOLDER}/{name}", f"records/resolutions/{name}")
     judged = subjects_of(state, step)
     for subject in judged:
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/verifications/{subject}.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/verifications/{subject}-decision.json")
     folder.publish(state, own=judged or (agent.id,))
+
+
+def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent) -> None:
+    """Write the instructions that an adaptation gave an agent; the design's own are the user's file."""
+    text = state.records.get(agent.id, AgentRecord()).instructions
+    if text:
+        folder.write(agent.instructions, text.encode())
 
 
 def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> None:

@@ -14,8 +14,9 @@ from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest import requests
 from orchestrator.daemon.process.orphans import Orphans
 from orchestrator.daemon.task import Task
+from orchestrator.formats.workflow.edits import read_edits
 from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.facts import AdaptAsked, Answered, RebaseAsked, SpawnAsked, StopAsked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,6 +109,10 @@ class Commands:
                 agent = self._agent(task, arguments.get("agent", ""))
                 instructions = arguments.get("instructions", "")
                 return SpawnAsked(at, self.context.nonce(), request.id, agent, instructions)
+            case "adapt":
+                edits = read_edits(arguments.get("edits", "").encode(), arguments.get("file", "edits.json"))
+                base, why = arguments.get("base", ""), arguments.get("why", "")
+                return AdaptAsked(at, self.context.nonce(), request.id, edits, base, why)
             case "rebase":
                 base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
                 commits = _pairs(arguments.get("commits", ""))

@@ -40,6 +40,14 @@ class BriefHint:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkflowHint:
+    """The notes of a workflow's agent may have been edited; or, where that is empty, the shared status."""
+
+    task: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHint:
     """A request may wait for a task; the task may be new."""
 
@@ -121,6 +129,7 @@ TaskHint: TypeAlias = (
     | OutboxHint
     | ArtifactHint
     | BriefHint
+    | WorkflowHint
     | RequestHint
     | EventHint
     | RunHint

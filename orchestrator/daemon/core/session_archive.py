@@ -35,8 +35,11 @@ _LARGEST: Final = 16_777_216
 
 def archive_sessions(
     folder: WorkflowFolder, agents: Iterable[str], operation: ArchivalOperation, at: int
-) -> None:
-    """Put the sessions of these agents away, where they have any. Raises OSError if the log cannot be written."""
+) -> list[CleanupOperation]:
+    """Put the sessions of these agents away, where they have any, and return what became of each.
+
+    Raises OSError if the log cannot be written.
+    """
     operations, archived = list[CleanupOperation](), list[ArchivedSession]()
     for agent in agents:
         path = f"agents/{agent}/{SESSION_FILE}"
@@ -69,6 +72,7 @@ def archive_sessions(
         log.warning("the session of %s was not put away: %s", failed.agent, failed.reason)
     if operations:
         _record(folder, operations, archived)
+    return operations
 
 
 def _record(

@@ -78,6 +78,27 @@ class WorkflowFolder:
             pass  # it is replaced
         self.files.write(place, data, FILE, durable=False)
 
+    def append(self, path: str, data: bytes) -> None:
+        """Add to the end of a file, durably. Raises Unreadable, OSError."""
+        place = self._place(path, make=True)
+        if place is None:
+            return
+        log = self.files.open_log(place)
+        try:
+            log.append(data)
+        finally:
+            log.close()
+
+    def tail(self, path: str, most: int) -> bytes:
+        """Return the end of a file, from the first whole line on; nothing if it is not there. Raises Unreadable."""
+        place = self._place(path)
+        entry = self.files.entry(place) if place is not None else None
+        if place is None or entry is None:
+            return b""
+        start = max(0, entry.size - most)
+        data = self.files.read(place, most + 1, start)
+        return data.partition(b"\n")[2] if start else data
+
     def move(self, path: str, to: str) -> str:
         """Give a file another name that is free: `to`, or that with a number. Return it; empty if there was no file.
 

@@ -18,22 +18,23 @@ from orchestrator.formats.handoff import handoff_name
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.report import render_report
 from orchestrator.formats.text import cut, neutral
-from orchestrator.formats.workflow.results import read_judgement, read_results
+from orchestrator.formats.workflow.results import read_judgement, read_resolution, read_results
 from orchestrator.formats.workflow.session import read_session
 from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import ReportLanded
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.turn_end import SubjectEnd, TurnEnd
 from orchestrator.model.workflow import (
     DECISION_FILE,
+    OUTPUT_FOLDER,
     RESULTS_FILE,
     SESSION_FILE,
     AgentKind,
     WorkflowAgent,
-    WorkflowPlan,
 )
-from orchestrator.model.workflow_records import PocJudgement, VerificationResults
+from orchestrator.model.workflow_records import EscalationResolution, PocJudgement, VerificationResults
+from orchestrator.pm.plan.families.workflow import agents_now, on_call, resolution_file
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, holds, report_of, subjects_of
 from orchestrator.ports.files import Unreadable
 
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 TRIES: Final = 60
 """How many seconds ahead a free name for the handoff is looked for."""
+
+ANSWER: Final = 8000
+"""How many characters are kept of what an architect decided."""
 
 WORDS: Final = 400
 """How many characters are kept of an agent's last words."""
@@ -80,7 +84,7 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
     if plan is None or known is None or not _is_awaited(state, known):
         return None
     root, step = WorkflowFolder(files, folder), state.steps[known.step]
-    turn = read_turn(root, plan, step, subjects_of(state, step), words)
+    turn = read_turn(root, state, step, subjects_of(state, step), words)
     report = report_of(state, known, turn, limits)
     if how is not None and not (how.clean and known.ending is Ending.NOT) and not holds(report):
         return None
@@ -118,25 +122,31 @@ def _is_awaited(state: PMState, run: Run) -> bool:
 
 
 def read_turn(
-    folder: WorkflowFolder, plan: WorkflowPlan, step: Step, judged: Sequence[str], words: str
+    folder: WorkflowFolder, state: PMState, step: Step, judged: Sequence[str], words: str
 ) -> TurnEnd:
     """Return what the files of a step's agent say now; `judged` are the agents whose work it judges."""
-    agents = {each.id: each for each in plan.agents}
+    plan = state.brief.workflow
+    agents = agents_now(plan, state.records) if plan else {}
     own, faults = agents[step.agent], list[str]()
+    resolves = Gate.RESOLUTION in step.gates
     session, stale = _session(folder, own, faults)
     subjects = [agents[each] for each in judged]
-    outputs = () if subjects else manifest(folder, own)
+    outputs = () if subjects or resolves else manifest(folder, own)
     named = {each for each, _ in outputs}
     return TurnEnd(
-        claim=None if subjects else _claim(folder, own.id, faults),
+        claim=None if subjects or resolves else _claim(folder, own.id, faults),
         session=session,
         stale=stale,
-        missing=() if subjects else tuple(f"task_output/{each}" for each in wanted(own) if each not in named),
+        missing=()
+        if subjects or resolves
+        else tuple(f"task_output/{each}" for each in wanted(own) if each not in named),
         outputs=outputs,
         version=version_of(outputs),
         faults=tuple(faults),
         words=cut(redacted(neutral(words)), WORDS),
         subjects=tuple(_subject(folder, each, faults) for each in subjects),
+        resolution=_resolution(folder, own, step, faults) if resolves else None,
+        answer=_answer(folder, own, outputs) if plan and own.id in on_call(plan) else "",
     )
 
 
@@ -176,6 +186,28 @@ def _session(folder: WorkflowFolder, agent: WorkflowAgent, faults: list[str]) ->
     if session is not None and session.task_id != agent.task_id:
         return None, session.task_id
     return session, ""
+
+
+def _resolution(
+    folder: WorkflowFolder, agent: WorkflowAgent, step: Step, faults: list[str]
+) -> EscalationResolution | None:
+    """Return what a resolver answered. A file about another task is a fault."""
+    path = f"agents/{agent.id}/{OUTPUT_FOLDER}/{resolution_file(int(step.id.rpartition(':')[2]))}"
+    try:
+        data = folder.read(path)
+        said = read_resolution(data, path) if data else None
+    except (BadFile, Unreadable) as error:
+        faults.append(str(error))
+        return None
+    if said is not None and said.task_id != agent.task_id:
+        faults.append(f"{path} is about the task {said.task_id}, and yours is {agent.task_id}")
+    return said
+
+
+def _answer(folder: WorkflowFolder, agent: WorkflowAgent, outputs: Sequence[tuple[str, str]]) -> str:
+    """Return what an architect on call decided: the text of its outputs."""
+    texts = [(folder.output(agent.id, path) or b"").decode("utf-8", "replace") for path, _ in outputs]
+    return cut(redacted(neutral("\n".join(texts).strip())), ANSWER)
 
 
 def _subject(folder: WorkflowFolder, agent: WorkflowAgent, faults: list[str]) -> SubjectEnd:

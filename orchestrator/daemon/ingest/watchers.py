@@ -193,6 +193,10 @@ def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
             return h.OutboxHint(task)
         case ("artifacts", *rest) if rest:
             return h.ArtifactHint(task, "/".join(rest))
+        case ("orchestration", "shared_status.json"):
+            return h.WorkflowHint(task)
+        case ("orchestration", "agents", agent, "completion_drive", "session_current.json"):
+            return h.WorkflowHint(task, agent)
         case ("task.md",):
             return h.BriefHint(task)
         case _:

@@ -53,11 +53,13 @@ class Engine:
         act: Callable[[Engine, Action], None],
         log_size: int = LOG_SIZE,
         utc_offset: Callable[[float], int] = lambda _: 0,
+        noted: Callable[[PMState, Fact, Decision, int], None] = lambda *_: None,
     ) -> None:
         """Open the task whose own folder is `home`; `act` gets every action once it is journaled.
 
         The PM's log begins anew at `log_size` bytes. `utc_offset` returns by how many seconds local time is ahead of
         UTC at a moment: decided names and sentences are in local time, and `decide` reads no time zone (law 2).
+        `noted` is called with the state before, the fact, the decision and its line once a decision is journaled.
         """
         self.home = home
         self.id = home.name
@@ -67,6 +69,7 @@ class Engine:
         self._limits = limits
         self._act = act
         self._utc_offset = utc_offset
+        self._noted = noted
         self._journal = Journal(files, layout.task_journal(home))
         self._log = RollingLog(files, layout.task_log(home), log_size)
         self._day = day_said(self.journaled_at) if self.lines else ""
@@ -137,7 +140,8 @@ class Engine:
         return self._take(fact)
 
     def _take(self, fact: Fact) -> Decision:
-        decision = decide(self.state, fact, self._limits)
+        before = self.state
+        decision = decide(before, fact, self._limits)
         if decision.empty:
             return decision
         line = self._journal.append(fact, decision)
@@ -146,6 +150,7 @@ class Engine:
         day, before = day_said(fact.at), self._day
         self._day = day
         self.say(*([day] if before not in {"", day} else []), *explain(json.loads(line)))
+        self._noted(before, fact, decision, self.lines)
         for action in decision.actions:
             self._act(self, action)
         return decision

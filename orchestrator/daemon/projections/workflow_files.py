@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.core.session_archive import archive_sessions
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.formats.workflow.adaptation_record import adaptation_text
+from orchestrator.formats.workflow.approval import plan_hash
+from orchestrator.formats.workflow.plan_text import render_block, replace_plan
 from orchestrator.formats.workflow.session import render_session
+from orchestrator.formats.workflow.yaml_block import PLAN_BYTES
+from orchestrator.model.errors import BadFile
 from orchestrator.model.task import TaskState
 from orchestrator.model.turn_end import AgentRecord
-from orchestrator.model.workflow import RESULTS_FILE, SESSION_FILE
+from orchestrator.model.workflow import OUTPUT_FOLDER, PLAN_FILE, RESULTS_FILE, SESSION_FILE
 from orchestrator.model.workflow_records import AgentStatus, ArchivalOperation
 from orchestrator.pm.plan.families.workflow import workers
 from orchestrator.pm.plan.workflow_status import agent_status
@@ -36,6 +41,7 @@ class WorkflowFiles:
     _records: dict[str, AgentRecord] = field(default_factory=dict)
     _passed: set[str] = field(default_factory=set)
     _archived: bool = False
+    _adapted: int = 0
 
     def show(self, state: PMState, at: float) -> None:
         """Write what has changed; nothing for a task that is no workflow. Raises OSError."""
@@ -49,6 +55,7 @@ class WorkflowFiles:
             for agent in sorted(passed - self._passed):
                 self.folder.remove(f"agents/{agent}/{RESULTS_FILE}")
             self._passed = passed
+            self._show_plan(state)
             if state.state is TaskState.COMPLETE and not state.live_runs:
                 if not self._archived:
                     self._archived = True  # what cannot be put away is named once, and not tried again
@@ -61,6 +68,28 @@ class WorkflowFiles:
                     self._show_notes(agent, record)
         except Unreadable as error:
             log.warning("the files of the workflow %s cannot be written: %s", plan.workflow, error)
+
+    def _show_plan(self, state: PMState) -> None:
+        """Write the plan as adaptations left it, and a record of each. The file steers nothing."""
+        plan = state.brief.workflow
+        if plan is None or len(state.adaptations) == self._adapted:
+            return
+        page = self.folder.read(PLAN_FILE, PLAN_BYTES)
+        try:
+            page = replace_plan(page, plan)
+        except BadFile:
+            page = f"```yaml\n{render_block(plan)}```\n".encode()
+        self.folder.write(PLAN_FILE, page)
+        for record in state.adaptations[self._adapted :]:
+            self.folder.write(f"records/adaptations/{record.number}.json", adaptation_text(record))
+        self.folder.write(f"records/plans/{plan_hash(plan)}.md", page)
+        for agent in plan.agents:
+            for part in ("completion_drive", OUTPUT_FOLDER):
+                self.folder.make(f"agents/{agent.id}/{part}")
+            text = state.records.get(agent.id, AgentRecord()).instructions
+            if text:
+                self.folder.write(agent.instructions, text.encode())
+        self._adapted = len(state.adaptations)
 
     def _show_notes(self, agent: str, record: AgentRecord) -> None:
         if record.session is not None:

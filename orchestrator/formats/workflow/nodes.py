@@ -10,12 +10,15 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from orchestrator.formats.strict_json import load_json
 from orchestrator.formats.suggestions import nearest
-from orchestrator.formats.text import FILE_BYTES, refused
+from orchestrator.formats.text import FILE_BYTES, cut, refused
 from orchestrator.model.errors import BadFile, BadName, Fault
 from orchestrator.model.names import checked_name
 
 LARGEST_NUMBER: Final = 2**53 - 1
 """The largest integer that every JSON reader holds exactly."""
+
+SHOWN: Final = 40
+"""How many digits of a number out of range a message shows."""
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -133,7 +136,8 @@ class Fields:
             return default or 0
         if not least <= value <= most:
             self.fault(
-                f"`{self.path(key)}` is {value}: write a number from {least} to {most}", self.mark_of(key)
+                f"`{self.path(key)}` is {cut(str(value), SHOWN)}: write a number from {least} to {most}",
+                self.mark_of(key),
             )
             return min(max(value, least), most)
         return value

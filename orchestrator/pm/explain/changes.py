@@ -13,6 +13,7 @@ QUIET: Final = frozenset(
     {
         "action_closed",
         "agent_recorded",
+        "step_revised",
         "consultation_begun",
         "budget_warned",
         "handoff_seen",
@@ -152,6 +153,21 @@ def _decided(change: dict[str, Any]) -> str:
     return f"{decision} is not carried out: {refused}" if refused else f"{decision} is carried out"
 
 
+def _adapted(change: dict[str, Any]) -> str:
+    record = change.get("record") or {}
+    return f"adaptation {record.get('number')} of the plan by {record.get('by')}: {record.get('cause')}"
+
+
+def _escalated(change: dict[str, Any]) -> str:
+    case = change.get("case") or {}
+    where = (
+        f"{case.get('to') or 'others'} is asked"
+        if case.get("state") == "asked"
+        else case.get("state", "waiting")
+    )
+    return f"escalation {case.get('number')} of {case.get('agent')}: {where}"
+
+
 def _ordered(change: dict[str, Any]) -> str:
     order = change.get("order") or {}
     skills = f", with the skills {', '.join(order['skills'])}" if order.get("skills") else ""
@@ -209,6 +225,8 @@ _DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
 
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
+    "plan_adapted": _adapted,
+    "escalation_moved": _escalated,
     "skills_found": _skills,
     "step_added": _added,
     "step_committed": _committed,

@@ -31,7 +31,9 @@ from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.budget import budget_answered
 from orchestrator.pm.policies.completion import approve, go_through, pass_step, review_asked_by
 from orchestrator.pm.policies.consultation_end import fail
+from orchestrator.pm.policies.escalations import answered_by_user
 from orchestrator.pm.policies.evidence import accepted_by_user
+from orchestrator.pm.policies.gates.turns import adapt_as_approved
 from orchestrator.pm.policies.reopen import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.policies.turn_ends import resolve_notes
 from orchestrator.pm.state.changes import (
@@ -115,7 +117,8 @@ def _carry_out(draft: Draft, question: Question) -> None:
         pass_step(draft, step)
     elif word == REPLAN and offered:
         replan(draft, step, f"to be planned anew {because(question)}", counts=question.by != USER)
-    elif word == APPROVE and offered:
+    elif word == APPROVE and offered and not answered_by_user(draft, question):
+        adapt_as_approved(draft, step)
         approve(draft, step)
     elif (word == CONTINUE and offered) or question.kind is QuestionKind.BOX:
         draft.change(RunProgressed(question.run, draft.at))
@@ -126,6 +129,8 @@ def _carry_out(draft: Draft, question: Question) -> None:
 def _go_on(draft: Draft, question: Question, *, anew: bool) -> None:
     """Continue a step with the answer as feedback: in the same tree and conversation, unless it is to begin anew."""
     step, text = question.step, question.answer
+    if answered_by_user(draft, question):
+        return
     if question.kind is QuestionKind.APPROVAL:  # of a judge's word: it is the work that is done again
         step = draft.step(step).judges or step
     if question.by != USER:

@@ -7,12 +7,11 @@ approval is decided here too: agents may add work, but never lower the bar.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.model.workflow import AgentKind, EditKind
-from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.model.workflow_records import AgentStatus, Effect
 from orchestrator.pm.plan.workflow_check import Surroundings, check_design
 from orchestrator.pm.plan.workflow_check.findings import Rule, Weight
 from orchestrator.pm.state.claims import above, claims_of
@@ -21,20 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orchestrator.model.workflow import PlanEdit, WorkflowAgent, WorkflowPlan
-
-
-class Effect(StrEnum):
-    """What an edit does to one agent."""
-
-    ADDED = "added"  # it waits for its needs
-    REMOVED = "removed"  # it had not started, or had ended
-    ENDED = "ended"  # its run is ended, its work is kept
-    GOES_ON = "goes_on"  # nothing that it does is touched
-    ENDED_PENDING = "ended_pending"  # its run is ended; it waits for a need that is not verified
-    CLAIM_NOT_TAKEN = "claim_not_taken"  # its run finishes, and it is run again
-    WORKS_AGAIN = "works_again"  # it was verified, and goes on with what is new
-    NEXT_VERDICT = "next_verdict"  # from the next verdict on
-    AT_ONCE = "at_once"  # counts from now on
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +62,7 @@ class AdaptationRefused:
 _UNDER_WAY: Final = frozenset(
     {AgentStatus.WORKING, AgentStatus.REVIEW, AgentStatus.READY, AgentStatus.BLOCKED}
 )
+_FAILED: Final = frozenset({AgentStatus.FAILED})
 _OVER: Final = frozenset({AgentStatus.VERIFIED, AgentStatus.COMPLETE})
 _NOT_CHECKED: Final = frozenset({Rule.APPROVAL_VOID})
 
@@ -107,10 +93,14 @@ def adapt(
     if draft.reasons:
         return AdaptationRefused(tuple(draft.reasons))
     result = draft.result()
+    known = {(each.rule, each.text) for each in check_design(plan, around or Surroundings())}
     faults = [
         f"{each.text}: {each.correction}"
         for each in check_design(result, _with_texts(around, draft.instructions))
-        if each.weight is Weight.FAULT and each.rule not in _NOT_CHECKED
+        if each.weight is Weight.FAULT
+        and each.rule not in _NOT_CHECKED
+        and (each.rule, each.text)
+        not in known  # what was carried out so far may have been checked by older rules
     ]
     if faults:
         return AdaptationRefused(tuple(faults))
@@ -198,9 +188,10 @@ class _Draft:
         self.effects[agent.id] = Effect.ENDED if status in _UNDER_WAY else Effect.REMOVED
 
     def _change(self, agent: WorkflowAgent, edit: PlanEdit) -> None:
-        again = {True: Effect.WORKS_AGAIN, False: Effect.CLAIM_NOT_TAKEN}
         status = self._progress.status(agent.id)
-        effect = again[status in _OVER] if status in _OVER | _UNDER_WAY else Effect.GOES_ON
+        effect = Effect.WORKS_AGAIN if status in _OVER | _FAILED else Effect.CLAIM_NOT_TAKEN
+        if status is AgentStatus.PENDING:
+            effect = Effect.GOES_ON
         match edit.kind:
             case EditKind.SET_NEEDS:
                 agent, effect = replace(agent, needs=edit.needs), Effect.GOES_ON
@@ -246,7 +237,7 @@ def _stronger(old: Effect | None, new: Effect) -> Effect:
 def _settled(effect: Effect, plan: WorkflowPlan, name: str, progress: Progress) -> Effect:
     """Return an effect, knowing the needs that an agent has in the end."""
     agent = next((each for each in plan.agents if each.id == name), None)
-    if agent is None or progress.status(name) not in _UNDER_WAY:
+    if agent is None or progress.status(name) not in _UNDER_WAY | _FAILED:
         return effect
     waits = any(progress.status(need) not in _OVER for need in agent.needs)
     return Effect.ENDED_PENDING if waits else effect

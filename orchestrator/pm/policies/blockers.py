@@ -9,6 +9,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.pm.plan.asking import USER, WITHDRAWN
 from orchestrator.pm.plan.repeated_questions import times_asked
 from orchestrator.pm.plan.skills import GAP_LENGTH, filling
+from orchestrator.pm.policies.escalations import escalate
 from orchestrator.pm.policies.rejections import rest_of
 from orchestrator.pm.policies.reopen import feed, first_line, reopen
 from orchestrator.pm.state.step_changes import StepLacked, StepRemembered
@@ -31,6 +32,8 @@ def blocked(draft: Draft, step: str, report: Report) -> None:
     here, blockers = draft.step(step), report.blockers.strip()
     times = times_asked(here.blockers, blockers)
     draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
+    if escalate(draft, step, first_line(blockers)):
+        return
     if times >= draft.limits_of(step).max_repeated_questions:
         _ask_about_loop(draft, step, times)
         return

@@ -10,6 +10,7 @@ from orchestrator.model.run import Ending
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import end_run
 from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.families import rules_of
 from orchestrator.pm.plan.plan_edits import planner
 from orchestrator.pm.state.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
@@ -29,14 +30,17 @@ def feed(draft: Draft, step: str, text: str) -> None:
 def reopen(draft: Draft, step: str, why: str, *, carries: bool = False, queued: bool = False) -> None:
     """Begin the next attempt of a step. Every step that depends on it is done again from the beginning.
 
+    Where a family follows versions, only its judges are.
     `carries`: this attempt continues the work and the conversation of the last one. `queued`: steps that wait to have
     work merged keep their place in the queue.
     """
     steps = draft.state.steps
-    for each in (step, *(other.id for other in steps.among(steps.dependents(step)))):
+    follows = rules_of(draft.state.brief).follows_versions
+    with_it = steps.judges_of(step) if follows else steps.dependents(step)
+    for each in (step, *(other.id for other in steps.among(with_it))):
         here = draft.step(each)
         if here.state not in {StepState.PENDING, StepState.SET_ASIDE} or each == step:
-            _overtake(draft, each)
+            overtake(draft, each)
             goes_on = carries and each == step
             again = StepReopened(each, here.attempt + 1, draft.at, why, carries=goes_on, queued=queued)
             draft.change(again)
@@ -54,7 +58,7 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
     mine = steps.mark(step) | steps.mark(work) | steps.judges_of(work) | steps.of_subtask(here.subtask)
     for each in steps.among(mine):
         if each.state is not StepState.SET_ASIDE:
-            _overtake(draft, each.id)
+            overtake(draft, each.id)
             draft.change(StepMoved(each.id, StepState.SET_ASIDE, draft.at, why, replaced=replaced))
 
 
@@ -106,7 +110,7 @@ def parted_at_first(text: str) -> tuple[list[str], list[str]]:
     return lines[:first], lines[first:]
 
 
-def _overtake(draft: Draft, step: str) -> None:
+def overtake(draft: Draft, step: str) -> None:
     """Drop the current attempt of a step: its questions, and its runs, whose work no longer counts.
 
     A run that has reported exits by itself.

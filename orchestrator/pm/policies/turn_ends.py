@@ -48,7 +48,7 @@ from orchestrator.pm.state.note_changes import Forbidden, accepted_notes, unreso
 from orchestrator.pm.state.workflow_changes import AgentRecorded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
@@ -90,7 +90,7 @@ def report_of(state: PMState, run: Run, turn: TurnEnd, limits: Limits) -> Report
     asks_left = step.tally.asks < bounded(limits, step.bounds).max_report_requests
     session, refused = _accepted(state, step, turn)
     turn = replace(turn, session=session, refused=refused)
-    report = _judged(state, turn, asks_left=asks_left)
+    report = _judged(state, step, turn, asks_left=asks_left)
     return replace(report, run=run.id, in_reply_to=run.order, turn=turn)
 
 
@@ -110,7 +110,7 @@ def record_turn(draft: Draft, step: str, report: Report) -> None:
         session = _escalated(session, report.blockers, int(draft.at))
     record = replace(was, session=session)
     if Gate.OUTPUTS in here.gates and report.status is ReportStatus.COMPLETE:
-        record = replace(record, outputs=turn.outputs, version=turn.version)
+        record = replace(record, outputs=turn.outputs, version=turn.version, answer=turn.answer)
     if record != was:
         draft.change(AgentRecorded(here.agent, record))
     for subject in turn.subjects:
@@ -128,15 +128,24 @@ def resolve_notes(draft: Draft, step: str, answer: str) -> None:
     record = draft.state.records.get(draft.step(step).agent)
     if record is None or record.session is None or not hands_in_by_files(draft.step(step)):
         return
+    escalated = (each.id for each in record.session.notes if each.status is NoteStatus.ESCALATED)
+    write_answers(draft, step, dict.fromkeys(escalated, (answer, Resolver.USER)))
+
+
+def write_answers(draft: Draft, step: str, answers: Mapping[str, tuple[str, Resolver]]) -> None:
+    """Write answers into the escalated notes of a step's agent, by their ids: each with who gave it."""
+    record = draft.state.records.get(draft.step(step).agent)
+    if record is None or record.session is None:
+        return
     notes = tuple(
         replace(
             note,
             status=NoteStatus.RESOLVED,
-            resolution=answer,
-            resolved_by=Resolver.USER,
+            resolution=answers[note.id][0],
+            resolved_by=answers[note.id][1],
             resolution_timestamp=int(draft.at),
         )
-        if note.status is NoteStatus.ESCALATED
+        if note.status is NoteStatus.ESCALATED and note.id in answers
         else note
         for note in record.session.notes
     )
@@ -155,7 +164,7 @@ def _accepted(state: PMState, step: Step, turn: TurnEnd) -> tuple[Session | None
     return session, tuple(f"{each.note or 'the session'}: {_WHY[each.reason]}" for each in refusals)
 
 
-def _judged(state: PMState, turn: TurnEnd, *, asks_left: bool) -> Report:
+def _judged(state: PMState, step: Step, turn: TurnEnd, *, asks_left: bool) -> Report:
     if turn.faults:
         return _ask("; ".join(turn.faults[:NAMED]))
     if turn.stale:
@@ -167,6 +176,8 @@ def _judged(state: PMState, turn: TurnEnd, *, asks_left: bool) -> Report:
         return _blocked(notes)
     if turn.subjects:
         return _verdict(state, turn)
+    if Gate.RESOLUTION in step.gates:
+        return _resolution(step, turn)
     return _work(turn, notes, asks_left=asks_left)
 
 
@@ -203,6 +214,12 @@ def _ready(turn: TurnEnd) -> Report:
         completed=f"Ready for verification. In task_output/: {made or 'nothing'}.",
         unchanged=_UNCHANGED if turn.outputs else "",
     )
+
+
+def _resolution(step: Step, turn: TurnEnd) -> Report:
+    if turn.resolution is None:
+        return _ask(f"your turn is over, and your file is missing: {step.done_when}")
+    return Report(ReportStatus.COMPLETE, completed=f"Answered: {len(turn.resolution.items)} notes.")
 
 
 def _verdict(state: PMState, turn: TurnEnd) -> Report:

@@ -20,7 +20,7 @@ from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm.state.consultation_changes import ConsultationChange
 from orchestrator.pm.state.run_changes import RunChange, RunOpened
 from orchestrator.pm.state.step_changes import StepAdded, StepChange
-from orchestrator.pm.state.workflow_changes import AgentRecorded
+from orchestrator.pm.state.workflow_changes import WorkflowChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ BranchChange: TypeAlias = BaseMoved | BranchPlaced
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """Changes of what waits for an answer: orders to runs, questions to people."""
 
-NoteChange: TypeAlias = HandoffSeen | RequestAcknowledged | Noticed | ActionClosed | AgentRecorded
+NoteChange: TypeAlias = HandoffSeen | RequestAcknowledged | Noticed | ActionClosed
 """Changes of what was handled, or is there for the user to read."""
 
 ClockChange: TypeAlias = TimesShifted | ZoneSet
@@ -261,6 +261,7 @@ Change: TypeAlias = (
     | WordChange
     | NoteChange
     | ClockChange
+    | WorkflowChange
     | ConsultationChange
     | StepAdded
     | StepChange

@@ -28,7 +28,7 @@ from orchestrator.pm.state.step_fold import step_after
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.pm.state.transitions import PHASES, TASKS, IllegalMove
-from orchestrator.pm.state.workflow_changes import AgentRecorded
+from orchestrator.pm.state.workflow_changes import AgentRecorded, EscalationMoved, PlanAdapted, WorkflowChange
 
 NOTICES_KEPT: Final = 50
 REQUESTS_KEPT: Final = 1000
@@ -54,6 +54,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
         return _fold_words(state, change)
     if isinstance(change, c.NoteChange):
         return _fold_notes(state, change)
+    if isinstance(change, WorkflowChange):
+        return _fold_workflow(state, change)
     if isinstance(change, c.BranchChange):
         return _fold_branch(state, change)
     if isinstance(change, c.TimesShifted):
@@ -118,8 +120,17 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
             return replace(state, notices=(*state.notices, change.text)[-NOTICES_KEPT:], noticed=noticed)
         case c.ActionClosed():
             return replace(state, outbox=_without(state.outbox, change.action))
+
+
+def _fold_workflow(state: PMState, change: WorkflowChange) -> PMState:
+    match change:
         case AgentRecorded():
             return replace(state, records=_with_entry(state.records, change.agent, change.record))
+        case PlanAdapted():
+            brief = replace(state.brief, workflow=change.plan)
+            return replace(state, brief=brief, adaptations=(*state.adaptations, change.record))
+        case EscalationMoved(case=case):
+            return replace(state, cases=_with_entry(state.cases, str(case.number), case))
 
 
 def _fold_task(state: PMState, change: c.TaskChange) -> PMState:

@@ -29,6 +29,15 @@ class StepRewired:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRevised:
+    """The plan says something else of a step: `planned` has it as it is planned now. What was done of it stays."""
+
+    step: str
+    planned: Step
+    kind: Literal["step_revised"] = "step_revised"
+
+
+@dataclass(frozen=True, slots=True)
 class StepMoved:
     """A step is in another state. `not_before` and `keep_tree` say how its next run begins.
 
@@ -240,6 +249,7 @@ class StepOrdered:
 
 StepChange: TypeAlias = (
     StepRewired
+    | StepRevised
     | StepMoved
     | StepTallied
     | StepLimited

@@ -23,6 +23,7 @@ from orchestrator.pm.state.step_changes import (
     StepRemembered,
     StepReopened,
     StepReported,
+    StepRevised,
     StepRewired,
     StepStrewed,
     StepTallied,
@@ -47,6 +48,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
     match change:
         case StepRewired():
             return replace(was, after=change.after)
+        case StepRevised(planned=planned):
+            return as_planned(was, planned)
         case StepMoved():
             return _moved(was, change)
         case StepTallied() | StepLimited():
@@ -89,6 +92,27 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, empty=change.empty)
         case StepOrdered():
             return replace(was, directive=change.directive)
+
+
+def as_planned(was: Step, planned: Step) -> Step:
+    """Return a step with what another plan says of it."""
+    return replace(
+        was,
+        agent=planned.agent,
+        title=planned.title,
+        instructions=planned.instructions,
+        phase=planned.phase,
+        needs=planned.needs,
+        after=planned.after,
+        kind=planned.kind,
+        workspace=planned.workspace,
+        gates=planned.gates,
+        judges=planned.judges,
+        done_when=planned.done_when,
+        claims=planned.claims,
+        bounds=planned.bounds,
+        group=planned.group,
+    )
 
 
 def _moved(was: Step, change: StepMoved) -> Step:

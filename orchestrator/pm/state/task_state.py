@@ -10,6 +10,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure, Worked
 from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.consultation import ConsultationState
+from orchestrator.model.escalation import EscalationCase
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import PermissionRule
 from orchestrator.model.question import Question
@@ -17,6 +18,7 @@ from orchestrator.model.run import Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow_records import AdaptationRecord
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.runs import Runs
@@ -39,6 +41,7 @@ class PMState:
     approached. `edited` is how task.md's Agent Config differs from the active one. Local time is ahead of UTC by
     `utc_offset` seconds. `links` are the folders in the task's own that were links when it began, each with where it
     leads; None if that was not recorded. `records` are what agents of a workflow noted and handed in, by their ids.
+    `cases` are the escalations of a workflow by number, `adaptations` the edits of its plan since it began.
     """
 
     id: str = ""
@@ -76,6 +79,8 @@ class PMState:
     tended: int = 0
     astray: str = ""
     records: dict[str, AgentRecord] = field(default_factory=dict)
+    cases: dict[str, EscalationCase] = field(default_factory=dict)
+    adaptations: tuple[AdaptationRecord, ...] = ()
 
     @property
     def branch(self) -> str:

@@ -58,6 +58,16 @@ criteria: [{{text: There is a greeting., by: [{by}]}}]
 ```
 """
 
+RESOLVER = """\
+  - id: resolver
+    task_id: resolver_task_1764254000
+    kind: architect
+    title: Answer
+    persona: worker
+    instructions: agents/resolver/agent_instructions.md
+    needs: []
+    verifier: judge
+"""
 
 INSTRUCTIONS = """\
 # Make {id}
@@ -121,6 +131,7 @@ def design(
     checkpoints: str = "[]",
     wrapper: str = "",
     poc: str = "",
+    resolver: bool = False,
 ) -> Path:
     """Write a workflow of these agents, each with what it needs; return its folder `orchestration/`."""
     world.let(turns)
@@ -147,6 +158,10 @@ def design(
     )
     by = ", ".join(f"{each}.e1" for each in agents)
     text = PLAN.format(agents=listed, by=by, bounds=bounds, most=most, checkpoints=checkpoints)
+    if resolver:
+        agents = agents | {"resolver": ""}
+        text = text.replace("  - id: judge\n", RESOLVER + "  - id: judge\n", 1)
+        text = text.replace("checkpoints:", "escalation: {resolver: resolver}\ncheckpoints:", 1)
     (folder / "workflow_coordination_plan.md").write_text(text)
     made = {
         each: {"task_id": f"{each}_task_1764254000", "outputs": [f"{each}.md", "run.log"]} for each in agents
@@ -431,3 +446,61 @@ def test_kill_of_the_daemon_loses_no_claim(world: World) -> None:
     world.until(lambda: set(status_of(folder).values()) == {"session_complete"})
     assert world.lives_of("do:one") == 1
     world.check_once()
+
+
+def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
+    """A question is answered by an agent; the user gives another one other needs while it runs; events tell of both."""
+    item = {
+        "agent": "one",
+        "note_id": "note_001",
+        "route": "answer",
+        "text": "singular",
+        "checked": ["three"],
+    }
+    said = {"task_id": "resolver_task_1764254000", "timestamp": EPOCH, "items": [item]}
+    asked = note("escalated")
+    done = asked | {"status": "resolved", "resolution": "singular", "resolved_by": "workflow_executor"}
+    turns: dict[str, list[dict[str, Any]]] = {
+        "do:one": [{"notes": [asked], "status": "blocked"}, {}],
+        "do:two": [{"hold": "two"}],
+        "resolve:1": [
+            {"status": "", "work": {}, "write": [], "notes": [],
+             "raw": {"agents/resolver/task_output/resolution_1.json": json.dumps(said)}}
+        ],
+    }  # fmt: skip
+    folder = begin(world, turns, {"one": "", "two": "", "three": "one"}, resolver=True)
+    world.until(lambda: world.lives_of("do:one") == 2)
+    session = json.loads(
+        (folder / "agents" / "one" / "completion_drive" / "session_current.json").read_text()
+    )
+    assert session["notes"][0] | {"resolution_timestamp": None} == done
+    edits = world.root / "edits.json"
+    edits.write_text(
+        json.dumps({"edits": [{"edit": "set_needs", "agent": "three", "needs": ["one", "two"]}]})
+    )
+    reply = world.task(
+        "workflow", "adapt", "t1", str(edits), "--why", "it reads both", "--project", str(world.project)
+    )
+    assert reply.code == 0, reply
+    world.until(lambda: (folder / "records" / "adaptations" / "1.json").exists())
+    assert "needs: [one, two]" in (folder / "workflow_coordination_plan.md").read_text()
+    assert world.lives_of("do:three") == 0
+    world.go("two")
+    world.until_is("complete")
+    events = [json.loads(line) for line in (folder / "records" / "events.jsonl").read_text().splitlines()]
+    assert [each["seq"] for each in events] == sorted(each["seq"] for each in events)
+    assert {
+        "began",
+        "launch",
+        "turn_end",
+        "verdict",
+        "escalation",
+        "asked",
+        "answer",
+        "adaptation",
+        "transition",
+    } <= {each["event"] for each in events}
+    last = {each["agent"]: each["to"] for each in events if each["event"] == "transition"}
+    world.until(lambda: set(status_of(folder).values()) == {"session_complete", "pending"})
+    assert {name: status for name, status in status_of(folder).items() if name in last} == last
+    world.check_nobody_is_left()

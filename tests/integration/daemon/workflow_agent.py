@@ -35,6 +35,8 @@ def main() -> int:
         _hold(script.parent / "go" / name)
     for path, text in turn.get("raw", {}).items():
         _write(folder / path, text)
+    if kind == "resolve":
+        return int(turn.get("exit", 0))
     if kind == "do":
         _do(folder, agent, subject, turn)
     else:

@@ -127,12 +127,13 @@ def _runs(state: PMState, limits: Limits) -> Iterator[Finding]:
 
 def _steps(state: PMState, limits: Limits) -> Iterator[Finding]:
     asked = {question.step: question for question in state.open_questions}
+    escalated = {case.step for case in state.cases.values() if case.open}  # others than the user answer it
     for step in state.steps.values():
         yield from _tally(step, limits)
         if step.limit is not None and outlasts(step.limit, limits):
             yield Finding(Law.ASKED, f"the limit of {step.id} outlasts every window, and no question is open")
         stands = step.state in {StepState.BLOCKED, StepState.FAILED}
-        if stands and step.id not in asked and state.state in ACTIVE:
+        if stands and step.id not in asked and step.id not in escalated and state.state in ACTIVE:
             yield Finding(Law.ASKED, f"{step.id} is {step.state}, and no question is open")
         if step.id in asked and not (stands or _is_asked_about(state, step, asked[step.id])):
             yield Finding(Law.CONSISTENT, f"a question about {step.id} is open, which is {step.state}")

@@ -16,12 +16,15 @@ class FamilyRules:
     for an answer. Otherwise its subtask gives them up at once.
     `one_run_per_agent`: a second run of the same agent waits for the first; otherwise it is another instance of it.
     `fresh_conversations`: each run begins a conversation of its own, even if it goes on with the work of the last one.
+    `follows_versions`: what is done again takes only its judges back with it. Who builds on it goes on, and follows
+    once another version of its outputs is verified (`pm.policies.input_versions`). Otherwise all begin anew.
     """
 
     finishes_first: bool = True
     keeps_claims: bool = False
     one_run_per_agent: bool = False
     fresh_conversations: bool = False
+    follows_versions: bool = False
 
 
 DEFAULTS: Final = FamilyRules()

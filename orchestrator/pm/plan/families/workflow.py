@@ -28,9 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.model.handoff import Subtask
+    from orchestrator.model.turn_end import AgentRecord
 
 RULES: Final = FamilyRules(
-    finishes_first=False, keeps_claims=True, one_run_per_agent=True, fresh_conversations=True
+    finishes_first=False,
+    keeps_claims=True,
+    one_run_per_agent=True,
+    fresh_conversations=True,
+    follows_versions=True,
 )
 
 PHASE_OF_KIND: Final = {
@@ -52,6 +57,9 @@ _LIMIT_OF_BOUND: Final = {
 
 _ALWAYS: Final = (("max_blocks", 0), ("max_fresh_starts", 0))
 """A note that is escalated asks at once; and each run is a fresh conversation anyway."""
+
+
+RESOLVE: Final = "resolve"
 
 
 def agents(brief: Brief) -> tuple[str, ...]:
@@ -116,7 +124,8 @@ def lacks(plan: WorkflowPlan, brief: Brief) -> list[str]:
     agents = {each.id: each for each in plan.agents}
     found = [f"the agent id {each.id} is used twice" for each in plan.agents if agents[each.id] is not each]
     found += [] if any(workers(plan)) else ["no agent of it works"]
-    for agent in workers(plan):
+    architects = (agents[each] for each in (plan.escalation.architect,) if each in agents)
+    for agent in (*workers(plan), *architects):
         judge = agents.get(agent.verifier)
         if judge is None or judge.kind is not AgentKind.VERIFIER:
             found.append(f"{agent.id} has no verifier: name one of kind verifier")
@@ -193,13 +202,12 @@ def _needed_by(plan: WorkflowPlan) -> dict[str, set[str]]:
 def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
     """Return what a plan or its task.md asks for that the engine does not do."""
     found = list[str]()
-    named = (
-        ("resolver", plan.escalation.resolver),
-        ("architect", plan.escalation.architect),
-        ("loop", plan.escalation.loop),
-    )
+    kinds = {each.id: each.kind for each in plan.agents}
+    named = plan.escalation
     found += [
-        f"escalation.{name}: only the user can answer escalations yet" for name, agent in named if agent
+        f"escalation.{role} is {each}, which is no agent of the kind architect"
+        for role, each in (("resolver", named.resolver), ("architect", named.architect), ("loop", named.loop))
+        if each and kinds.get(each) is not AgentKind.ARCHITECT
     ]
     if brief.config.pm:
         found.append("task.md has `pm:`, but the plan of a workflow says what is done next")
@@ -211,9 +219,56 @@ def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
     return found
 
 
+def agents_now(plan: WorkflowPlan, records: Mapping[str, AgentRecord]) -> dict[str, WorkflowAgent]:
+    """Return the agents of a plan by id; one on call has the task id of the question that it answers now."""
+    return {
+        each.id: replace(each, task_id=record.task_id)
+        if (record := records.get(each.id)) and record.task_id
+        else each
+        for each in plan.agents
+    }
+
+
 def workers(plan: WorkflowPlan) -> Iterator[WorkflowAgent]:
-    """Yield the agents whose work is verified, in the order of the plan."""
-    return (each for each in plan.agents if each.kind is not AgentKind.VERIFIER)
+    """Yield the agents that the plan has work for, in its order: all but verifiers, and who only answers."""
+    waiting = on_call(plan)
+    return (each for each in plan.agents if each.kind is not AgentKind.VERIFIER and each.id not in waiting)
+
+
+def on_call(plan: WorkflowPlan) -> frozenset[str]:
+    """Return the agents that only answer escalations: they start when they are asked."""
+    named = plan.escalation
+    return frozenset(each for each in (named.resolver, named.architect, named.loop) if each)
+
+
+def answering_pair(brief: Brief, architect: str) -> tuple[Step, Step]:
+    """Return the steps in which an architect on call answers a question, and its verifier judges the answer."""
+    return _pair(brief, next(each for each in _plan(brief).agents if each.id == architect))
+
+
+def resolving(brief: Brief, resolver: str, number: int) -> Step:
+    """Return the step in which a resolver answers the escalation of a number. The daemon itself judges its file."""
+    plan = _plan(brief)
+    agent = next(each for each in plan.agents if each.id == resolver)
+    own = brief.config.workspace is WorkspaceKind.WORKTREE
+    return Step(
+        id=f"{RESOLVE}:{number}",
+        agent=resolver,
+        title=f"Escalation {number}",
+        instructions=f"Carry out orchestration/{agent.instructions} in the task's folder: answer the escalated notes.",
+        phase=Phase.PLANNING,
+        kind=WorkspaceKind.READ_ONLY if own else brief.config.workspace,
+        workspace=resolver if own else "",
+        gates=(Gate.NOTES, Gate.RESOLUTION),
+        done_when=f"task_output/{resolution_file(number)} has an item for each note",
+        bounds=_bounds(plan, agent),
+        group=agent.group,
+    )
+
+
+def resolution_file(number: int) -> str:
+    """Return the name of the file in which a resolver answers the escalation of a number."""
+    return f"resolution_{number}.json"
 
 
 def do(agent: str) -> str:

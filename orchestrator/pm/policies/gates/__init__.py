@@ -61,6 +61,7 @@ GATES: Final = Registry[GateKind](
         Gate.NOTES: partial(_shipped, "gates.turns", "NotesGate"),
         Gate.OUTPUTS: partial(_shipped, "gates.turns", "OutputsGate"),
         Gate.POC: partial(_shipped, "gates.turns", "PocGate"),
+        Gate.RESOLUTION: partial(_shipped, "gates.resolution", "ResolutionGate"),
         Gate.JOINT: partial(_shipped, "gates.turns", "JointGate"),
         Gate.CHECKPOINT: partial(_shipped, "gates.turns", "CheckpointGate"),
         # Handled by the engine itself: the review that a report asked for, and the decision of a PM agent.

@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.model.handoff import ReportStatus, Verdict
+from orchestrator.model.plan import Gate
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow_records import PocDecision
+from orchestrator.pm.plan.adaptation import Adaptation, AdaptationRefused
 from orchestrator.pm.plan.asking import ABANDON, APPROVE, SET_ASIDE, ask
 from orchestrator.pm.plan.families.workflow import verify
+from orchestrator.pm.policies.adapting import adaptation_of, carry_out
 from orchestrator.pm.policies.completion import approve
 from orchestrator.pm.policies.gates.kind import PASSES, GateKind, Judgement, begin_checking
 from orchestrator.pm.policies.rejections import reject
+from orchestrator.pm.policies.retries import ask_again
 from orchestrator.pm.policies.turn_ends import NAMED, doubt, missing_said
 from orchestrator.pm.state.step_changes import StepApproved
 
 if TYPE_CHECKING:
     from orchestrator.model.handoff import Report
     from orchestrator.model.plan import Step
+    from orchestrator.model.workflow import PlanEdit
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
 
@@ -52,9 +58,26 @@ class PocGate(GateKind):
         return Judgement(rejected=report.completed) if report.verdict is Verdict.REJECTED else PASSES
 
     def take(self, draft: Draft, step: str, report: Report) -> bool:
-        """Take the decision to proceed for the approval; any other is the user's to make."""
+        """Take the decision to proceed for the approval, and adapt the plan as decided; the rest the user decides.
+
+        Edits that lower what the user approved of wait for the user, too.
+        """
         if report.verdict is Verdict.PROCEED:
             draft.change(StepApproved(step))
+        edits = _edits(draft.state, draft.step(step))
+        if report.verdict is not Verdict.ADAPT or not edits:
+            return False
+        result = adaptation_of(draft.state, edits, by_user=False)
+        if isinstance(result, AdaptationRefused):
+            ask_again(
+                draft, step, f"the plan cannot be changed like that: {'; '.join(result.reasons[:NAMED])}"
+            )
+            return True
+        if not result.voids:
+            draft.change(StepApproved(step))
+            here = draft.step(step)
+            cause = f"the proof of concept {here.subtask}"
+            carry_out(draft, result, edits, by=here.agent, cause=cause, by_user=False)
         return False
 
     def holds(self, state: PMState, step: Step) -> bool:
@@ -68,14 +91,37 @@ class PocGate(GateKind):
         begin_checking(draft, step, "waits for the user's decision")
         judgement = draft.state.records.get(here.subtask, AgentRecord()).judgement
         wants = f"{here.agent} decided: {judgement.decision}. {judgement.rationale}" if judgement else ""
-        edits = judgement.edits if judgement else ()
+        edits = _edits(draft.state, here)
         named = "".join(f"\n  {each.kind} {each.agent}" for each in edits[:NAMED])
-        changes = f"\nIt wants the plan changed:{named}" if named else ""
+        changes = f"\nIt wants the plan changed, and {APPROVE} does so:{named}" if named else ""
+        result = adaptation_of(draft.state, edits, by_user=False) if edits else None
+        if isinstance(result, Adaptation) and result.voids:
+            changes += f"\nThat lowers what you approved of: {'; '.join(result.voids)}."
         text = (
             f"Is the proof of concept '{here.title}' good enough to go on as planned? {wants}{changes}\n"
             f"Any other answer goes back to {here.subtask}, which tries again."
         )
         ask(draft, step, text, (APPROVE, SET_ASIDE, ABANDON), QuestionKind.APPROVAL)
+
+
+def _edits(state: PMState, step: Step) -> tuple[PlanEdit, ...]:
+    """Return the edits of the plan that the decision on a proof of concept wants."""
+    judgement = state.records.get(step.subtask, AgentRecord()).judgement
+    return judgement.edits if judgement and judgement.decision is PocDecision.ADAPT else ()
+
+
+def adapt_as_approved(draft: Draft, step: str) -> None:
+    """Make the edits that the user approved of together with a proof of concept."""
+    here = draft.step(step)
+    edits = _edits(draft.state, here) if Gate.POC in here.gates else ()
+    if not edits:
+        return
+    result = adaptation_of(draft.state, edits, by_user=True)
+    if isinstance(result, AdaptationRefused):
+        draft.notice(f"the plan is not changed, and goes on as it is: {'; '.join(result.reasons[:NAMED])}")
+    else:
+        cause = f"the proof of concept {here.subtask}"
+        carry_out(draft, result, edits, by="user", cause=cause, by_user=True)
 
 
 class JointGate(GateKind):

@@ -1,0 +1,38 @@
+"""Edits of a workflow's files while it runs: notes as they land, and what is put back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow_records import Session, Writer
+from orchestrator.pm.state.note_changes import accepted_notes
+from orchestrator.pm.state.workflow_changes import AgentRecorded
+
+if TYPE_CHECKING:
+    from orchestrator.model.facts import EditsRefused, NotesLanded
+    from orchestrator.pm.state.draft import Draft
+
+_NAMED: Final = 10
+
+
+def notes_landed(draft: Draft, fact: NotesLanded) -> None:
+    """Take the changes of notes that their writer may make.
+
+    What a run may not change is put back when its turn ends, and its next order names it. Where no run of the agent
+    lives, nobody knows who wrote it: it is put back now, and the user reads of it.
+    """
+    record = draft.state.records.get(fact.agent, AgentRecord())
+    base = record.session or Session(fact.session.task_id, fact.session.session_start)
+    session, refused = accepted_notes(base, fact.session, Writer.OWN_RUN if fact.own else Writer.UNKNOWN)
+    if session != record.session:
+        draft.change(AgentRecorded(fact.agent, replace(record, session=session)))
+    if refused and not fact.own:
+        named = ", ".join(f"{each.note or 'the session'} ({each.reason})" for each in refused[:_NAMED])
+        draft.notice(f"changes of the notes of {fact.agent} by somebody unknown are put back: {named}")
+
+
+def edits_refused(draft: Draft, fact: EditsRefused) -> None:
+    """Tell the user what was written into the shared status and is put back."""
+    draft.notice(f"put back in shared_status.json: {'; '.join(fact.edits[:_NAMED])}")

@@ -1,0 +1,362 @@
+"""Escalated notes find an answer: by the user, the plan's architect, its resolver, or its loop agent (WF, W4, W5).
+
+::
+
+    blocked ─▶ waits its turn ─▶ user ──────┐
+                                 architect ─┼─▶ resolver checks ─▶ into the notes, and the agent works on
+                                 resolver ──┘       ▲   │ routes, edits the plan
+                                                    └───┘
+
+First come, first served, one at a time. Where the plan names nobody, none of this is looked at, and the user is asked.
+Those who answer have nobody above them but the user: what they escalate themselves goes there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.escalation import CaseNote, CaseState, EscalationCase, Via
+from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.question import QuestionKind
+from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow_records import NoteKind, NoteStatus, Resolver
+from orchestrator.pm.plan.adaptation import AdaptationRefused
+from orchestrator.pm.plan.answer_checks import NAMED, similar_before, to_check
+from orchestrator.pm.plan.asking import ABANDON, APPROVE, SET_ASIDE, ask
+from orchestrator.pm.plan.families.workflow import (
+    answering_pair,
+    do,
+    on_call,
+    resolution_file,
+    resolving,
+    verify,
+)
+from orchestrator.pm.plan.repeated_questions import times_asked
+from orchestrator.pm.policies.adapting import adaptation_of, carry_out
+from orchestrator.pm.policies.reopen import feed, overtake, reopen, set_aside
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, write_answers
+from orchestrator.pm.state.step_changes import StepAdded, StepFed, StepMoved, StepReopened, StepTallied
+from orchestrator.pm.state.workflow_changes import AgentRecorded, EscalationMoved
+
+if TYPE_CHECKING:
+    from orchestrator.model.question import Question
+    from orchestrator.model.workflow import Escalation, WorkflowPlan
+    from orchestrator.pm.state.draft import Draft
+    from orchestrator.pm.state.task_state import PMState
+
+_ARCHITECTS: Final = frozenset({NoteKind.TECHNOLOGY, NoteKind.ARCHITECTURE, NoteKind.SECURITY})
+_OVER: Final = frozenset({StepState.BLOCKED, StepState.FAILED, StepState.SET_ASIDE})
+_ORDER: Final = (Via.USER, Via.ARCHITECT, Via.RESOLVER, Via.LOOP)
+"""Who is asked first: what the user and the architect say is checked by the resolver."""
+
+
+def escalate(draft: Draft, step: str, why: str) -> bool:
+    """Put an agent's escalated notes in line for an answer. Return False if the plan names nobody who answers."""
+    plan, here = draft.state.brief.workflow, draft.step(step)
+    if plan is None or not on_call(plan) or here.agent in on_call(plan) or not hands_in_by_files(here):
+        return False
+    session = draft.state.records.get(here.agent, AgentRecord()).session
+    waiting = [each for each in session.notes if each.status is NoteStatus.ESCALATED] if session else []
+    if session is None or not waiting:
+        return False
+    most = draft.limits_of(step).max_repeated_questions
+    earlier = _asked_before(draft.state, here.agent, session.task_id)
+    loop = any(times_asked(earlier, each.description) >= most for each in waiting)
+    notes = tuple(
+        CaseNote(each.id, each.kind, each.description, _via(plan.escalation, each.kind, loop=loop))
+        for each in waiting
+    )
+    case = EscalationCase(
+        len(draft.state.cases) + 1, step, here.agent, session.task_id, draft.at, notes, loop=loop
+    )
+    draft.change(StepMoved(step, StepState.BLOCKED, draft.at, why), EscalationMoved(case))
+    return True
+
+
+def _asked_before(state: PMState, agent: str, task_id: str) -> list[str]:
+    """Return what an agent asked for one task since the user, or an edit of its plan, last dealt with a loop of it."""
+    asked = list[str]()
+    adapted = max((each.at for each in state.adaptations if agent in dict(each.effects)), default=0.0)
+    for case in state.cases.values():
+        if (case.agent, case.task_id) != (agent, task_id) or case.at < adapted:
+            continue
+        by_user = case.loop and not case.open and any(each.by is Resolver.USER for each in case.notes)
+        asked = [] if by_user else [*asked, *(each.question for each in case.notes)]
+    return asked
+
+
+def _via(named: Escalation, kind: NoteKind, *, loop: bool = False) -> Via:
+    """Return who answers a note first (contract, Escalations)."""
+    if loop:
+        return Via.LOOP if named.loop else Via.USER
+    if kind in _ARCHITECTS:
+        return Via.ARCHITECT if named.architect else Via.USER
+    if kind is NoteKind.REQUIREMENTS:
+        return Via.USER
+    return Via.RESOLVER if named.resolver else Via.USER
+
+
+def without_resolver(named: Escalation, kind: NoteKind) -> Via:
+    """Return who answers a note that the resolver could not."""
+    return _via(replace(named, resolver=""), kind)
+
+
+def answer_escalations(draft: Draft) -> None:
+    """Take the first escalation as far as it goes now. What no longer waits for an answer is settled."""
+    plan = draft.state.brief.workflow
+    if plan is None or not draft.state.cases:
+        return
+    for case in [each for each in draft.state.cases.values() if each.open]:
+        if draft.step(case.step).state is not StepState.BLOCKED:
+            _drop(draft, case)
+    while (case := next((each for each in draft.state.cases.values() if each.open), None)) is not None:
+        if case.state is CaseState.ASKED:
+            case = _heard(draft, plan, case)
+        if case.state is CaseState.ASKED:
+            return
+        via = next((each for each in _ORDER if any(note.via is each for note in case.notes)), None)
+        if via is None:
+            _write(draft, case)
+        else:
+            _ask(draft, plan, case, via)
+
+
+def move(draft: Draft, case: EscalationCase, **fields: object) -> EscalationCase:
+    """Change where a case stands."""
+    moved = replace(case, **fields)  # type: ignore[arg-type]
+    draft.change(EscalationMoved(moved))
+    return moved
+
+
+def _drop(draft: Draft, case: EscalationCase) -> None:
+    """Settle a case whose agent goes on, or was given up: nobody waits for the answer."""
+    if case.answering and case.state is CaseState.ASKED and not draft.step(case.answering).settled:
+        set_aside(draft, case.answering, "its question no longer matters", replaced=True)
+    move(draft, case, state=CaseState.SETTLED)
+
+
+# Asking -------------------------------------------------------------------------------------------------
+
+
+def _ask(draft: Draft, plan: WorkflowPlan, case: EscalationCase, via: Via) -> None:
+    if via is Via.USER:
+        _ask_user(draft, plan, case)
+    elif via is Via.ARCHITECT:
+        _ask_architect(draft, plan, case)
+    else:
+        _ask_resolver(
+            draft, plan, case, plan.escalation.loop if via is Via.LOOP else plan.escalation.resolver, via
+        )
+
+
+def _ask_user(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> None:
+    here = draft.step(case.step)
+    lines = [f"{case.agent} asks, on '{here.title}':"]
+    lines += [f"  {line}" for line in _listed(case, Via.USER)]
+    edits = [edit for note in case.notes if note.via is Via.USER for edit in note.edits]
+    lines += [f"  the plan would change: {edit.kind} {edit.agent}" for edit in edits[:NAMED]]
+    lines += _history(draft.state, case)
+    if others := to_check(plan, case.agent):
+        lines.append(f"  The answer touches: {', '.join(others[:NAMED])}")
+    options = (*((APPROVE,) if edits else ()), SET_ASIDE, ABANDON)
+    ask(draft, case.step, "\n".join(lines), options, QuestionKind.LOOP if case.loop else QuestionKind.STUCK)
+    move(draft, case, state=CaseState.ASKED, to=Via.USER, answering="")
+
+
+def _ask_architect(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> None:
+    """Give the architect a task of its own: another task id, session, and verification."""
+    architect = plan.escalation.architect
+    planned = next(each for each in plan.agents if each.id == architect)
+    work, judge = do(architect), verify(architect)
+    known = draft.state.records.get(architect)
+    if work not in draft.state.steps:
+        draft.change(
+            *(
+                StepAdded(replace(step, since=draft.at))
+                for step in answering_pair(draft.state.brief, architect)
+            )
+        )
+        record = AgentRecord()
+    else:
+        for step in (work, judge):
+            overtake(draft, step)
+            draft.change(StepReopened(step, draft.step(step).attempt + 1, draft.at, "another question"))
+            draft.change(StepTallied(step, Tally()))
+        record = AgentRecord(task_id=_fresh_task_id(draft.state, planned.task_id, int(draft.at)))
+    instructions = known.instructions if known else ""
+    draft.change(AgentRecorded(architect, replace(record, instructions=instructions)))
+    lines = [f"{case.agent} asks:", *_listed(case, Via.ARCHITECT), *_must_fit(plan, case)]
+    lines += ["Your outputs are the answer: write what to do and why, so that it can be acted upon."]
+    draft.change(StepFed(work, ("\n".join(lines),)), StepFed(judge, ("\n".join(lines[:-1]),)))
+    move(draft, case, state=CaseState.ASKED, to=Via.ARCHITECT, answering=work)
+
+
+def _fresh_task_id(state: PMState, planned: str, epoch: int) -> str:
+    """Return a task id that no agent has: each question is a task of its own."""
+    slug = planned.rpartition("_")[0]
+    plan = state.brief.workflow
+    taken = {each.task_id for each in plan.agents} if plan else set()
+    taken |= {each.task_id for each in state.records.values()}
+    while f"{slug}_{epoch}" in taken:
+        epoch += 1
+    return f"{slug}_{epoch}"
+
+
+def _ask_resolver(draft: Draft, plan: WorkflowPlan, case: EscalationCase, resolver: str, via: Via) -> None:
+    step = resolving(draft.state.brief, resolver, case.number)
+    if step.id not in draft.state.steps:
+        draft.change(StepAdded(replace(step, since=draft.at)))
+    else:
+        draft.change(
+            StepReopened(step.id, draft.step(step.id).attempt + 1, draft.at, "there is more to answer")
+        )
+    lines = [
+        f"Escalated notes of {case.agent} (its task: {draft.step(case.step).title}):",
+        *_listed(case, via),
+    ]
+    lines += _history(draft.state, case)
+    lines += _must_fit(plan, case)
+    lines.append(
+        f"Answer each of these notes in task_output/{resolution_file(case.number)} of your own folder."
+    )
+    draft.change(StepFed(step.id, ("\n".join(lines),)))
+    move(draft, case, state=CaseState.ASKED, to=via, answering=step.id)
+
+
+def _listed(case: EscalationCase, via: Via) -> list[str]:
+    """Return the notes that somebody is asked about, with what others said of them."""
+    said = list[str]()
+    for note in case.notes:
+        if note.via is via:
+            kind = f" ({note.kind})" if note.kind is not NoteKind.NONE else ""
+            said.append(f"- {note.id}{kind}: {note.question}")
+            who = "the user" if note.by is Resolver.USER else "the architect"
+            said += [f"  {who} answered: {note.answer} - check this answer"] if note.answer else []
+    return said
+
+
+def _must_fit(plan: WorkflowPlan, case: EscalationCase) -> list[str]:
+    others = to_check(plan, case.agent)
+    return (
+        [f"Check the answer against the tasks of: {', '.join(others)}. Name them in `checked`."]
+        if others
+        else []
+    )
+
+
+def _history(state: PMState, case: EscalationCase) -> list[str]:
+    """Return what was asked and answered before: all of this agent if it goes round in circles, else what is alike."""
+    if case.loop:
+        earlier = [
+            (other, note)
+            for other in state.cases.values()
+            if other.agent == case.agent and other.number < case.number
+            for note in other.notes
+        ]
+        head = ["The same is asked again and again. What was asked before:"]
+    else:
+        earlier, head = list(similar_before(state, case)), []
+    return head + [
+        f"  {other.agent} asked before ({other.number}): {note.question} - answer: {note.answer or 'none'}"
+        for other, note in earlier[-NAMED:]
+    ]
+
+
+# Hearing ------------------------------------------------------------------------------------------------
+
+
+def _heard(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> EscalationCase:
+    """See what became of a question. Whoever could not answer is passed over."""
+    if case.to is Via.USER:
+        return case
+    step = draft.step(case.answering)
+    if case.to is Via.ARCHITECT:
+        judge = draft.step(verify(plan.escalation.architect))
+        if judge.state is StepState.PASSED:
+            answer = draft.state.records[plan.escalation.architect].answer or "see the architect's outputs"
+            return _answered(draft, plan, case, answer, Resolver.EXECUTOR)
+        return _passed_over(draft, plan, case) if step.state is StepState.SET_ASIDE else case
+    return _passed_over(draft, plan, case) if step.state in _OVER else case
+
+
+def _passed_over(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> EscalationCase:
+    if draft.step(case.answering).state is not StepState.SET_ASIDE:
+        set_aside(draft, case.answering, "it gave no answer that holds", replaced=True)
+    notes = tuple(
+        note
+        if note.via is not case.to
+        else replace(
+            note, via=Via.NOBODY
+        )  # it was answered, and only the check is missing: the user sees the list
+        if note.answer
+        else replace(
+            note, via=Via.USER if case.to is Via.ARCHITECT else without_resolver(plan.escalation, note.kind)
+        )
+        for note in case.notes
+    )
+    draft.notice(
+        f"escalation {case.number} of {case.agent}: {case.to} gave no answer that holds; others are asked"
+    )
+    too_deep = plan.bounds.depth + 1  # whoever could not answer is not asked to check answers either
+    return move(draft, case, notes=notes, state=CaseState.WAITING, depth=too_deep)
+
+
+def _answered(
+    draft: Draft, plan: WorkflowPlan, case: EscalationCase, answer: str, by: Resolver
+) -> EscalationCase:
+    """Take an answer of the user or the architect. The resolver checks it, if it may still be asked."""
+    checks = plan.escalation.resolver and not case.loop and case.depth <= plan.bounds.depth
+    then = Via.RESOLVER if checks else Via.NOBODY
+    notes = tuple(
+        replace(note, answer=answer, by=by, via=then) if note.via is case.to else note for note in case.notes
+    )
+    return move(draft, case, notes=notes, state=CaseState.WAITING)
+
+
+def answered_by_user(draft: Draft, question: Question) -> bool:
+    """Take an answer of the user for the escalation that asked. Return False if none did."""
+    plan = draft.state.brief.workflow
+    case = next(
+        (
+            each
+            for each in draft.state.cases.values()
+            if each.state is CaseState.ASKED and each.to is Via.USER
+        ),
+        None,
+    )
+    if plan is None or case is None or case.step != question.step:
+        return False
+    edits = tuple(edit for note in case.notes if note.via is Via.USER for edit in note.edits)
+    text = question.answer
+    if edits and text.strip().lower() == APPROVE:
+        result = adaptation_of(draft.state, edits, by_user=True)
+        if isinstance(result, AdaptationRefused):
+            draft.notice(f"the plan is not changed: {'; '.join(result.reasons[:3])}")
+            text = "The plan could not be changed as proposed. Go on without that."
+        else:
+            text = "The plan was changed as proposed."
+            settled = tuple(
+                replace(n, answer=text, by=Resolver.USER, via=Via.NOBODY) if n.edits else n
+                for n in case.notes
+            )
+            case = move(draft, case, notes=settled, state=CaseState.WAITING)
+            carry_out(draft, result, edits, by="user", cause=f"escalation {case.number}", by_user=True)
+            return True
+    _answered(draft, plan, case, text, Resolver.USER)
+    return True
+
+
+def _write(draft: Draft, case: EscalationCase) -> None:
+    """Write the answers into the notes, and let the agent work on."""
+    answers = {note.id: (note.answer, note.by) for note in case.notes}
+    write_answers(draft, case.step, answers)
+    said = "\n".join(f"- {note.id}: {note.answer}" for note in case.notes)
+    feed(draft, case.step, f"Your escalated notes were answered:\n{said}")
+    reopen(draft, case.step, f"escalation {case.number} is answered", carries=True)
+    if any(note.by is Resolver.USER for note in case.notes):
+        here = draft.step(case.step)
+        draft.change(
+            StepTallied(case.step, Tally(rejections=here.tally.rejections, replans=here.tally.replans))
+        )
+    move(draft, case, state=CaseState.SETTLED)
