@@ -26,8 +26,8 @@ def load_json(data: bytes, name: str, limit: int = FILE_BYTES) -> Any:  # noqa: 
 
     Raises:
         BadFile: it is not JSON, or holds a name twice in one object, NaN, Infinity, a number of thousands of
-            digits or beyond those that a float can hold, half of a surrogate pair, or brackets nested deeper than 32; or it is not UTF-8, or too
-            large.
+            digits or beyond those that a float can hold, half of a surrogate pair, or brackets nested deeper than
+            32; or it is not UTF-8, or too large.
 
     """
     text = decoded(data, name, limit)

@@ -64,6 +64,19 @@ def illegal_changes(old: RoleHandoff, new: RoleHandoff) -> tuple[str, ...]:
     return tuple(reasons)
 
 
+def follows(old: RoleHandoff, new: RoleHandoff) -> tuple[str, ...]:
+    """Return why a handoff did not become another one by legal changes in place, one after the other; empty if it did.
+
+    Two archives may have seen a handoff before and after several changes.
+    """
+    reasons = illegal_changes(old, new)
+    for between in LIFECYCLE[old.head.status] if reasons and old.head.status is not None else ():
+        step = replace(new, head=replace(new.head, status=between))
+        if not illegal_changes(old, step) and not illegal_changes(step, new):
+            return ()
+    return reasons
+
+
 def _lacking(handoff: RoleHandoff) -> Iterator[str]:
     head = handoff.head
     for key, value in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from orchestrator.formats.coordination.fields import ENTRIES, Others, handoff_id, time, unnamed, with_others
+from orchestrator.formats.coordination.fields import Others, handoff_id, time, unnamed, with_others
 from orchestrator.formats.strict_json import load_json
 from orchestrator.formats.text import FILE_BYTES, refused
 from orchestrator.formats.workflow.json_text import rewritten
@@ -136,8 +136,6 @@ def _chain(found: Fields, others: Others) -> Chain:
         ),
         others=others,
     )
-    if len(links) > ENTRIES:
-        found.fault(f"`handoffs` has {len(links)} entries: {ENTRIES} at most")
     if chain.id and not (is_chain_id(chain.id) and chain.id == f"{CHAIN}{chain.task}"):
         found.fault(f"`chainId` is {chain.id[:80]!a}: write {CHAIN} and the taskId")
     return chain

@@ -61,7 +61,7 @@ def read_role_status(data: bytes, name: str, limit: int = FILE_BYTES) -> RoleSta
     if not found.has("lastUpdate"):
         found.fault("`lastUpdate` is missing: write a moment in UTC, such as 2025-12-11T14:35:00Z")
     named = name.rpartition("/")[2].removesuffix(".json")
-    if status.agent and named != name and status.agent != named:
+    if status.agent and named not in {name, status.agent}:
         found.fault(
             f"`agentId` is {status.agent}, but this is the file of {named[:64]!a}: each agent has its own"
         )

@@ -144,7 +144,9 @@ class Fields:
         value = node.value if node else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             said = "missing" if node is None else _said(value)
-            self.fault(f"`{self.path(key)}` is {said}: write a number from {least:g} to {most:g}", self.mark_of(key))
+            self.fault(
+                f"`{self.path(key)}` is {said}: write a number from {least:g} to {most:g}", self.mark_of(key)
+            )
             return least
         return float(value)
 
