@@ -1,7 +1,7 @@
 """Handoff formats: how a report is written and read. A file's suffix determines its format.
 
-Markdown (H6) and `coordination` (C1) are built in. Installed packages add others under the entry point group `agent_orchestrator.formats`;
-`handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
+Markdown (H6) and `coordination` (C1) are built in. Installed packages add others under the entry point group
+`agent_orchestrator.formats`; `handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
 """
 
 from __future__ import annotations

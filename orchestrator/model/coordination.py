@@ -24,7 +24,7 @@ _MOMENT: Final = re.compile(
 )
 
 
-class Role(StrEnum):
+class PipelineRole(StrEnum):
     """Who hands on."""
 
     PLANNER = "PLANNER"  # plans the work, and plans it again
@@ -45,11 +45,14 @@ class Transition(StrEnum):
 
 
 ROUTES: Final = {
-    Transition.IMPLEMENT: (frozenset({Role.PLANNER}), Role.IMPLEMENTER),
-    Transition.AUDIT: (frozenset({Role.IMPLEMENTER}), Role.AUDITOR),
-    Transition.CLEAN_UP: (frozenset({Role.AUDITOR}), Role.CLEANER),
-    Transition.COMPLETE: (frozenset({Role.CLEANER}), Role.ORCHESTRATOR),
-    Transition.REPLAN: (frozenset({Role.IMPLEMENTER, Role.AUDITOR, Role.CLEANER}), Role.PLANNER),
+    Transition.IMPLEMENT: (frozenset({PipelineRole.PLANNER}), PipelineRole.IMPLEMENTER),
+    Transition.AUDIT: (frozenset({PipelineRole.IMPLEMENTER}), PipelineRole.AUDITOR),
+    Transition.CLEAN_UP: (frozenset({PipelineRole.AUDITOR}), PipelineRole.CLEANER),
+    Transition.COMPLETE: (frozenset({PipelineRole.CLEANER}), PipelineRole.ORCHESTRATOR),
+    Transition.REPLAN: (
+        frozenset({PipelineRole.IMPLEMENTER, PipelineRole.AUDITOR, PipelineRole.CLEANER}),
+        PipelineRole.PLANNER,
+    ),
 }
 """From which roles to which one each transition leads."""
 
@@ -95,7 +98,7 @@ class DeliverableKind(StrEnum):
     CLEANUP_REPORT = "cleanup_report"  # what was removed
 
 
-class Activity(StrEnum):
+class AgentActivity(StrEnum):
     """Whether an agent works."""
 
     ACTIVE = "active"  # it works
@@ -123,8 +126,8 @@ class ChainOutcome(StrEnum):
 class HandoffHead:
     """The object `handoff`: who hands on to whom, when, and how that stands."""
 
-    source: Role | None = None
-    target: Role | None = None
+    source: PipelineRole | None = None
+    target: PipelineRole | None = None
     timestamp: str | None = None
     transition: Transition | None = None
     status: HandoffStatus | None = None
@@ -195,14 +198,14 @@ class RoleStatus:
     """The status file of an agent. `progress` is a decimal fraction as text, as the format has it."""
 
     agent: str
-    role: Role | None
-    activity: Activity
+    role: PipelineRole | None
+    activity: AgentActivity
     updated: str
     current_task: str | None = None
     progress: str | None = None
     findings: tuple[str, ...] = ()
     handoff: str | None = None
-    next_role: Role | None = None
+    next_role: PipelineRole | None = None
     waiting_for: WaitingFor | None = None
     blocked_by: tuple[str, ...] = ()
     others: tuple[tuple[tuple[str, ...], str], ...] = ()
@@ -213,8 +216,8 @@ class ChainLink:
     """One handoff of a chain. The duration is the time that its source took: since the handoff before it."""
 
     id: str
-    source: Role
-    target: Role
+    source: PipelineRole
+    target: PipelineRole
     minutes: int
 
 
@@ -229,7 +232,7 @@ class ChainMetrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class HandoffChain:
     """The handoffs of one task, in order."""
 
     id: str

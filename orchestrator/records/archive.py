@@ -24,15 +24,15 @@ from orchestrator.formats.coordination.records import (
 from orchestrator.formats.text import FILE_BYTES
 from orchestrator.model.coordination import (
     ArchiveIndex,
-    Chain,
     ChainOutcome,
+    HandoffChain,
     HandoffContext,
     RoleHandoff,
     Transition,
     iso,
     moment,
 )
-from orchestrator.model.errors import BadFile, Refused
+from orchestrator.model.errors import Refused
 from orchestrator.model.names import beneath
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.chains import chain_of
@@ -69,7 +69,7 @@ class UnreadRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class ArchiveMerge:
     """What came of merging an archive: how many handoffs were new, went on, and are in conflict."""
 
     added: int
@@ -77,19 +77,19 @@ class Merged:
     conflicts: tuple[str, ...]
 
 
-def open_archive(files: Files, root: Path) -> Archive:
+def open_archive(files: Files, root: Path) -> HandoffArchive:
     """Return the archive in a folder, complete: what a kill left undone is done.
 
     Raises:
         OSError: the disk fails.
 
     """
-    archive = Archive(files, root)
+    archive = HandoffArchive(files, root)
     archive.complete()
     return archive
 
 
-class Archive:
+class HandoffArchive:
     """An archive, as it was read. One writer at a time; `open_archive` makes it."""
 
     def __init__(self, files: Files, root: Path) -> None:
@@ -97,7 +97,7 @@ class Archive:
         self._root = root
         self._kept: dict[str, _Kept] = {}
         self._tasks: dict[str, set[str]] = {}
-        self._chains: dict[str, tuple[str, Chain]] = {}
+        self._chains: dict[str, tuple[str, HandoffChain]] = {}
         self._unread: list[UnreadRecord] = []
         for date, entry in self._scan():
             self._note(date, entry)
@@ -115,7 +115,7 @@ class Archive:
         return tuple(sorted(self._kept, key=lambda each: (self._kept[each].at, each)))
 
     @property
-    def chains(self) -> tuple[Chain, ...]:
+    def chains(self) -> tuple[HandoffChain, ...]:
         """All chains, by task."""
         return tuple(chain for _, (_, chain) in sorted(self._chains.items()))
 
@@ -164,7 +164,7 @@ class Archive:
         self._link(task, (given_up,), None, None)
         self._count()
 
-    def merge(self, other: Archive) -> Merged:
+    def merge(self, other: HandoffArchive) -> ArchiveMerge:
         """Take what another archive has. Which of two is merged into which makes no difference.
 
         Where both have a handoff and one goes on from the other, that one stays. Where neither does, both are kept: the
@@ -177,8 +177,8 @@ class Archive:
         """
         added, advanced, conflicts = 0, 0, list[str]()
         for identifier in other.ids:
-            theirs, data = other._read(identifier)  # noqa: SLF001 (another of this class)
-            name, kept = f"{identifier}{SUFFIX}", other._kept[identifier]  # noqa: SLF001
+            theirs, data = other._read(identifier)
+            name, kept = f"{identifier}{SUFFIX}", other._kept[identifier]
             if identifier not in self._kept:
                 added += 1
             else:
@@ -198,11 +198,11 @@ class Archive:
             self._write(kept.date, name, data)
             self._kept[identifier] = kept
             self._tasks.setdefault(kept.task, set()).add(identifier)
-        for task, (_, chain) in sorted(other._chains.items()):  # noqa: SLF001
+        for task, (_, chain) in sorted(other._chains.items()):
             if task in self._tasks:
                 self._link(task, (chain,), None, None)
         self._count()
-        return Merged(added, advanced, tuple(conflicts))
+        return ArchiveMerge(added, advanced, tuple(conflicts))
 
     def complete(self) -> None:
         """Make chains and the index that are missing, or say something else than the handoffs do."""
@@ -225,31 +225,35 @@ class Archive:
 
     def _note(self, date: str, entry: Entry) -> None:
         """Remember a file of the archive, or why it is none."""
+        try:
+            self._add(date, entry)
+        except Refused as problem:
+            self._unread.append(UnreadRecord(self._root / date / entry.name, str(problem)))
+
+    def _add(self, date: str, entry: Entry) -> None:
+        """Remember a file of the archive. Raises Refused if it is no record."""
         stem = entry.name.removesuffix(SUFFIX)
         path = self._root / date / entry.name
-        try:
-            if stem.startswith((CONFLICT, DAMAGED)):
-                return
-            if not entry.is_file:
-                raise Refused("is no plain file")
-            if is_handoff_id(stem) and stem != entry.name:
-                kept = _kept(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
-                if kept.date != date or stem in self._kept:
-                    raise Refused(f"belongs into the folder {kept.date}, once")
-                self._kept[stem] = kept
-                self._tasks.setdefault(kept.task, set()).add(stem)
-            elif is_chain_id(stem) and stem != entry.name:
-                chain = read_chain(self._files.read(path, 16 * FILE_BYTES), entry.name, 16 * FILE_BYTES)
-                if chain.id != stem or chain.task in self._chains:
-                    raise Refused("is not the chain of its name, or a second one")
-                self._chains[chain.task] = (date, chain)
-            else:
-                raise Refused("is neither a handoff nor a chain by its name")
-        except Refused as problem:
-            self._unread.append(UnreadRecord(path, str(problem)))
+        if stem.startswith((CONFLICT, DAMAGED)):
+            return
+        if not entry.is_file:
+            raise Refused("is no plain file")
+        if is_handoff_id(stem) and stem != entry.name:
+            kept = _kept(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
+            if kept.date != date or stem in self._kept:
+                raise Refused(f"belongs into the folder {kept.date}, once")
+            self._kept[stem] = kept
+            self._tasks.setdefault(kept.task, set()).add(stem)
+        elif is_chain_id(stem) and stem != entry.name:
+            chain = read_chain(self._files.read(path, 16 * FILE_BYTES), entry.name, 16 * FILE_BYTES)
+            if chain.id != stem or chain.task in self._chains:
+                raise Refused("is not the chain of its name, or a second one")
+            self._chains[chain.task] = (date, chain)
+        else:
+            raise Refused("is neither a handoff nor a chain by its name")
 
     def _link(
-        self, task: str, before: Iterable[Chain], started: float | None, coverage: float | None
+        self, task: str, before: Iterable[HandoffChain], started: float | None, coverage: float | None
     ) -> None:
         """Write the chain of a task, if that changes it. It lies at the date on which it was created."""
         there = self._chains.get(task)

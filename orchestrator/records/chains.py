@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from orchestrator.model.coordination import (
     CHAIN,
-    Chain,
     ChainLink,
     ChainMetrics,
     ChainOutcome,
     Deliverable,
     DeliverableKind,
+    HandoffChain,
     HandoffHead,
-    Role,
+    PipelineRole,
     RoleHandoff,
     Transition,
     iso,
@@ -33,10 +33,10 @@ def order(handoff: RoleHandoff) -> tuple[float, str]:
 def chain_of(
     task: str,
     handoffs: Sequence[RoleHandoff],
-    before: Sequence[Chain],
+    before: Sequence[HandoffChain],
     started: float | None,
     coverage: float | None,
-) -> Chain:
+) -> HandoffChain:
     """Return the chain of a task.
 
     Args:
@@ -63,7 +63,7 @@ def chain_of(
         outcome, completed = ChainOutcome.FAILURE, given_up
     marks = [round((at - created) / 60) for at in times]
     measured = [each.metrics.coverage for each in before if each.metrics.coverage is not None]
-    return Chain(
+    return HandoffChain(
         id=f"{CHAIN}{task}",
         task=task,
         created=iso(created),
@@ -80,7 +80,9 @@ def chain_of(
 
 
 def _link(head: HandoffHead, minutes: int) -> ChainLink:
-    return ChainLink(head.id or "", head.source or Role.PLANNER, head.target or Role.PLANNER, minutes)
+    return ChainLink(
+        head.id or "", head.source or PipelineRole.PLANNER, head.target or PipelineRole.PLANNER, minutes
+    )
 
 
 def _metrics(ordered: Sequence[RoleHandoff], coverage: float | None) -> ChainMetrics:

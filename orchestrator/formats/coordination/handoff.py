@@ -33,7 +33,7 @@ from orchestrator.model.coordination import (
     Issue,
     IssueSeverity,
     MemoryReferences,
-    Role,
+    PipelineRole,
     RoleHandoff,
     Transition,
 )
@@ -181,8 +181,8 @@ def document(handoff: RoleHandoff) -> dict[str, Any]:
 
 def _head(found: Fields) -> HandoffHead:
     head = HandoffHead(
-        source=found.member("from", Role) if found.has("from") else None,
-        target=found.member("to", Role) if found.has("to") else None,
+        source=found.member("from", PipelineRole) if found.has("from") else None,
+        target=found.member("to", PipelineRole) if found.has("to") else None,
         timestamp=time(found, "timestamp"),
         transition=found.member("type", Transition) if found.has("type") else None,
         status=found.member("status", HandoffStatus) if found.has("status") else None,

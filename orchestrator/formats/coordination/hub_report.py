@@ -16,7 +16,14 @@ from orchestrator.formats.coordination.fields import Others, text, texts
 from orchestrator.formats.report import checked_order, checked_run
 from orchestrator.formats.text import neutral, one_line
 from orchestrator.formats.workflow.nodes import Fields, json_node
-from orchestrator.model.coordination import Deliverable, HandoffHead, Role, RoleHandoff, Transition, iso
+from orchestrator.model.coordination import (
+    Deliverable,
+    HandoffHead,
+    PipelineRole,
+    RoleHandoff,
+    Transition,
+    iso,
+)
 from orchestrator.model.errors import Fault, Refused
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 
@@ -110,7 +117,7 @@ def saying(handoff: RoleHandoff, report: Report) -> RoleHandoff:
 def head_of(agent: str, at: float) -> HandoffHead:
     """Return the head of what an agent hands in. An agent that is named by a role has it."""
     named = agent.partition("-")[0].upper()
-    return HandoffHead(source=Role(named) if named in list(Role) else None, timestamp=iso(at))
+    return HandoffHead(source=PipelineRole(named) if named in list(PipelineRole) else None, timestamp=iso(at))
 
 
 def report_values(others: Others) -> Others:
@@ -123,7 +130,7 @@ def _derived(handoff: RoleHandoff) -> Report:
     head, deliverable = handoff.head, handoff.deliverable or Deliverable()
     replans = head.transition is Transition.REPLAN
     verdict = None
-    if head.source is Role.AUDITOR and head.transition is not None:
+    if head.source is PipelineRole.AUDITOR and head.transition is not None:
         verdict = Verdict.REJECTED if replans else Verdict.APPROVED
     blockers = "\n".join(f"{each.severity}: {each.description}" for each in handoff.issues or ())
     return Report(

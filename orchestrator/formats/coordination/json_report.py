@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from orchestrator.formats.handoff_format import ReportForm
-    from orchestrator.model.errors import Fault
     from orchestrator.model.handoff import Report
 
 suffix: Final = ".handoff"

@@ -13,11 +13,11 @@ from orchestrator.formats.workflow.nodes import Fields, json_node
 from orchestrator.model.coordination import (
     CHAIN,
     ArchiveIndex,
-    Chain,
     ChainLink,
     ChainMetrics,
     ChainOutcome,
-    Role,
+    HandoffChain,
+    PipelineRole,
     Transition,
 )
 from orchestrator.model.errors import BadFile, Fault
@@ -32,7 +32,7 @@ _CHAIN_SHAPE: Final[dict[str, Any]] = {
 }
 
 
-def read_chain(data: bytes, name: str, limit: int = FILE_BYTES) -> Chain:
+def read_chain(data: bytes, name: str, limit: int = FILE_BYTES) -> HandoffChain:
     """Return the chain in a file. Raises BadFile with every fault."""
     found, loaded, faults = _opened(data, name, limit)
     chain = _chain(found, unnamed(loaded, _CHAIN_SHAPE))
@@ -41,7 +41,7 @@ def read_chain(data: bytes, name: str, limit: int = FILE_BYTES) -> Chain:
     return chain
 
 
-def render_chain(chain: Chain, base: bytes = b"") -> bytes:
+def render_chain(chain: HandoffChain, base: bytes = b"") -> bytes:
     """Return a chain as a file. `base`, the file as it is, stays if it says the same."""
     made = {
         "chainId": chain.id,
@@ -109,18 +109,18 @@ def _opened(data: bytes, name: str, limit: int) -> tuple[Fields, dict[str, Any],
     return Fields(json_node(loaded), "", faults), loaded, faults
 
 
-def _chain(found: Fields, others: Others) -> Chain:
+def _chain(found: Fields, others: Others) -> HandoffChain:
     metrics = found.object("metrics") or Fields(json_node({}), "metrics", found.faults)
     links = tuple(
         ChainLink(
             handoff_id(each, "handoffId") or "",
-            each.member("from", Role),
-            each.member("to", Role),
+            each.member("from", PipelineRole),
+            each.member("to", PipelineRole),
             each.integer("duration_minutes"),
         )
         for each in found.objects("handoffs")
     )
-    chain = Chain(
+    chain = HandoffChain(
         id=found.text("chainId", blank=False),
         task=found.text("taskId", blank=False),
         created=time(found, "created") or "",

@@ -10,7 +10,7 @@ from orchestrator.formats.strict_json import load_json
 from orchestrator.formats.text import FILE_BYTES, refused
 from orchestrator.formats.workflow.json_text import rewritten
 from orchestrator.formats.workflow.nodes import Fields, json_node
-from orchestrator.model.coordination import Activity, Role, RoleStatus, WaitingFor
+from orchestrator.model.coordination import AgentActivity, PipelineRole, RoleStatus, WaitingFor
 from orchestrator.model.errors import BadFile, Fault
 
 SHAPE: Final[dict[str, Any]] = dict.fromkeys(
@@ -46,14 +46,14 @@ def read_role_status(data: bytes, name: str, limit: int = FILE_BYTES) -> RoleSta
     found = Fields(json_node(loaded), "", faults)
     status = RoleStatus(
         agent=found.name("agentId"),
-        role=found.member("role", Role) if found.has("role") else None,
-        activity=found.member("status", Activity),
+        role=found.member("role", PipelineRole) if found.has("role") else None,
+        activity=found.member("status", AgentActivity),
         updated=time(found, "lastUpdate") or "",
         current_task=text(found, "currentTask"),
         progress=_progress(found),
         findings=texts(found, "findings") or (),
         handoff=handoff_id(found, "handoffId"),
-        next_role=found.member("nextRole", Role) if found.has("nextRole") else None,
+        next_role=found.member("nextRole", PipelineRole) if found.has("nextRole") else None,
         waiting_for=found.member("waitingFor", WaitingFor) if found.has("waitingFor") else None,
         blocked_by=texts(found, "blockedBy") or (),
         others=unnamed(loaded, SHAPE),

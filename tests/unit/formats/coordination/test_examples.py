@@ -12,7 +12,7 @@ from orchestrator.formats.coordination.completeness import lacking
 from orchestrator.formats.coordination.handoff import read_handoff, render_handoff
 from orchestrator.formats.coordination.records import read_chain, read_index, render_chain, render_index
 from orchestrator.formats.coordination.status import read_role_status, render_role_status
-from orchestrator.model.coordination import DeliverableKind, Role, Transition, WaitingFor
+from orchestrator.model.coordination import DeliverableKind, PipelineRole, Transition, WaitingFor
 from tests.unit.formats.coordination.documents import BLOCKS, HANDOFFS, WHOLE
 
 READERS: dict[str, tuple[Callable[..., Any], Callable[..., bytes]]] = {
@@ -62,7 +62,7 @@ def test_fragments_lack_something(title):
 
 def test_values_of_the_first_example():
     found = read_handoff(BLOCKS["handoff"].encode(), "handoff_1702311000000_a1b2c3d4.json")
-    assert (found.head.source, found.head.target) == (Role.PLANNER, Role.IMPLEMENTER)
+    assert (found.head.source, found.head.target) == (PipelineRole.PLANNER, PipelineRole.IMPLEMENTER)
     assert found.head.transition is Transition.IMPLEMENT
     assert found.deliverable is not None
     assert found.deliverable.kind is DeliverableKind.IMPLEMENTATION_PLAN

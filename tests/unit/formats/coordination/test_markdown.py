@@ -10,7 +10,7 @@ from orchestrator.formats.coordination.hub_report import hub_report
 from orchestrator.formats.coordination.json_report import read, write
 from orchestrator.formats.coordination.markdown import kept_apart, read_markdown, render_markdown
 from orchestrator.formats.report import read_report, render_report
-from orchestrator.model.coordination import Role
+from orchestrator.model.coordination import PipelineRole
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from tests.unit.formats.coordination.documents import BLOCKS, HANDOFFS, handoffs
@@ -97,7 +97,7 @@ def test_edit_of_a_section_counts():
     assert edited.steps is not None
     assert edited.steps.constraints is not None
     assert len(edited.steps.constraints) == 3
-    assert edited.head.source is Role.PLANNER
+    assert edited.head.source is PipelineRole.PLANNER
 
 
 def test_what_no_section_can_hold_is_refused():
