@@ -150,6 +150,11 @@ def box_mirror(state: P, place: str, task: str) -> P:
     return _under(state, "boxes", _name(place), _name(task))
 
 
+def night_report(state: P) -> P:
+    """Return the page that `task report --all` writes."""
+    return _under(state, "report.html")
+
+
 def leaving(state: P) -> P:
     """Return the folder into which the folders of deleted tasks are moved, to be removed there."""
     return _under(state, "leaving")
@@ -330,6 +335,11 @@ def task_brief(folder: P) -> P:
 def task_progress(folder: P) -> P:
     """Return the scribe's page."""
     return _under(folder, "progress.md")
+
+
+def task_report(folder: P) -> P:
+    """Return the page that `task report` writes."""
+    return _under(folder, "report.html")
 
 
 def pm_state(folder: P) -> P:
