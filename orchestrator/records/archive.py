@@ -99,6 +99,9 @@ class HandoffArchive:
         self._tasks: dict[str, set[str]] = {}
         self._chains: dict[str, tuple[str, HandoffChain]] = {}
         self._unread: list[UnreadRecord] = []
+        self._former: list[Path] = []
+        self._changed: dict[str, int] = {}
+        self._linked: dict[str, int] = {}
         for date, entry in self._scan():
             self._note(date, entry)
 
@@ -205,9 +208,13 @@ class HandoffArchive:
         return ArchiveMerge(added, advanced, tuple(conflicts))
 
     def complete(self) -> None:
-        """Make chains and the index that are missing, or say something else than the handoffs do."""
+        """Make what is missing: the chains that lack a handoff or are older than one, and the index."""
         for task in sorted(self._tasks):
-            self._link(task, (), None, None)
+            if not self._is_linked(task):
+                self._link(task, (), None, None)
+        for path in self._former:
+            self._files.rename(path, path.with_name(f"{DAMAGED}{path.name}"))
+        self._former.clear()
         self._count()
 
     # Parts --------------------------------------------------------------------------------------------
@@ -244,13 +251,24 @@ class HandoffArchive:
                 raise Refused(f"belongs into the folder {kept.date}, once")
             self._kept[stem] = kept
             self._tasks.setdefault(kept.task, set()).add(stem)
+            self._changed[kept.task] = max(self._changed.get(kept.task, 0), entry.mtime_ns)
         elif is_chain_id(stem) and stem != entry.name:
             chain = read_chain(self._files.read(path, 16 * FILE_BYTES), entry.name, 16 * FILE_BYTES)
-            if chain.id != stem or chain.task in self._chains:
-                raise Refused("is not the chain of its name, or a second one")
+            if chain.id != stem:
+                raise Refused(f"is the chain {chain.id}, and not that of its name")
+            if chain.task in self._chains:  # killed when a chain had moved to an earlier day
+                self._former.append(path)
+                return
             self._chains[chain.task] = (date, chain)
+            self._linked[chain.task] = entry.mtime_ns
         else:
             raise Refused("is neither a handoff nor a chain by its name")
+
+    def _is_linked(self, task: str) -> bool:
+        """Return whether a chain was written after all its handoffs. Times of files are coarse: equal ones say no."""
+        if task not in self._chains or self._linked[task] <= self._changed[task]:
+            return False
+        return {each.id for each in self._chains[task][1].links} == self._tasks[task]
 
     def _link(
         self, task: str, before: Iterable[HandoffChain], started: float | None, coverage: float | None
@@ -263,9 +281,8 @@ class HandoffArchive:
         date = chain.created[:10]
         path = beneath(self._root, date, f"{chain.id}{SUFFIX}")
         found = self._files.entry(path)
-        if (
-            found is not None and there is None
-        ):  # it did not read: when the task began may still be seen in it
+        if found is not None and there is None:
+            # It did not read: when the task began may still be seen in it.
             self._files.rename(path, path.with_name(f"{DAMAGED}{found.mtime_ns}_{path.name}"))
         if found is None or there != (date, chain):
             self._write(date, path.name, render_chain(chain))

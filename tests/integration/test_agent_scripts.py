@@ -357,7 +357,7 @@ def in_project(folder: Path, commands: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def project(tmp_path) -> Path:
+def project(tmp_path: Path) -> Path:
     """A project with the archive that the document shows, and the scripts."""
     (tmp_path / "scripts").mkdir()
     for script in (STATUS, MEMORY):

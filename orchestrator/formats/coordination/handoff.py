@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from orchestrator.formats.coordination.fields import (
     ENTRIES,
@@ -50,6 +51,7 @@ SHAPE: Final[dict[str, Any]] = {
     "report": {},  # what only a report can say: see `hub_report`
 }
 _ID_LENGTH: Final = 128
+_T = TypeVar("_T")
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
@@ -93,30 +95,13 @@ def handoff_in(loaded: dict[str, Any], faults: list[Fault]) -> RoleHandoff:
     head = whole.object("handoff")
     if head is None:
         whole.fault("has no object `handoff`: write who hands on to whom, and what its `type` is")
-    context, deliverable = whole.object("context"), whole.object("deliverable")
-    steps, memory = whole.object("nextSteps"), whole.object("memory")
     return RoleHandoff(
         head=_head(head) if head else HandoffHead(),
-        context=context
-        and HandoffContext(
-            _task(context, "taskId"),
-            text(context, "phase"),
-            text(context, "scope"),
-            texts(context, "dependencies"),
-        ),
-        deliverable=deliverable
-        and Deliverable(
-            deliverable.member("type", DeliverableKind) if deliverable.has("type") else None,
-            text(deliverable, "location"),
-            text(deliverable, "summary"),
-            texts(deliverable, "artifacts"),
-        ),
-        steps=steps
-        and HandoffSteps(
-            texts(steps, "instructions"), texts(steps, "constraints"), texts(steps, "acceptanceCriteria")
-        ),
+        context=_in(whole, "context", _context),
+        deliverable=_in(whole, "deliverable", _deliverable),
+        steps=_in(whole, "nextSteps", _steps),
         issues=_issues(whole),
-        memory=memory and MemoryReferences(memory_ids(memory, "created"), memory_ids(memory, "referenced")),
+        memory=_in(whole, "memory", _memory),
         others=unnamed(loaded, SHAPE),
     )
 
@@ -177,6 +162,36 @@ def document(handoff: RoleHandoff) -> dict[str, Any]:
     if memory is not None:
         made["memory"] = present((("created", memory.created), ("referenced", memory.referenced)))
     return with_others(made, handoff.others)
+
+
+def _in(whole: Fields, key: str, read: Callable[[Fields], _T]) -> _T | None:
+    found = whole.object(key)
+    return read(found) if found is not None else None
+
+
+def _context(found: Fields) -> HandoffContext:
+    return HandoffContext(
+        _task(found, "taskId"), text(found, "phase"), text(found, "scope"), texts(found, "dependencies")
+    )
+
+
+def _deliverable(found: Fields) -> Deliverable:
+    return Deliverable(
+        found.member("type", DeliverableKind) if found.has("type") else None,
+        text(found, "location"),
+        text(found, "summary"),
+        texts(found, "artifacts"),
+    )
+
+
+def _steps(found: Fields) -> HandoffSteps:
+    return HandoffSteps(
+        texts(found, "instructions"), texts(found, "constraints"), texts(found, "acceptanceCriteria")
+    )
+
+
+def _memory(found: Fields) -> MemoryReferences:
+    return MemoryReferences(memory_ids(found, "created"), memory_ids(found, "referenced"))
 
 
 def _head(found: Fields) -> HandoffHead:

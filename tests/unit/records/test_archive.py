@@ -173,6 +173,22 @@ def test_damaged_chain_is_set_aside():
     assert open_archive(files, ROOT).unread == ()
 
 
+def test_chain_that_moved_to_an_earlier_day_lies_there_alone():
+    """Also if the daemon was killed between writing it there and removing the former one."""
+    late = [handed_on(n, Transition.AUDIT, 60 * 24 + n) for n in range(2)]
+    files = filled(*late, started=None)
+    former = tree(files)["2025-12-12/chain_task_1.json"]
+    open_archive(files, ROOT).take(PIPELINE[0])
+    whole = tree(files)
+    assert [name for name in whole if "chain" in name] == ["2025-12-11/chain_task_1.json"]
+    files.write(ROOT / "2025-12-12" / "chain_task_1.json", former)
+    archive = open_archive(files, ROOT)
+    assert archive.unread == ()
+    assert len(archive.chains[0].links) == 3
+    aside = {name for name in tree(files) if "damaged_" in name}
+    assert {name: data for name, data in tree(files).items() if name not in aside} == whole
+
+
 def test_change_in_place_goes_on_and_an_illegal_one_is_refused():
     archive = open_archive(filled(*PIPELINE[:1]), ROOT)
     first = PIPELINE[0]

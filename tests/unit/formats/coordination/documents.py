@@ -55,7 +55,7 @@ _ODD = st.sampled_from(
 )
 texts = _ODD | st.text(
     st.characters(
-        exclude_categories=("Cs",), exclude_characters=[chr(n) for n in [*range(0x20), 0x7F] if n != 10]
+        exclude_categories=["Cs"], exclude_characters=[chr(n) for n in [*range(0x20), 0x7F] if n != 10]
     ),
     max_size=20,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -124,7 +125,7 @@ def test_what_is_no_object_is_refused(title, data):
 @given(junk)
 def test_any_bytes_are_refused_or_read(data):
     for read in READERS.values():
-        found, told = attempted(lambda each, read=read: read(each, "a file"), data)
+        found, told = attempted(partial(read, name="a file"), data)
         assert found is not None or told
 
 
