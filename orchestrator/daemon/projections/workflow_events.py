@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
-from orchestrator.pm.explain.workflow_events import events_of, statuses
+from orchestrator.pm.policies.workflow_events import events_of, statuses
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:

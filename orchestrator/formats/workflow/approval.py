@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from orchestrator.formats.workflow.plan_text import plan_values
+from orchestrator.formats.workflow.plan_values import plan_values
 from orchestrator.model.agents import Agent
 from orchestrator.model.workflow import WorkflowPlan
 

@@ -12,7 +12,7 @@ from orchestrator.formats.workflow.plan import (
     read_inputs,
     read_own_bounds,
 )
-from orchestrator.formats.workflow.plan_text import agent_values, evidence_values, input_values
+from orchestrator.formats.workflow.plan_values import agent_values, evidence_values, input_values
 from orchestrator.model.workflow import EditKind, PlanEdit
 
 MOST_EDITS: Final = 200

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from typing import Final
 
 from orchestrator.formats.text import refused
 from orchestrator.formats.workflow.nodes import Fields, Mark, Node
+from orchestrator.formats.workflow.plan_values import SCHEMA, Workspace
 from orchestrator.formats.workflow.yaml_block import PLAN_BYTES, YamlBlock, read_yaml_block
 from orchestrator.model.errors import Fault
 from orchestrator.model.task import WorkspaceKind
@@ -27,7 +27,6 @@ from orchestrator.model.workflow import (
     WorkflowPlan,
 )
 
-SCHEMA: Final = 1
 MOST_AGENTS: Final = 2000
 MOST_AT_ONCE: Final = 1000
 MAX_PARALLEL: Final = 4
@@ -74,15 +73,6 @@ CHECKPOINT_KEYS: Final = ("id", "verifier", "subjects", "criteria")
 ESCALATION_KEYS: Final = ("resolver", "architect", "loop", "user_points")
 NOBODY: Final = "none"
 """How a plan may spell that an agent has no verifier, beside null."""
-
-
-class Workspace(StrEnum):
-    """How a plan spells where an agent works."""
-
-    WORKTREE = "worktree"  # a tree of its own; what passes is merged
-    SCRATCH = "scratch"  # a tree of its own that is never merged
-    READ_ONLY = "read_only"  # a look at what it judges or advises on
-    SHARED = "shared"  # the user's own tree
 
 
 _USUAL_WORKSPACE: Final = {

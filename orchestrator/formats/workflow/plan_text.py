@@ -9,16 +9,13 @@ from typing import Any, Final
 
 from orchestrator.formats.text import decoded
 from orchestrator.formats.workflow.nodes import plain
-from orchestrator.formats.workflow.plan import SCHEMA, PlanDocument, Workspace, read_plan_document
+from orchestrator.formats.workflow.plan import PlanDocument, read_plan_document
+from orchestrator.formats.workflow.plan_values import approval_values, plan_values
 from orchestrator.formats.workflow.yaml_block import PLAN_BYTES, parse_yaml
 from orchestrator.model.errors import Refused
 from orchestrator.model.workflow import (
     PLAN_FILE,
-    Bounds,
-    EvidenceWanted,
-    Input,
     PlanApproval,
-    WorkflowAgent,
     WorkflowPlan,
 )
 
@@ -27,83 +24,6 @@ _WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _WIDTH: Final = 100
 _APPROVAL: Final = re.compile(r"approval[ \t]*:")
-
-
-def plan_values(plan: WorkflowPlan) -> dict[str, Any]:
-    """Return a plan as plain values with every field, as the block of YAML spells it."""
-    return {
-        "schema": SCHEMA,
-        "workflow": plan.workflow,
-        "summary": plan.summary,
-        "max_parallel": plan.max_parallel,
-        "bounds": bound_values(plan.bounds),
-        "groups": {name: {"at_once": at_once} for name, at_once in plan.groups},
-        "agents": [agent_values(agent) for agent in plan.agents],
-        "checkpoints": [
-            {
-                "id": each.id,
-                "verifier": each.verifier,
-                "subjects": list(each.subjects),
-                "criteria": list(each.criteria),
-            }
-            for each in plan.checkpoints
-        ],
-        "escalation": {
-            "resolver": plan.escalation.resolver or None,
-            "architect": plan.escalation.architect or None,
-            "loop": plan.escalation.loop or None,
-            "user_points": list(plan.escalation.user_points),
-        },
-        "criteria": [{"text": each.text, "by": list(each.by)} for each in plan.criteria],
-        "approval": _approval_values(plan.approval),
-    }
-
-
-def agent_values(agent: WorkflowAgent) -> dict[str, Any]:
-    """Return an agent as plain values with every field."""
-    workspace = Workspace.SCRATCH if agent.scratch else Workspace(agent.workspace.value)
-    return {
-        "id": agent.id,
-        "task_id": agent.task_id,
-        "kind": agent.kind.value,
-        "title": agent.title,
-        "persona": agent.persona,
-        "runtime": agent.runtime,
-        "instructions": agent.instructions,
-        "needs": list(agent.needs),
-        "group": agent.group or None,
-        "verifier": agent.verifier or None,
-        "inputs": [input_values(each) for each in agent.inputs],
-        "outputs": list(agent.outputs),
-        "evidence": [evidence_values(each) for each in agent.evidence],
-        "files": list(agent.files),
-        "workspace": workspace.value,
-        "bounds": dict(agent.own_bounds),
-        "poc": None
-        if agent.poc is None
-        else {
-            "assumption": agent.poc.assumption,
-            "pass": list(agent.poc.passes),
-            "fail": list(agent.poc.fails),
-            "protects": list(agent.poc.protects),
-        },
-    }
-
-
-def input_values(wanted: Input) -> dict[str, Any]:
-    """Return an input as plain values; without a `path`, all outputs are meant."""
-    return {"from": wanted.source, "path": wanted.path} if wanted.path else {"from": wanted.source}
-
-
-def evidence_values(wanted: EvidenceWanted) -> dict[str, Any]:
-    """Return wanted evidence as plain values."""
-    return {"id": wanted.id, "text": wanted.text, "path": wanted.path}
-
-
-def bound_values(bounds: Bounds) -> dict[str, int]:
-    """Return bounds as plain values; a `run_time` that is not set is left out."""
-    names = Bounds.__slots__
-    return {name: getattr(bounds, name) for name in names if getattr(bounds, name) is not None}
 
 
 def render_block(plan: WorkflowPlan) -> str:
@@ -138,7 +58,7 @@ def set_approval(data: bytes, approval: PlanApproval | None, name: str = PLAN_FI
     if document.plan.approval == approval:
         return data
     lines = document.block.text.split("\n")
-    said = "".join(f"{line}\n" for line in _mapping({"approval": _approval_values(approval)}, 0)).rstrip("\n")
+    said = "".join(f"{line}\n" for line in _mapping({"approval": approval_values(approval)}, 0)).rstrip("\n")
     start = next((at for at, line in enumerate(lines) if _APPROVAL.match(line)), None)
     if start is None:
         while lines and not lines[-1].strip():
@@ -150,7 +70,7 @@ def set_approval(data: bytes, approval: PlanApproval | None, name: str = PLAN_FI
             end += 1
         lines[start:end] = said.split("\n")
     block = "\n".join(lines) + "\n"
-    expected = {**plain(document.block.root), "approval": _approval_values(approval)}
+    expected = {**plain(document.block.root), "approval": approval_values(approval)}
     if plain(parse_yaml(block, name, document.block.opened)) != expected:
         raise Refused(
             f"{name}: write `approval: null` on a line of its own at the end of the block, then try again"
@@ -162,10 +82,6 @@ def _with_block(data: bytes, document: PlanDocument, block: str, name: str) -> b
     lines = decoded(data, name, PLAN_BYTES).split("\n")
     head, tail = lines[: document.block.opened], lines[document.block.closed - 1 :]
     return "\n".join((*head, block.rstrip("\n"), *tail)).encode()
-
-
-def _approval_values(approval: PlanApproval | None) -> dict[str, Any] | None:
-    return None if approval is None else {"hash": approval.hash, "by": approval.by, "at": approval.at}
 
 
 def _without_blanks(agent: dict[str, Any]) -> dict[str, Any]:

@@ -482,7 +482,7 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
         "workflow", "adapt", "t1", str(edits), "--why", "it reads both", "--project", str(world.project)
     )
     assert reply.code == 0, reply
-    world.until(lambda: (folder / "records" / "adaptations" / "1.json").exists())
+    world.until((folder / "records" / "adaptations" / "1.json").exists)
     assert "needs: [one, two]" in (folder / "workflow_coordination_plan.md").read_text()
     assert world.lives_of("do:three") == 0
     world.go("two")

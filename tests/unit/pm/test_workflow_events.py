@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.model import facts as f
 from orchestrator.model.workflow_records import NoteStatus
-from orchestrator.pm.explain.workflow_events import events_of, statuses
+from orchestrator.pm.policies.workflow_events import events_of, statuses
 from orchestrator.pm.state.draft import Decision
 from tests.unit.pm.workflows import WorkflowStory, doer, note, plan_of
 

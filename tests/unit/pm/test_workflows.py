@@ -538,7 +538,7 @@ _RESOLVED = Escalation(resolver="judge")
         (plan_of(doer("a"), criteria=(CriterionPlan("It works", ("a.e9",)),)), "a.e9"),
         (plan_of(doer("a"), doer("c1"), checkpoints=_CHECKED), "has the name of an agent"),
         (plan_of(doer("a"), checkpoints=_FOREIGN), "same verifier"),
-        (plan_of(doer("a"), escalation=_RESOLVED), "escalation.resolver"),
+        (plan_of(doer("a"), escalation=_RESOLVED), "escalation.resolver is"),
         (plan_of(doer("a"), doer("a")), "used twice"),
         (plan_of(), "no agent of it works"),
     ],
