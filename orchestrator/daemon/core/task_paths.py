@@ -18,7 +18,8 @@ from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.host_kind import host_of_kind
 from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
-from orchestrator.ports.workspaces import Tree, Workspaces
+from orchestrator.ports.workspaces import Workspaces
+from orchestrator.ports.worktree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

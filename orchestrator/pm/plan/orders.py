@@ -121,6 +121,8 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
     judged = state.steps.get(step.judges) if step.judges else None
     if judged is not None and judged.uncompared:
         lines.append(_uncompared(judged))
+    if judged is not None and judged.commit and judged.ignored:
+        lines.append(_ignored(judged))
     lines += _strewn(state, step)
     if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
         lines.append(
@@ -148,6 +150,15 @@ def _uncompared(work: Step) -> str:
     return (
         f"Nobody could compare {work.elsewhere} with what it was before {work.id}: whether anything was changed there "
         f"is not known. Judge by the files themselves whether the work is there."
+    )
+
+
+def _ignored(work: Step) -> str:
+    """Return what lies beside the work of a step, so that a judge in the same tree does not take it for a part."""
+    named = ", ".join(f"{name!a}" for name in work.ignored[:FILES_NAMED])
+    return (
+        f"The commit of {work.id} has nothing of what git ignores in its tree, such as {named}. The work must hold "
+        f"without that, apart from what anybody can build or install again."
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import layout
 from orchestrator.daemon.core.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
 from orchestrator.daemon.ingest.watchers import task_hint
-from orchestrator.daemon.projections.state_files import PAGED
+from orchestrator.daemon.projections.state_document import PAGED
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
@@ -99,7 +99,7 @@ class World:
             fault_injection.life_of,
             self.service,
         )
-        self.host = FakeHost(self.files, self.clock, self.shared.program_of, told=self._launcher_wrote)
+        self.host = FakeHost(self.files, self.clock, self.shared.program_of, written=self._launcher_wrote)
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.shared_states = [self.shared]
         self.boxes = {
@@ -147,7 +147,9 @@ class World:
         clone = Clone(self.workspaces, PROJECT)
         shared = replace(self.shared, files=files, wrote=wrote, box=name, clone=clone)
         self.shared_states.append(shared)
-        return Box(name, self.clock, files, FakeHost(files, self.clock, shared.program_of, told=wrote), clone)
+        return Box(
+            name, self.clock, files, FakeHost(files, self.clock, shared.program_of, written=wrote), clone
+        )
 
     def _boxes_of(self, post: Callable[[Hint], None]) -> FakeBoxes:
         """Return the boxes for one life of the daemon."""

@@ -71,7 +71,7 @@ def test_orphan_is_ended_by_a_worker_and_then_the_task_begins():
     assert not world.complaints
 
 
-def test_run_below_the_tasks_own_folder_is_ended_by_a_worker(monkeypatch: pytest.MonkeyPatch):
+def test_run_below_the_tasks_own_folder_is_ended_by_a_worker(monkeypatch):
     """Its journal was lost, and with it what it knew of the run."""
     ended = list[Path]()
     world = World(Scenario("orphans"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)

@@ -21,7 +21,7 @@ from orchestrator.model.evidence import Reference, Resolution
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import AgentOverrides, Bring, Location, WorkspaceKind
 from orchestrator.ports.boxes import RemoteFile
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
 

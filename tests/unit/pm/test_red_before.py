@@ -105,6 +105,26 @@ def test_who_fails_in_another_way_is_rejected(lines: tuple[str, ...]) -> None:
     assert suite.story.works_on() == {"dev:a"}
 
 
+def test_check_that_crashes_rejects_the_work() -> None:
+    """Code that made the tests crash was tried again four times as a crash of the agent, and was then a question."""
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    story.ends("test:a", Exit(signal=11))
+    assert story.step("test:a").check_exit == 139
+    story.approves("test:a")
+    assert story.step("dev:a").tally.rejections == 1
+    assert not story.state.open_questions
+
+
+@pytest.mark.parametrize("how", [Exit(signal=9), Exit(signal=15), Exit(signal=11, out_of_memory=True)])
+def test_check_that_somebody_ended_says_nothing_of_the_work(how: Exit) -> None:
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    story.ends("test:a", how)
+    assert story.step("test:a").check_exit is None
+    assert story.step("dev:a").tally.rejections == 0
+
+
 def test_a_check_that_prints_nothing_is_judged_as_ever() -> None:
     suite = Suite("a", before=())
     suite.works("a", ())
