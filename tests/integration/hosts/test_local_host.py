@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.hosts import claims, local, run_processes
+from orchestrator.hosts import claims, local, processes, run_processes
 from orchestrator.hosts.claims import read_launched
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.local import LocalHost
@@ -259,6 +259,25 @@ def test_panes_with_odd_names_are_seen_and_never_mistaken(bench: Bench) -> None:
     bench.socket.tmux("set-option", "-p", "-t", pane, "@run", "r1 x")
     assert [each.id for each in bench.host.panes() if each.run == "r1 x" or each.window == "pm"] == ["%0"]
     assert not [each for each in bench.host.panes() if each.run == "r1" and each.session == SESSION]
+
+
+def test_exit_that_is_written_during_a_look_is_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launcher writes `exit` and ends. Who reads first and looks at the launcher afterwards takes it for lost."""
+    folder = bench.launch("r1", "sleep", "600")
+    bench.alive(folder)
+    looks = iter([True, False])
+
+    def ends_at_the_second_look(_: Process) -> bool:
+        if lives := next(looks, False):
+            return lives
+        (folder / claims.EXIT).write_text("code 3\n")
+        return False
+
+    monkeypatch.setattr(processes, "alive", ends_at_the_second_look)
+    seen = bench.another_host().observe(folder)
+    monkeypatch.undo()
+    (folder / claims.EXIT).unlink()
+    assert seen.exit == Exit(code=3)
 
 
 # What outlives its launcher -------------------------------------------------------------------------

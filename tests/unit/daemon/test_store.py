@@ -375,6 +375,15 @@ def test_a_journal_that_was_taken_away_is_written_anew(files):
     assert (again.lines, again.state) == (2, journal.state)
 
 
+def test_journal_that_is_taken_away_twice_is_written_anew_twice(files):
+    """Nothing need be journaled between the two."""
+    journal = begun(files)
+    for _ in range(2):
+        files.delete(FOLDER.parent.parent)
+        journal.keep()
+        assert Journal(files, FOLDER).state == journal.state
+
+
 def test_nothing_is_written_anew_where_the_whole_state_is_gone(files):
     journal = begun(files)
     files.delete(FOLDER.parents[2])
