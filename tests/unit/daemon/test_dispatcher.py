@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.actions.run_endings import SECOND_LOOK
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters as Around
 from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
+from orchestrator.hosts.claims import CLAIMED
 from orchestrator.model.actions import End, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.run import Life
@@ -135,3 +138,20 @@ def test_launch_is_tried_again_for_what_may_pass(number, again):
     (failed,) = [each.fact for each in posted if isinstance(each, OutcomeHint)]
     assert isinstance(failed, LaunchFailed)
     assert failed.again is again
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_launch_fails_only_if_no_launcher_can_come(claimed):
+    """It may have opened a window before it failed: one that has claimed the run works, and a later one must not."""
+    story, ends, files = Story().planned("a"), Ends(), MemoryFiles()
+    posted: list[object] = []
+    run = story.run_of("dev:a").id
+    claim = layout.run_home(PLACES.home, run) / CLAIMED
+    if claimed:
+        files.put(claim)
+    doing = at_hand(ends, FakeClock(), 10.0, files, posted.append)
+    files.fail_next("write", OSError(errno.EIO, "it may not"), layout.run_home(PLACES.home, run) / LAUNCHED)
+    doing.act(story.state, PLACES, Launch("a-1", run))
+    failed = [each.fact for each in posted if isinstance(each, OutcomeHint) and each.fact is not None]
+    assert len(failed) == (0 if claimed else 1)
+    assert files.entry(claim) is not None
