@@ -1,7 +1,7 @@
 """Handoff formats: how a report is written and read. A file's suffix determines its format.
 
-Markdown is built in (H6). Installed packages add others under the entry point group `agent_orchestrator.formats`;
-`handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
+Markdown (H6) and `coordination` (C1) are built in. Installed packages add others under the entry point group
+`agent_orchestrator.formats`; `handoffs:` of task.md names the one that agents shall write. Orders are always markdown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from orchestrator.model.errors import BadFile, BadName, Fault
 from orchestrator.model.handoff import CriterionMark, Report, Subtask
 from orchestrator.model.names import checked_name
 from orchestrator.model.registry import Registry
-from orchestrator.model.task import MARKDOWN
+from orchestrator.model.task import COORDINATION, MARKDOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -77,7 +77,15 @@ def _markdown() -> HandoffFormat:
     return markdown_report
 
 
-HANDOFF_FORMATS: Final = Registry[HandoffFormat]("handoff format", {MARKDOWN: _markdown})
+def _coordination() -> HandoffFormat:
+    from orchestrator.formats.coordination import json_report
+
+    return json_report
+
+
+HANDOFF_FORMATS: Final = Registry[HandoffFormat](
+    "handoff format", {MARKDOWN: _markdown, COORDINATION: _coordination}
+)
 
 
 def suffixes() -> tuple[str, ...]:

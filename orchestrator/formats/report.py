@@ -58,8 +58,8 @@ def read_report(data: bytes, name: str, limit: int = FILE_BYTES, titles: Collect
     status_line, status = _single(handoff, "status", _one_of(ReportStatus), faults)
     faults += _no_status(handoff) if not status_line else []
     _, verdict = _single(handoff, "verdict", _one_of(Verdict), faults)
-    _, run = _single(handoff, "run", _run, faults)
-    _, order = _single(handoff, "in reply to", _order, faults)
+    _, run = _single(handoff, "run", checked_run, faults)
+    _, order = _single(handoff, "in reply to", checked_order, faults)
     blockers = _unless_nothing(handoff.prose("blockers"))
     if status is ReportStatus.BLOCKED and not blockers:
         faults.append(
@@ -189,7 +189,8 @@ def _listed(kind: type[StrEnum]) -> str:
     return ", ".join(word.value for word in kind)
 
 
-def _run(value: str) -> str | None:
+def checked_run(value: str) -> str | None:
+    """Return the run that a report names; None if it names none. Raises Refused."""
     if says_nothing(value):
         return None
     if not _RUN.fullmatch(value):
@@ -197,7 +198,8 @@ def _run(value: str) -> str | None:
     return value
 
 
-def _order(value: str) -> str | None:
+def checked_order(value: str) -> str | None:
+    """Return the file name of the order that a report answers; None if it names none. Raises Refused."""
     if says_nothing(value):
         return None
     order = value.rpartition("/")[2]

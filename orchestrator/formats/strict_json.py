@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, Final, NoReturn
 
@@ -25,15 +26,15 @@ def load_json(data: bytes, name: str, limit: int = FILE_BYTES) -> Any:  # noqa: 
 
     Raises:
         BadFile: it is not JSON, or holds a name twice in one object, NaN, Infinity, a number of thousands of
-            digits, half of a surrogate pair, or brackets nested deeper than 32; or it is not UTF-8, or too
-            large.
+            digits or beyond those that a float can hold, half of a surrogate pair, or brackets nested deeper than
+            32; or it is not UTF-8, or too large.
 
     """
     text = decoded(data, name, limit)
     if line := _too_deep(text):
         raise BadFile(name, [Fault(line, f"is nested deeper than {DEEPEST} levels")])
     try:
-        loaded = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        loaded = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number)
         if _SURROGATE.search(text):
             json.dumps(loaded, ensure_ascii=False).encode()
     except json.JSONDecodeError as problem:
@@ -58,6 +59,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(word: str) -> NoReturn:
     raise Refused(f"holds {word}, which is no number in JSON")
+
+
+def _number(digits: str) -> float:
+    """Return a number. What Python would make infinite could not be written as JSON again."""
+    value = float(digits)
+    if math.isinf(value):
+        raise Refused(f"holds {digits[:40]}, which is too large a number")
+    return value
 
 
 def _too_deep(text: str) -> int:

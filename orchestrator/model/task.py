@@ -22,6 +22,9 @@ WORKFLOW: Final = "workflow"
 MARKDOWN: Final = "markdown"
 """The handoff format of a task that names none."""
 
+COORDINATION: Final = "coordination"
+"""The handoff format in which agents hand on from role to role, as JSON."""
+
 
 class Phase(StrEnum):
     """How far a task is, as its user sees it (H10)."""

@@ -12,6 +12,7 @@ from typing_extensions import is_typeddict
 from orchestrator.cli.parser import PROGRAM
 from scripts.reference import documents
 from scripts.reference.catalogue import DOCUMENTS
+from scripts.reference.coordination import FILES
 from scripts.reference.markdown import code, page, table
 from scripts.reference.sources import meanings
 
@@ -24,10 +25,18 @@ With `--json` a verb prints one document on one line. Each has a [JSON Schema](h
 be added; none is renamed or removed, so accept fields that you do not know. Moments are RFC 3339 in UTC
 (`2026-11-27T15:30:00Z`), or null if there was none. Words of closed sets are explained under [states](states.md)."""
 
+_COORDINATION: Final = """\
+Records that roles hand on by, and that anybody reads with `jq` and `grep`. They lie below one folder, `data/` unless
+`ORCHESTRATOR_DATA` names another. Fields that are not listed here stay as they are. How they come about:
+[coordination by roles](../explanation/coordination.md)."""
+
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each document by name."""
-    return {name: _schema(name, command, shape) for name, (command, shape) in DOCUMENTS.items()}
+    printed = {
+        name: _schema(name, f"{PROGRAM} {command}", shape) for name, (command, shape) in DOCUMENTS.items()
+    }
+    return printed | {name: _schema(name, path, shape) for name, (path, shape) in FILES.items()}
 
 
 def schema_files() -> Iterator[tuple[str, str]]:
@@ -61,9 +70,22 @@ def json_pages() -> Iterator[tuple[str, str]]:
     for file, names in parted.items():
         title = f"JSON documents: {file.removeprefix('json-').removesuffix('.md')}"
         yield file, page(title, back, *(_section(name, found[name]) for name in names))
+    kept = [
+        (f"[{code(path)}](#{name})", found[name]["description"], f"[schema]({FOLDER}/{name}.schema.json)")
+        for name, (path, _) in FILES.items()
+    ]
+    yield (
+        "coordination.md",
+        page(
+            "Files of coordination by roles",
+            _COORDINATION,
+            table(("file", "content", ""), kept),
+            *(_section(name, found[name]) for name in FILES),
+        ),
+    )
 
 
-def _schema(name: str, command: str, shape: type) -> dict[str, Any]:
+def _schema(name: str, title: str, shape: type) -> dict[str, Any]:
     made = TypeAdapter(shape).json_schema()
     for each in ({"title": shape.__name__, **made}, *made.get("$defs", {}).values()):
         _inherit(each)
@@ -71,7 +93,7 @@ def _schema(name: str, command: str, shape: type) -> dict[str, Any]:
         "$schema": _DIALECT,
         "$id": f"urn:{PROGRAM}:json:{name}",
         **_without_titles(made),
-        "title": f"{PROGRAM} {command}",
+        "title": title,
     }
 
 
@@ -103,8 +125,7 @@ def _without_titles(schema: Any) -> Any:  # noqa: ANN401 (any JSON)
 def _section(name: str, schema: dict[str, Any]) -> str:
     """Return the document's fields; those of an object follow it, under their paths, where it first comes up."""
     rows = _rows("", schema, schema.get("$defs", {}), {})
-    command = DOCUMENTS[name][0]
-    return f"## {name}\n\n{code(f'{PROGRAM} {command}')}\n\n" + table(("field", "type", "meaning"), rows)
+    return f"## {name}\n\n{code(schema['title'])}\n\n" + table(("field", "type", "meaning"), rows)
 
 
 def _rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.formats.handoff_format import HANDOFF_FORMATS
-from orchestrator.model.task import MARKDOWN
+from orchestrator.model.task import COORDINATION, MARKDOWN
 from orchestrator.testing.contracts.formats import FormatContract
 
 
@@ -11,5 +11,9 @@ class TestMarkdown(FormatContract):
     name = MARKDOWN
 
 
+class TestCoordination(FormatContract):
+    name = COORDINATION
+
+
 def test_each_format_that_ships_is_held_to_the_suite() -> None:
-    assert {TestMarkdown.name} == set(HANDOFF_FORMATS) - set(HANDOFF_FORMATS.added)
+    assert {TestMarkdown.name, TestCoordination.name} == set(HANDOFF_FORMATS) - set(HANDOFF_FORMATS.added)

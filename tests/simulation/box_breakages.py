@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from orchestrator import layout
-from orchestrator.daemon import task
 from orchestrator.daemon.actions import dispatcher
 from orchestrator.daemon.actions import launch as launching
 from orchestrator.daemon.boxes import cleanup_queue, departed_tasks, run_sightings, transfer_failures
@@ -116,15 +115,3 @@ def gives_a_box_up_that_is_away(patch):
             self.replace({})
 
     patch.setattr(cleanup_queue.CleanupQueue, "_leave", once)
-
-
-def fetches_for_deleted_tasks(patch):
-    """What a deleted task has on its boxes is still fetched, and its files may still be changed here."""
-    patch.setattr(task.Task, "release", lambda _: True)
-    close = task.Task.let_go
-
-    def let_go(self):
-        self._remote_tasks = ()
-        close(self)
-
-    patch.setattr(task.Task, "let_go", let_go)

@@ -94,7 +94,6 @@ BOX_BREAKAGES = [
     Breakage(box_breakages.forgets_boxes_of_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
     Breakage(box_breakages.never_looks_at_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
     Breakage(box_breakages.gives_a_box_up_that_is_away, Law.DELETED, rough_and_tidied, 20),
-    Breakage(box_breakages.fetches_for_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
 ]
 
 

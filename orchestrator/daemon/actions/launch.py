@@ -253,6 +253,10 @@ def _session_to_resume(adapters: Adapters, state: PMState, run: Run, runtime: Ru
     before = state.runs.get(run.resumes) if run.resumes else None
     if before is None or before.spent or not before.session:
         return ""
+    if before.session.startswith("-") or not before.session.isprintable():
+        # It came from outside (law 7): as an argument it would be an option of the program.
+        log.warning("%s begins a new conversation: that of %s has no name that can be one", run.id, before.id)
+        return ""
     if not remembered(adapters.files, before, runtime):
         log.warning("%s begins a new conversation: %s lost that of %s", run.id, runtime.name, before.id)
         return ""

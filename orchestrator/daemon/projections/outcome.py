@@ -213,15 +213,24 @@ def _ended(step: Step) -> str:
 
 
 def _not_done(state: PMState) -> str:
-    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
+    given_up, unfinished, unmet = not_done(state), _unfinished(state), unmet_criteria(state)
+    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in given_up[:NAMED]]
+    reasons += _rest_of(given_up, "set aside")
     if state.state in _ENDED:
-        reasons += [f"{_short(title, 100)} (not finished)" for title in _unfinished(state)[:NAMED]]
-        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
+        reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
+        reasons += _rest_of(unfinished, "not finished")
+        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet[:NAMED]]
+        reasons += _rest_of(unmet, "criteria not met")
     elif not reasons:
         return "nothing was given up so far"
     if not reasons and state.state is not TaskState.COMPLETE:
         return _short(state.why) or "nothing was given up so far"
     return "; ".join(reasons) or "nothing"
+
+
+def _rest_of(found: Sequence[object], what: str) -> list[str]:
+    """Return how many more there are than the ones named."""
+    return [f"{len(found) - NAMED} more {what}"] if len(found) > NAMED else []
 
 
 def _unfinished(state: PMState) -> list[str]:

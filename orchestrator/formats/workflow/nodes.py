@@ -138,6 +138,22 @@ class Fields:
             return min(max(value, least), most)
         return value
 
+    def fraction(self, key: str, *, least: float = 0, most: float = 1) -> float:
+        """Return a number in a range. The field is required."""
+        node = self.node(key)
+        value = node.value if node else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            said = "missing" if node is None else _said(value)
+            self.fault(
+                f"`{self.path(key)}` is {said}: write a number from {least:g} to {most:g}", self.mark_of(key)
+            )
+            return least
+        return float(value)
+
+    def boolean(self, key: str) -> bool:
+        """Return true or false. The field is required."""
+        return self._value(key, bool, None) or False
+
     def optional_integer(self, key: str, *, least: int = 0) -> int | None:
         """Return an integer, or None where the field is missing or null."""
         return self.integer(key, least=least) if self.has(key) else None

@@ -101,6 +101,7 @@ def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
     world.until_is("complete")
     assert "Be kind." in world.story().orders("dev:greet")[-1]
     world.check_once()
+    world.check_report()
 
 
 def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -> None:
@@ -112,6 +113,7 @@ def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -
     assert world.steps()["dev:greet"] == "set_aside"
     assert world.steps()["review:part"] == "passed"
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
+    world.check_report()
 
 
 def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_the_agent(
@@ -128,6 +130,7 @@ def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_
     assert "Use a file instead." in world.story().orders("dev:greet")[2]
     assert world.lives_of("dev:greet") == 3
     world.check_once()
+    world.check_report()
 
 
 def test_a_skill_that_the_user_adds_for_a_gap_is_named_when_the_question_is_answered(world: World) -> None:

@@ -33,7 +33,7 @@ class Habits:
     eager: float = 0.3
     forgetful: float = 0.1
     twice: float = 0.1
-    tidy: float = 0.03
+    tidy: float = 0.0
 
 
 @dataclass(slots=True)

@@ -101,7 +101,8 @@ def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
     story.ends(run=story.comes_alive("test:a"))
     story.approves("test:a")
     story.approves("review:a")
-    assert "on c1 and not on what came after it" in outcome_of(story.state, LOOK).work
+    later = BranchLook(1.0, replace(SEEN, tip="c2"))
+    assert "on c1 and not on what came after it" in outcome_of(story.state, later).work
 
 
 def test_a_shared_tree_is_named() -> None:
@@ -185,6 +186,25 @@ def test_branch_that_was_moved_after_the_end_is_not_as_accepted(seen: BranchSurv
     assert story.state.tip in told.work
     assert "task merge demo-1" in told.next
     assert "takes it over" not in told.next
+
+
+def test_acceptance_that_was_set_aside_is_no_subtask() -> None:
+    """ "1 subtask set aside: Success criteria" was said of a task whose only subtask had passed."""
+    story = Story(after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story.finishes("a")
+    unmet = tuple(replace(mark, met=False, evidence=(), reason="it is not") for mark in MET)
+    story.does("accept", criteria=unmet)
+    assert story.state.state is TaskState.PARTIAL
+    assert "subtask" not in outcome_of(story.state, LOOK).outcome
+
+
+def test_not_done_counts_what_it_does_not_name() -> None:
+    """Of twelve criteria that were not met five were listed, as if they were all."""
+    story = finished()
+    marks = tuple(replace(MET[0], text=f"c{number}", met=False) for number in range(12))
+    brief = replace(story.state.brief, criteria=tuple(mark.text for mark in marks))
+    state = replace(story.state, brief=brief, criteria=marks, state=TaskState.PARTIAL)
+    assert "7 more criteria not met" in outcome_of(state, LOOK).not_done
 
 
 def test_next_is_the_answer_while_others_work() -> None:

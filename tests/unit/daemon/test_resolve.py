@@ -150,6 +150,10 @@ def test_what_is_evidence(desk: Desk, text: str, exists: bool) -> None:  # noqa:
     assert found.detail
 
 
+def test_line_zero_is_no_reference() -> None:
+    assert references("shop/greet.py:0", frozenset()) == ((), False)
+
+
 def test_a_commit_of_the_branch_is_evidence(desk: Desk) -> None:
     assert desk.look(desk.commit[-39:] if not desk.commit.isdigit() else "f" * 40).exists is False
     (found,) = desk.found(replace(references("deadbeef", frozenset())[0][0], target=desk.commit))

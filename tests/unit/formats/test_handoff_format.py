@@ -50,7 +50,7 @@ def odd() -> Iterator[Odd]:
 
 
 def test_suffix_selects_the_format(odd) -> None:
-    assert suffixes() == (".md", ".odd")
+    assert suffixes() == (".md", ".handoff", ".odd")
     assert format_of(NAME) is odd
     assert format_of("dev-20260101-120000.md") is format_of("no suffix") is markdown_report
     assert split_handoff_name(NAME) == ("dev", "20260101-120000")
@@ -60,7 +60,7 @@ def test_suffix_selects_the_format(odd) -> None:
 
 
 def test_without_the_package_it_is_no_handoff() -> None:
-    assert suffixes() == (".md",)
+    assert suffixes() == (".md", ".handoff")
     assert split_handoff_name(NAME) is None
     assert not is_being_saved(NAME)
 

@@ -16,6 +16,8 @@ from orchestrator.model.errors import BadFile
         ('{"a": {"b": 1, "b": 2}}', "f: holds 'b' twice in one object: keep one"),
         ('{"a": NaN}', "f: holds NaN, which is no number in JSON"),
         ("[-Infinity]", "f: holds -Infinity"),
+        ('{"a": 1e999}', "f: holds 1e999, which is too large a number"),
+        ("[-1.5e400]", "f: holds -1.5e400"),
         ("1" * 5000, "f: holds a number of too many digits"),
         ('\n{"a": ' + "[" * 32 + "]" * 32 + "}", "f, line 2: is nested deeper than 32 levels"),
         ("[" * 100_000, "f, line 1: is nested deeper"),

@@ -1,0 +1,360 @@
+"""The archive of handoffs: a file for each by date, a chain for each task, and an index (C6).
+
+The handoffs are the truth. Chains and the index are made from them, and made again where they are missing, damaged or
+say something else, so a kill between any two writes costs nothing: `open_archive` completes what was begun.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.formats.coordination.completeness import follows
+from orchestrator.formats.coordination.fields import is_handoff_id
+from orchestrator.formats.coordination.handoff import SUFFIX, read_handoff, render_handoff
+from orchestrator.formats.coordination.records import (
+    INDEX,
+    is_chain_id,
+    read_chain,
+    render_chain,
+    render_index,
+)
+from orchestrator.formats.text import FILE_BYTES
+from orchestrator.model.coordination import (
+    ArchiveIndex,
+    ChainOutcome,
+    HandoffChain,
+    HandoffContext,
+    RoleHandoff,
+    Transition,
+    iso,
+    moment,
+)
+from orchestrator.model.errors import Refused
+from orchestrator.model.names import beneath
+from orchestrator.ports.files import Unreadable
+from orchestrator.records.chains import chain_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from orchestrator.ports.files import Entry, Files
+
+CONFLICT: Final = "conflict_"
+"""How the names of handoffs begin that another archive has under an id of ours, with other content."""
+
+DAMAGED: Final = "damaged_"
+"""How the names of chains begin that did not read, and were made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is remembered of a handoff in the archive."""
+
+    date: str
+    task: str
+    transition: Transition
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRecord:
+    """A file in the archive that is no record, and why. It stays where it is, and is not counted."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveMerge:
+    """What came of merging an archive: how many handoffs were new, went on, and are in conflict."""
+
+    added: int
+    advanced: int
+    conflicts: tuple[str, ...]
+
+
+def open_archive(files: Files, root: Path) -> HandoffArchive:
+    """Return the archive in a folder, complete: what a kill left undone is done.
+
+    Raises:
+        OSError: the disk fails.
+
+    """
+    archive = HandoffArchive(files, root)
+    archive.complete()
+    return archive
+
+
+class HandoffArchive:
+    """An archive, as it was read. One writer at a time; `open_archive` makes it."""
+
+    def __init__(self, files: Files, root: Path) -> None:
+        self._files = files
+        self._root = root
+        self._kept: dict[str, _Kept] = {}
+        self._tasks: dict[str, set[str]] = {}
+        self._chains: dict[str, tuple[str, HandoffChain]] = {}
+        self._unread: list[UnreadRecord] = []
+        self._former: list[Path] = []
+        self._changed: dict[str, int] = {}
+        self._linked: dict[str, int] = {}
+        for date, entry in self._scan():
+            self._note(date, entry)
+
+    # Looking ------------------------------------------------------------------------------------------
+
+    @property
+    def unread(self) -> tuple[UnreadRecord, ...]:
+        """The files that are no records, as they were when the archive was opened."""
+        return tuple(self._unread)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all handoffs, oldest first."""
+        return tuple(sorted(self._kept, key=lambda each: (self._kept[each].at, each)))
+
+    @property
+    def chains(self) -> tuple[HandoffChain, ...]:
+        """All chains, by task."""
+        return tuple(chain for _, (_, chain) in sorted(self._chains.items()))
+
+    def handoff(self, identifier: str) -> RoleHandoff:
+        """Return a handoff. Raises Refused if there is none of that id, or if its file does not read any more."""
+        return self._read(identifier)[0]
+
+    # Writing ------------------------------------------------------------------------------------------
+
+    def take(
+        self, handoff: RoleHandoff, *, started: float | None = None, coverage: float | None = None
+    ) -> None:
+        """Put a handoff into the archive, or what became of one; the same one again changes nothing.
+
+        Args:
+            handoff: What was handed on.
+            started: When its task began, if that is known: it is when the first role began to work.
+            coverage: The test coverage, if something measured it.
+
+        Raises:
+            Refused: it has no id, moment, task, type or role; or it is another handoff than the one of its id; or a
+                link or a file lies in the way.
+            OSError: the disk fails.
+
+        """
+        kept, identifier = _kept(handoff), handoff.head.id or ""
+        known = self._kept.get(identifier)
+        base = b""
+        if known is not None:
+            old, base = self._read(identifier)
+            if reasons := follows(old, handoff):
+                raise Refused(f"{identifier}: {'; '.join(reasons)}")
+        data = render_handoff(handoff, base)
+        if data != base:
+            self._write(kept.date, f"{identifier}{SUFFIX}", data)
+        self._kept[identifier] = kept
+        self._tasks.setdefault(kept.task, set()).add(identifier)
+        self._link(kept.task, (), started, coverage)
+        self._count()
+
+    def give_up(self, task: str, at: float) -> None:
+        """Note that a task ended without coming to `complete`. Raises Refused if it has no chain."""
+        if task not in self._chains:
+            raise Refused(f"the archive has no handoff of the task {task[:60]!a}")
+        given_up = replace(self._chains[task][1], completed=iso(at), outcome=ChainOutcome.FAILURE)
+        self._link(task, (given_up,), None, None)
+        self._count()
+
+    def merge(self, other: HandoffArchive) -> ArchiveMerge:
+        """Take what another archive has. Which of two is merged into which makes no difference.
+
+        Where both have a handoff and one goes on from the other, that one stays. Where neither does, both are kept: the
+        one of the smaller hash under its id, the other beside it under a name that begins with `conflict_`.
+
+        Raises:
+            Refused: a link or a file lies in the way.
+            OSError: the disk fails; merging again goes on.
+
+        """
+        added, advanced, conflicts = 0, 0, list[str]()
+        for identifier in other.ids:
+            theirs, data = other._read(identifier)
+            name, kept = f"{identifier}{SUFFIX}", other._kept[identifier]
+            if identifier not in self._kept:
+                added += 1
+            else:
+                ours, own = self._read(identifier)
+                if ours == theirs or not follows(theirs, ours):
+                    continue
+                if not follows(ours, theirs):
+                    advanced += 1
+                else:
+                    conflicts.append(identifier)
+                    data, rest = sorted((own, data), key=lambda each: sha256(each).digest())
+                    kept = _kept(read_handoff(data, name))
+                    self._write(
+                        kept.date, f"{CONFLICT}{identifier}_{sha256(rest).hexdigest()[:8]}{SUFFIX}", rest
+                    )
+                self._forget(identifier, kept.date)
+            self._write(kept.date, name, data)
+            self._kept[identifier] = kept
+            self._tasks.setdefault(kept.task, set()).add(identifier)
+        for task, (_, chain) in sorted(other._chains.items()):
+            if task in self._tasks:
+                self._link(task, (chain,), None, None)
+        self._count()
+        return ArchiveMerge(added, advanced, tuple(conflicts))
+
+    def complete(self) -> None:
+        """Make what is missing: the chains that lack a handoff or are older than one, and the index."""
+        for task in sorted(self._tasks):
+            if not self._is_linked(task):
+                self._link(task, (), None, None)
+        for path in self._former:
+            self._files.rename(path, path.with_name(f"{DAMAGED}{path.name}"))
+        self._former.clear()
+        self._count()
+
+    # Parts --------------------------------------------------------------------------------------------
+
+    def _scan(self) -> Iterator[tuple[str, Entry]]:
+        """Yield the entries of the folders of dates, in order."""
+        for folder in sorted(self._files.entries(self._root), key=lambda each: each.name):
+            if folder.name == INDEX and folder.is_file:
+                continue
+            if moment(f"{folder.name}T00:00:00Z") is None or not folder.is_folder:
+                self._unread.append(UnreadRecord(self._root / folder.name, "is no folder of a date"))
+                continue
+            for entry in sorted(self._files.entries(self._root / folder.name), key=lambda each: each.name):
+                yield folder.name, entry
+
+    def _note(self, date: str, entry: Entry) -> None:
+        """Remember a file of the archive, or why it is none."""
+        try:
+            self._add(date, entry)
+        except Refused as problem:
+            self._unread.append(UnreadRecord(self._root / date / entry.name, str(problem)))
+
+    def _add(self, date: str, entry: Entry) -> None:
+        """Remember a file of the archive. Raises Refused if it is no record."""
+        stem = entry.name.removesuffix(SUFFIX)
+        path = self._root / date / entry.name
+        if stem.startswith((CONFLICT, DAMAGED)):
+            return
+        if not entry.is_file:
+            raise Refused("is no plain file")
+        if is_handoff_id(stem) and stem != entry.name:
+            kept = _kept(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
+            if kept.date != date or stem in self._kept:
+                raise Refused(f"belongs into the folder {kept.date}, once")
+            self._kept[stem] = kept
+            self._tasks.setdefault(kept.task, set()).add(stem)
+            self._changed[kept.task] = max(self._changed.get(kept.task, 0), entry.mtime_ns)
+        elif is_chain_id(stem) and stem != entry.name:
+            chain = read_chain(self._files.read(path, 16 * FILE_BYTES), entry.name, 16 * FILE_BYTES)
+            if chain.id != stem:
+                raise Refused(f"is the chain {chain.id}, and not that of its name")
+            if chain.task in self._chains:  # killed when a chain had moved to an earlier day
+                self._former.append(path)
+                return
+            self._chains[chain.task] = (date, chain)
+            self._linked[chain.task] = entry.mtime_ns
+        else:
+            raise Refused("is neither a handoff nor a chain by its name")
+
+    def _is_linked(self, task: str) -> bool:
+        """Return whether a chain was written after all its handoffs. Times of files are coarse: equal ones say no."""
+        if task not in self._chains or self._linked[task] <= self._changed[task]:
+            return False
+        return {each.id for each in self._chains[task][1].links} == self._tasks[task]
+
+    def _link(
+        self, task: str, before: Iterable[HandoffChain], started: float | None, coverage: float | None
+    ) -> None:
+        """Write the chain of a task, if that changes it. It lies at the date on which it was created."""
+        there = self._chains.get(task)
+        known = (*before, *([there[1]] if there else []))
+        handoffs = [self._read(each)[0] for each in sorted(self._tasks[task])]
+        chain = chain_of(task, handoffs, known, started, coverage)
+        date = chain.created[:10]
+        path = beneath(self._root, date, f"{chain.id}{SUFFIX}")
+        found = self._files.entry(path)
+        if found is not None and there is None:
+            # It did not read: when the task began may still be seen in it.
+            self._files.rename(path, path.with_name(f"{DAMAGED}{found.mtime_ns}_{path.name}"))
+        if found is None or there != (date, chain):
+            self._write(date, path.name, render_chain(chain))
+        self._chains[task] = (date, chain)
+        if there is not None and there[0] != date:
+            self._files.remove(beneath(self._root, there[0], path.name))
+
+    def _count(self) -> None:
+        """Write the index, if that changes it."""
+        if not self._kept:
+            return
+        data = render_index(self._index())
+        path = self._root / INDEX
+        try:
+            there = self._files.read(path, FILE_BYTES) if self._files.entry(path) else b""
+        except Unreadable:
+            there = b""
+        if there != data:
+            self._files.write(path, data)
+
+    def _index(self) -> ArchiveIndex:
+        dates = Counter(each.date for each in self._kept.values())
+        types = Counter(each.transition for each in self._kept.values())
+        ends = [moment(chain.completed or "") or 0.0 for _, chain in self._chains.values()]
+        return ArchiveIndex(
+            updated=iso(max((*(each.at for each in self._kept.values()), *ends))),
+            handoffs=len(self._kept),
+            chains=len(self._chains),
+            by_date=tuple(sorted(dates.items(), reverse=True)),
+            by_type=tuple((each, types[each]) for each in Transition),
+        )
+
+    def _read(self, identifier: str) -> tuple[RoleHandoff, bytes]:
+        kept = self._kept.get(identifier)
+        if kept is None:
+            raise Refused(f"the archive has no handoff {identifier[:60]!a}")
+        name = f"{identifier}{SUFFIX}"
+        data = self._files.read(beneath(self._root, kept.date, name), FILE_BYTES)
+        return read_handoff(data, name), data
+
+    def _write(self, date: str, name: str, data: bytes) -> None:
+        folder = beneath(self._root, date)
+        there = self._files.entry(folder)
+        if there is not None and not there.is_folder:
+            raise Refused(f"{folder} is a link or a file: move it away")
+        self._files.make_folder(folder)
+        self._files.write(beneath(folder, name), data)
+
+    def _forget(self, identifier: str, date: str) -> None:
+        """Take the file of a handoff away that will lie elsewhere."""
+        was = self._kept.pop(identifier)
+        self._tasks[was.task].discard(identifier)
+        if was.date != date:
+            self._files.remove(beneath(self._root, was.date, f"{identifier}{SUFFIX}"))
+
+
+def _kept(handoff: RoleHandoff) -> _Kept:
+    """Return what the archive remembers of a handoff. Raises Refused if it cannot be filed."""
+    head, context = handoff.head, handoff.context or HandoffContext()
+    at = moment(head.timestamp or "")
+    missing = [
+        name
+        for name, value in (
+            ("handoff.handoffId", head.id),
+            ("handoff.timestamp", at),
+            ("handoff.type", head.transition),
+            ("handoff.from", head.source),
+            ("handoff.to", head.target),
+            ("context.taskId", context.task),
+        )
+        if value is None
+    ]
+    if missing or at is None or head.transition is None or context.task is None:
+        raise Refused(f"has no {', '.join(missing)}: a handoff is filed by these")
+    return _Kept(iso(at)[:10], context.task, head.transition, at)
