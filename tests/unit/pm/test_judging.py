@@ -184,7 +184,7 @@ def test_killed_check_is_retried_then_asked_about() -> None:
     story.passes(10)
     story.ends("test:a", Exit(signal=9))
     assert story.step("test:a").state is StepState.FAILED
-    assert "had a check that was ended by signal 11" in story.question().text
+    assert "had a check that was ended by signal 9" in story.question().text
 
 
 # Commits and merges -------------------------------------------------------------------------------
