@@ -45,7 +45,13 @@ DOORS: Final = {
     "gates": Door(GATES, ("form", "sections", "judge", "take", "holds", "order")),
     "formats": Door(HANDOFF_FORMATS, ("suffix", "read", "write", "form", "within")),
     "hosts": Door(HOST_KINDS, ("lacks", "host")),
-    "runtimes": Door(RUNTIMES, ("name", "launching")),
+    "runtimes": Door(
+        RUNTIMES,
+        (
+            *("name", "receipts", "unruled", "variables", "screens", "listens"),
+            *("launching", "event", "answer", "transcripts", "appended"),
+        ),
+    ),
 }
 """The doors by the last word of their entry point group."""
 

@@ -23,6 +23,9 @@ APPLICATION = "agent-orchestrator"
 FOR_AGENTS = ("artifacts", "handoffs", "scratchpad")
 """The folders of a task in which its agents write."""
 
+OUTBOX = "outbox"
+"""The folder in an agent's own that it hands in through, where `handoffs/` is not its to write."""
+
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
 CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
 
@@ -361,6 +364,11 @@ def artifacts(folder: P, kind: str = "", subtask: str = "") -> P:
 def scratchpad(folder: P, instance: str = "") -> P:
     """Return the folder of scratchpads, or that of one agent's instance."""
     return _under(folder, "scratchpad", _name(instance)) if instance else _under(folder, "scratchpad")
+
+
+def outbox(folder: P, instance: str) -> P:
+    """Return the folder in which an instance hands in, where each has one of its own."""
+    return _under(folder, "scratchpad", _name(instance), OUTBOX)
 
 
 def orchestration(folder: P) -> P:

@@ -155,7 +155,7 @@ def _uncommitted(work: Work, step: dict[str, Any], state: str) -> Change | None:
     """Return uncommitted work in the tree of a step that is being worked on; None if there is no such tree."""
     import tempfile  # only where somebody works: what follows imports more than all else here
 
-    from orchestrator.ports.workspaces import Tree
+    from orchestrator.ports.worktree import Tree
     from orchestrator.workspaces.checkout import Checkout
     from orchestrator.workspaces.commit_work import base_of
     from orchestrator.workspaces.snapshot import seen

@@ -75,8 +75,8 @@ task report NAME --json; task report --all --json
     checks[]     step attempt at exit output[] line
     incidents[]  at text output[] line
     decisions[]  line at sentences[]
-    commits[]    commit at subject stat diff cut          null: they could not be read; cut: not all of the diff
-    artifacts[]  path step there line
+    commits[]    commit at subject stat diff cut      null: they could not be read; cut: not all of the diff
+    artifacts[]  path steps[] where line
     waits[]      what was waited for longest
     trust[]      on what the result rests; unknown[]: what is not known
 

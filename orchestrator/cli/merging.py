@@ -75,6 +75,8 @@ def run(options: Namespace) -> int:
 def _refuse_if_empty(work: Work) -> None:
     if work.count():
         return
+    if moved := astray(work):
+        raise CommandError(Exit.FAILED, moved)
     boxes = elsewhere(work.task.view)
     there = (
         f" (its agents work on {boxes}; `bring: branch` in task.md fetches their commits)" if boxes else ""

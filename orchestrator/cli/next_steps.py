@@ -8,7 +8,7 @@ import time
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.screen import columns, harmless
-from orchestrator.cli.status import outcome
+from orchestrator.cli.status_page import outcome
 from orchestrator.cli.tasks import TaskRecord, called
 
 

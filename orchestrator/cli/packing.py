@@ -21,7 +21,7 @@ from orchestrator.cli.task_resources import TaskResources
 from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.side_files import name_in

@@ -9,7 +9,8 @@ import time
 from orchestrator import layout
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns, harmless
-from orchestrator.cli.status import question_lines, question_shape
+from orchestrator.cli.status import question_shape
+from orchestrator.cli.status_page import question_lines
 from orchestrator.cli.tasks import called, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start

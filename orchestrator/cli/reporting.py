@@ -8,6 +8,7 @@ import time
 import webbrowser
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -69,8 +70,10 @@ def gathered(record: TaskRecord, now: float) -> TaskReport:
     commits: list[CommitSeen] | None = []
     for line in reversed(list(newest_first(Path(layout.task_journal(record.home)), NOTABLE))):
         history.take(line)
+    work = None
     try:
-        commits = list(_commits(work_of(record)))
+        work = work_of(record)
+        commits = list(_commits(work))
     except CommandError as error:  # no branch, or no longer: the message says which
         gaps += [f"No commit is shown: {clean(error)}."] if record.view.get("base") else []
     except (Refused, Unavailable) as error:
@@ -82,15 +85,24 @@ def gathered(record: TaskRecord, now: float) -> TaskReport:
         gaps.append("The daemon is not running: nothing after its last words is known.")
     view = shape(record.view, beat)
     return report_of(
-        view, history, made_at=now, commits=commits, there=lambda path: _lies_in(folder, path), gaps=gaps
+        view, history, made_at=now, commits=commits, where=lambda path: _where(path, folder, work), gaps=gaps
     )
 
 
-def _lies_in(folder: Path, name: str) -> bool:
-    """Return whether a file that a report named lies in the task's folder."""
+def _where(name: str, folder: Path, work: Work | None) -> str:
+    """Return where a file that a report named is now; empty if it is nowhere."""
     base = folder.resolve()
     path = (base / name).resolve()
-    return path.is_relative_to(base) and path.exists()
+    if path.is_relative_to(base) and path.exists():
+        return "the task's folder"
+    if work is None or name.startswith("/"):
+        return ""
+    with suppress(Unavailable):
+        if work.repository.git.find(
+            "ls-tree", "--name-only", "--full-tree", work.tip, "--", name.rstrip("/")
+        ):
+            return "the branch"
+    return ""
 
 
 def _commits(work: Work) -> Iterator[CommitSeen]:

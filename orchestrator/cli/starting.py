@@ -53,7 +53,11 @@ def run(options: Namespace) -> int:
     task, request, log = _request_start(arguments)
     before = task.view.get("steps", [])
     remember(layout.state_folder(os.environ))
-    if ensure_running(layout.state_folder(os.environ)):
+    try:
+        began = ensure_running(layout.state_folder(os.environ))
+    except CommandError as error:
+        raise CommandError(error.code, f"{error}\n{name} begins as soon as the daemon is up") from error
+    if began:
         print("the daemon was started")
     print(harmless(_reply(task, request, arguments, yes=options.yes)), flush=True)
     task.read()

@@ -59,7 +59,7 @@ class TaskResources:
             f"{name}: {commits_said(count)} in no other branch" for name, count in branches.items() if count
         ]
         if count := only([*has.kept.values()], [*has.branches.values()]):
-            lost.append(f"{len(has.kept)} refs that keep tries: {commits_said(count)} in no branch")
+            lost.append(f"refs that keep tries ({len(has.kept)}): {commits_said(count)} in no branch")
         if count := only([head for head in has.trees.values() if head], [*has.refs.values()]):
             lost.append(f"worktrees: {commits_said(count)} on no ref")
         return lost

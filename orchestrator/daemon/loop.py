@@ -16,29 +16,25 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.daemon import start
+from orchestrator.daemon.commands.commands import Commands
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest import requests
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
-from orchestrator.daemon.process import orphans
 from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
 from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
-from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import Answered, ClockMoved, LaunchFailed, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
+from orchestrator.model.facts import ClockMoved, LaunchFailed
 from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.model.agents import Agent
-    from orchestrator.model.facts import Fact
     from orchestrator.model.notification import Notification
-    from orchestrator.pm.state.draft import Decision
 
 log = logging.getLogger(__name__)
 
@@ -67,11 +63,13 @@ class Loop:
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
+    _commands: Commands = field(init=False)
 
     def __post_init__(self) -> None:
         """Remember how the clocks stand, and connect the notifier to the open questions."""
         self._drift = Drift(self.context.clock)
         self.passive = PassiveTasks(self.context.adapters.files)
+        self._commands = Commands(self.context, self.tasks, self._let_go, self.watch)
         self.context.desk.asks = self._asks
 
     def open(self) -> None:
@@ -184,6 +182,8 @@ class Loop:
             case h.HandoffHint(name=name):
                 task.see_reports(name)
                 task.show(name)
+            case h.OutboxHint():
+                task.see_outboxes()
             case h.RunHint(run=run):
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
@@ -229,7 +229,7 @@ class Loop:
             log.exception("task %s could not be opened", name)
             return None
         missing = "" if task.rests else missing_for_state(task.engine.state)
-        if missing and not self._is_to_stop(home):
+        if missing and not self._commands.is_to_stop(home):
             task.close()
             self._refuse(home, f"{name} cannot go on: {missing}. Or stop it: `task stop {name}`")
             return None
@@ -237,7 +237,7 @@ class Loop:
         self.passive.take(name)
         self.tasks[name] = task
         if task.begun:
-            task.template = self._template(task)
+            task.template = self._commands.template(task)
         self._guarded(task, partial(self.watch, task))
         self._guarded(task, task.recover)
         self._guarded(task, partial(self._hear, task))
@@ -245,15 +245,6 @@ class Loop:
             return None
         self._guarded(task, task.show)
         return task
-
-    def _is_to_stop(self, home: Path) -> bool:
-        """Return whether the user has asked to stop a task, which needs nothing of its plan."""
-        files = self.context.adapters.files
-        for name in requests.waiting(files, home):
-            with suppress(OrchestratorError):  # an invalid request is answered once the task is open
-                if requests.read_request(files, home, name).verb == "stop":
-                    return True
-        return False
 
     def _let_go(self, task: Task, why: str) -> str:
         """Close a task that its user deletes or archives, and return the reply. Raises Refused."""
@@ -307,115 +298,7 @@ class Loop:
         files = self.context.adapters.files
         for name in requests.waiting(files, task.home):
             if task.id in self.tasks:
-                self._guarded(task, partial(self._answer, task, name))
-
-    def _answer(self, task: Task, name: str) -> None:
-        files = self.context.adapters.files
-        try:
-            task.keep()  # nothing would be kept in a folder that was deleted
-            request = requests.read_request(files, task.home, name)
-            message = self._granted(task, request)
-            requests.answer(files, task.home, name, ok=True, message=message)
-        except JournalFailed:  # no refusal: it may be written, and the next daemon handles it again
-            raise
-        except OrchestratorError as error:
-            confirm = error.confirm if isinstance(error, Unconfirmed) else ""
-            requests.answer(files, task.home, name, ok=False, message=str(error), confirm=confirm)
-
-    def _granted(self, task: Task, request: requests.Request) -> str:
-        """Do what a request asks for and return the reply. Raises Refused."""
-        arguments, at = request.arguments, self.context.clock.now()
-        if request.verb == "release":
-            return self._let_go(task, arguments.get("why", ""))
-        if request.verb != "start" and not task.begun:
-            raise Refused(f"{task.id} was never started")
-        fact: Fact
-        match request.verb:
-            case "start":
-                self.context.adapters.boxes.call_again()  # the cause of a failure may be fixed
-                given = tuple(arguments.get(word, "") for word in ("project", "name", "unfit", "confirmed"))
-                self._refuse_twin(task, *given[:2])
-                states = [each.engine.state for each in self.tasks.values() if each.begun]
-                fact = start.started(self.context, task, start.StartRequest(request.id, *given), states)
-            case "stop":
-                fact = StopAsked(at, request.id)
-            case "answer":
-                self.context.adapters.boxes.call_again()  # the question may have been about a box that is fixed now
-                text = arguments.get("text", "")
-                question = arguments.get("question", "")
-                task.see_last_words(question)
-                task.make_folder_again(question, text)
-                skills = start.skills_of(self.context, Path(task.engine.state.project)).found
-                fact = Answered(at, self.context.nonce(), request.id, question, text, skills)
-            case "spawn":
-                agent = self._agent(task, arguments.get("agent", ""))
-                instructions = arguments.get("instructions", "")
-                fact = SpawnAsked(at, self.context.nonce(), request.id, agent, instructions)
-            case "rebase":
-                base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
-                commits = _pairs(arguments.get("commits", ""))
-                fact = RebaseAsked(at, self.context.nonce(), request.id, base, old, new, commits)
-            case "checkin":
-                self.context.adapters.boxes.call_again()  # the user may ask because something was fixed
-                task.check_in(asked=True)
-                task.act_again()
-                task.show(now=True)
-                return f"{task.engine.state.name} was checked: {task.engine.state.state}"
-            case verb:
-                raise Refused(f"there is no request {verb[:40]!a}")
-        was_begun = task.begun
-        ended = "" if was_begun else self._end_unknown(task, Path(arguments["project"]), arguments["name"])
-        decision = task.feed(fact)
-        if not was_begun:
-            task.template = self._template(task)
-        self.watch(task)
-        task.show(now=True)
-        return f"{_reply(decision)}{ended}"
-
-    def _end_unknown(self, task: Task, project: Path, name: str) -> str:
-        """End what works for a task that is to begin, and that no journal knows; return a sentence for the user.
-
-        Raises Refused: another daemon of this user knows it.
-        """
-        task.end_strangers()
-        folder = layout.task_folder(project, name)
-        known = {run for each in self.tasks.values() for run in each.engine.state.runs}
-        ended = orphans.end(self.context.adapters, folder, known, self.context.state_folder)
-        for each in ended:
-            log.warning("task %s: run %s is in no journal and is ended", task.id, each)
-            task.engine.say(f"run {each} worked for {name} and is in no journal: it was ended")
-        return f"; ended what worked for it and is in no journal: {', '.join(ended)}" if ended else ""
-
-    def _refuse_twin(self, task: Task, project: str, name: str) -> None:
-        """Refuse to begin a task while one of the same name is at work whose own folder was deleted. Raises Refused.
-
-        The caller found nothing there. That folder is written anew now, and will be found the next time.
-        """
-        for each in self.tasks.values():
-            known = each.engine.state
-            if task.begun or each.rests or (known.project, known.name) != (project, name):
-                continue
-            each.keep()
-            each.show(now=True)
-            raise Refused(
-                f"{name} is at work as {each.id}; its own folder was deleted and is being restored: try again"
-            )
-
-    def _agent(self, task: Task, name: str) -> Agent:
-        state = task.engine.state
-        found = state.agents.get(name)
-        if found is None:
-            found = start.roster(self.context, Path(state.project), state.brief).agents.get(name)
-        if found is None:
-            raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
-        return found
-
-    def _template(self, task: Task) -> Path | None:
-        try:
-            return start.template_of(self.context, task.engine.state.brief)
-        except Refused as error:
-            task.engine.say(f"its template is gone: {error}")
-            return None
+                self._guarded(task, partial(self._commands.answer, task, name))
 
     def _guarded(self, task: Task, work: Callable[[], object]) -> None:
         """Do something for one task; what goes wrong there must not stop the others.
@@ -462,18 +345,3 @@ def _patiently(work: Callable[[], object]) -> None:
         if error.errno not in PASSING_TROUBLE:
             raise
         log.error("the PM's own folder: %s; it goes on when there is room", error)  # noqa: TRY400
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """Return the lines of a text as pairs of words; the second word may be missing."""
-    return {old: new for old, _, new in (line.partition(" ") for line in text.splitlines())}
-
-
-def _reply(decision: Decision | None) -> str:
-    if decision is None:
-        return ""
-    if decision.confirm:
-        raise Unconfirmed(decision.reply, decision.confirm)
-    if decision.refused:
-        raise Refused(decision.reply)
-    return decision.reply

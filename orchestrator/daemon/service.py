@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import secrets
 import signal
@@ -26,24 +25,21 @@ from orchestrator.daemon.journal.rolling_log import roll_output
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.process.lock import DaemonLock, beat
 from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
+from orchestrator.daemon.process.run_exits import RunExits
 from orchestrator.daemon.process.schedule import Schedule, heard
 from orchestrator.daemon.process.sd_notify import SdNotify
 from orchestrator.daemon.process.upgrade import PACKAGE, Upgrade, give_way, named, trial
-from orchestrator.daemon.retention.log_retention import LogRetention
+from orchestrator.daemon.retention.upkeep import Upkeep
 from orchestrator.daemon.task import Task
 from orchestrator.extensions import load_all
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.settings_stamp import settings_stamp
 from orchestrator.hosts.clock import SystemClock
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.hosts.exit_watch import ExitWatch
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.marked_runs import LocalMarkedRuns
-from orchestrator.hosts.processes import Process
-from orchestrator.hosts.temp_cleanup import sweep
 from orchestrator.hosts.tmux import Tmux, kept_config
-from orchestrator.model.errors import OrchestratorError, Unavailable
-from orchestrator.model.task import TaskState, WorkspaceKind
+from orchestrator.model.task import WorkspaceKind
 from orchestrator.notifications.subprocess_sender import SubprocessSender
 from orchestrator.workspaces.git import GitWorkspaces
 from orchestrator.workspaces.leases import Lease
@@ -52,13 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.model.settings import Settings
-    from orchestrator.pm.state.task_state import PMState
 
 log = logging.getLogger("orchestrator.daemon")
-
-SWEEP_EVERY: Final = 3600.0
-SWEEP_AGE: Final = 600.0
-"""Seconds between two sweeps, and the age of a temporary file that nobody writes any more."""
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -95,8 +86,6 @@ class Service:
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
         self._files = DiskFiles(self._state)
         self._watch = Watch(self._hints.put, self._state)
-        self._exits = ExitWatch(self._ended)
-        self._watched_runs: dict[str, tuple[str, int | None]] = {}
         self._executor = WorkerPool(self._settings.daemon.workers)
         self._box_executors = WorkerPoolsByBox(BOX_WORKERS)
         self._scribe_executor = WorkerPool(1, finish=True)
@@ -106,6 +95,7 @@ class Service:
         tmux_config = kept_config(self._files, layout.tmux_config(self._state))
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
+        self._exits = RunExits(self._host, self._hints.put)
         self._boxes = KeptBoxes(
             self._state, self._files, environ, self._hints.put, self._tmux, settings=self._settings
         )
@@ -130,9 +120,7 @@ class Service:
             self._let_go,
         )
         self._departed = DepartedTasks(context)
-        self._attics: dict[str, LogRetention] = {}
-        self._tidied_at = -math.inf
-        self._swept_at = -SWEEP_EVERY
+        self._upkeep = Upkeep(context, self._workspaces)
         self._stopped_by_hand = self._ends_well = False
         self._stuck: list[str] = []
         self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
@@ -154,7 +142,7 @@ class Service:
         self._watch.start()
         self._loop.open()
         self._departed.look()
-        self._sweep()
+        self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
@@ -179,7 +167,7 @@ class Service:
         """Take turns until told to stop; return True if another version must take over instead."""
         while not self._loop.stopping:
             self._loop.turn(self._patience())
-            self._watch_exits()
+            self._exits.look(self._live_processes)
             if self._upgrade.due(quiet=self._quiet) and not self._loop.stopping:
                 return True
         self._notify.stopping()
@@ -190,6 +178,16 @@ class Service:
         """Return whether no work is under way and no hint waits. Workers post their hint before they become idle."""
         pools = (self._executor, self._box_executors, self._scribe_executor, self._notification_executor)
         return all(each.idle for each in pools) and self._hints.empty()
+
+    @property
+    def _live_processes(self) -> dict[str, tuple[str, Path, int]]:
+        """Return the live runs of this machine, each with its task, the task's own folder, and its process."""
+        return {
+            run.id: (task.id, task.home, run.pid)
+            for task in self._loop.tasks.values()
+            for run in (task.engine.state.live_runs if task.begun else ())
+            if run.pid is not None and not run.on_box
+        }
 
     @property
     def _status(self) -> str:
@@ -298,27 +296,6 @@ class Service:
         with suppress(OSError):  # the output stays where it is; retried at the next beat
             roll_output(layout.daemon_log(self._state), self._settings.logs.size)
 
-    def _pack(self) -> None:
-        """Have the leftovers of ended runs and tries compressed, now and then."""
-        now = self._clock.monotonic()
-        if now - self._tidied_at < self._settings.logs.pack_after:
-            return
-        self._tidied_at = now
-        for task in self._loop.tasks.values():
-            if task.begun:
-                attic = self._attics.setdefault(task.id, LogRetention(self._files, task.home))
-                self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
-
-    def _tidy(self, attic: LogRetention, state: PMState, code: Path) -> None:
-        try:
-            attic.tidy(state, self._settings.logs, self._clock.now())
-            complete = state.state is TaskState.COMPLETE and not state.live_runs
-            if complete and state.base and not attic.gathered:
-                self._workspaces.gather(code, state.branch, self._settings.git.kept_refs)
-            attic.gathered = complete
-        except (OrchestratorError, OSError) as error:
-            log.info("what %s left behind will be compressed later: %s", state.id, error)
-
     def _watch_task(self, task: Task) -> None:
         requests = layout.task_requests(task.home)
         self._files.make_folder(requests)
@@ -335,83 +312,26 @@ class Service:
                 self._files.make_folder(task.where.trees)
                 self._watch.trees(task.id, task.where.trees)
 
-    def _passivated(self, task: Task) -> None:
-        """Release what is held for a passivated task, and have its leftovers compressed."""
-        self._watch.drop(layout.task_requests(task.home))
-        attic = self._attics.pop(task.id, None) or LogRetention(self._files, task.home)
-        if task.begun:
-            self._watch.drop(task.where.task)
-            self._watch.drop(task.where.trees)
-            self._executor.do("attic", partial(self._tidy, attic, task.engine.state, task.where.code))
-
-    def _let_go(self, task: Task) -> None:
-        """Release what is held for a task that its user deletes or archives, and have its boxes cleaned up."""
-        self._departed.look()
-        self._watch.drop(layout.task_requests(task.home))
-        self._attics.pop(task.id, None)
-        if task.begun:
-            self._watch.drop(task.where.task)
-
     def _rescanned(self) -> None:
         self._watch.homes()
         self._departed.look()
         self._upgrade.look()
-        self._sweep()
-        self._pack()
+        self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
+        self._upkeep.pack(self._loop.tasks.values())
 
-    def _sweep(self) -> None:
-        """Have the temporary files of interrupted writes removed, now and then."""
-        now = self._clock.monotonic()
-        if now - self._swept_at < SWEEP_EVERY:
-            return
-        self._swept_at = now
-        passive = self._loop.passive.tasks
-        homes = [task.home for task in self._loop.tasks.values()] + [task.home for task in passive]
-        shared = [task.where.task for task in self._loop.tasks.values() if task.begun]
-        shared += [task.folder for task in passive if task.folder is not None]
-        self._executor.do("sweep", partial(_swept, self._state, homes, shared, self._clock.now() - SWEEP_AGE))
+    def _passivated(self, task: Task) -> None:
+        """Release what is held for a passivated task, and have its leftovers compressed."""
+        self._unwatch(task)
+        self._upkeep.passivated(task)
 
-    def _watch_exits(self) -> None:
-        """Watch the process that each live run depends on, and no other: its launcher, or one that outlives it."""
-        live = {
-            run.id: (task, run.pid)
-            for task in self._loop.tasks.values()
-            for run in (task.engine.state.live_runs if task.begun else ())
-            if run.pid is not None and not run.on_box
-        }
-        for name in set(self._watched_runs) - set(live):
-            self._exits.remove(name)
-            del self._watched_runs[name]
-        for name, (task, pid) in live.items():
-            if self._watched_runs.get(name) != (task.id, pid):
-                try:
-                    seen = self._host.observe(layout.run_home(task.home, name))
-                except Unavailable as error:
-                    log.warning("the end of run %s cannot be watched just now: %s", name, error)
-                    continue
-                if seen.pid is None:
-                    continue
-                self._watched_runs[name] = task.id, pid
-                if seen.start:
-                    self._exits.add(name, Process(seen.pid, seen.start))
-                else:  # it ended since the last look, while this turn wrote projections
-                    self._ended(name)
+    def _let_go(self, task: Task) -> None:
+        """Release what is held for a task that its user deletes or archives, and have its boxes cleaned up."""
+        self._departed.look()
+        self._unwatch(task)
+        self._upkeep.forget(task)
 
-    def _ended(self, run: str) -> None:
-        watched = self._watched_runs.get(run)
-        if watched is not None:
-            self._hints.put(h.RunHint(watched[0], run))
-
-
-def _swept(state: Path, homes: list[Path], shared: list[Path], before: float) -> None:
-    """Remove temporary files of interrupted writes from the PM's own folder and from those of the tasks."""
-    folders = [state]
-    for home in homes:
-        runs = layout.task_runs(home)
-        folders += [home, layout.task_journal(home), layout.task_requests(home), layout.task_reports(home)]
-        with suppress(OSError):
-            folders += runs.iterdir()
-    for task in shared:
-        folders += [task, layout.handoffs(task)]
-    if swept := sweep(folders, before):
-        log.info("removed %d temporary files of interrupted writes", swept)
+    def _unwatch(self, task: Task) -> None:
+        self._watch.drop(layout.task_requests(task.home))
+        if task.begun:
+            self._watch.drop(task.where.task)
+            self._watch.drop(task.where.trees)

@@ -4,72 +4,50 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.actions.dispatcher import Dispatcher
-from orchestrator.daemon.boxes.box_cleanup import BoxCleanup
-from orchestrator.daemon.boxes.transfer_status import behind
-from orchestrator.daemon.boxes.unfetched import Unfetched
+from orchestrator.daemon.boxes.task_boxes import TaskBoxes
 from orchestrator.daemon.core.context import Context
-from orchestrator.daemon.core.task_paths import TaskPaths, code_of, remote_task_of, workspace_of
+from orchestrator.daemon.core.task_paths import TaskPaths, code_of
 from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
 from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
-from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
+from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_again
+from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
-from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
-from orchestrator.daemon.ingest.turn_ends import turn_end
+from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.journal.engine import Engine
-from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.process.orphans import end_stranger
 from orchestrator.daemon.projections.output_tail import last_lines
-from orchestrator.daemon.projections.projection_writer import ProjectionWriter
-from orchestrator.daemon.projections.state_files import Unjournaled, last_checkin_shown, write_lost
-from orchestrator.hosts.ssh.withheld import withheld
+from orchestrator.daemon.projections.state_document import Unjournaled
+from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
+from orchestrator.daemon.projections.task_view import TaskView
 from orchestrator.model.actions import Action
-from orchestrator.model.errors import BadFile, OrchestratorError
-from orchestrator.model.facts import (
-    BoxBack,
-    BoxLost,
-    CheckedIn,
-    FolderBack,
-    FolderLost,
-    LaunchFailed,
-    RunGone,
-    RunLeft,
-    TimePassed,
-)
+from orchestrator.model.errors import BadFile
+from orchestrator.model.facts import BoxBack, CheckedIn, LaunchFailed, RunGone, RunLeft, TimePassed
 from orchestrator.model.question import QuestionKind
-from orchestrator.model.run import Life
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.advance import ACTIVE
-from orchestrator.pm.plan.asking import CONTINUE
 from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.host import Standing
-from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from orchestrator.daemon.boxes.transfer_status import TransferStatus
     from orchestrator.daemon.ingest.handoffs import Done
     from orchestrator.model.facts import Fact
-    from orchestrator.model.run import Exit, Run
+    from orchestrator.model.run import Exit
     from orchestrator.pm.state.draft import Decision
     from orchestrator.pm.state.task_state import PMState
-    from orchestrator.ports.boxes import Belief, RemoteTask
 
 log = logging.getLogger(__name__)
 
 REST: Final = 5.0
 """Seconds until a task is retried after a system failure, such as a full disk."""
-
-STRANGER_KILLS: Final = 3
-"""How often a run that no journal knows is killed until it is gone: its processes may start others meanwhile."""
 
 SOON: Final = 0.5
 """Seconds until something that may still be incomplete is looked at again."""
@@ -84,18 +62,13 @@ class Task:
     engine: Engine = field(init=False)
     doing: Dispatcher = field(init=False)
     _listening: AgentFeed = field(init=False)
-    _outstanding: Unfetched = field(init=False)
-    _boxes_left: BoxCleanup = field(init=False)
-    _intake: HandoffIngest | None = field(default=None, init=False)
+    _boxes: TaskBoxes = field(init=False)
+    _view: TaskView = field(init=False)
+    _intake: TaskIntake = field(init=False)
     _brief: BriefEdits = field(init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
-    _showing: ProjectionWriter | None = field(default=None, init=False)
     _looked_at: float = field(default=0.0, init=False)
-    _remote_tasks: tuple[RemoteTask, ...] = field(default=(), init=False)
-    _behind: tuple[TransferStatus, ...] = field(default=(), init=False)
-    _waiting: dict[str, str] = field(default_factory=dict, init=False)
-    _lost: dict[str, Belief] = field(default_factory=dict, init=False)
     _lies: tuple[tuple[object, ...], TaskPaths] | None = field(default=None, init=False)
     _grace: Grace = field(default_factory=Grace, init=False)
     _deadline_of: tuple[PMState, float | None] | None = field(default=None, init=False)
@@ -105,8 +78,6 @@ class Task:
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
         self._brief = BriefEdits(self.context.adapters.files)
-        self._outstanding = Unfetched(self.context.adapters.files, self.home)
-        self._boxes_left = BoxCleanup(self.context, self.home)
         self.engine = Engine(
             self.context.adapters.files,
             self.home,
@@ -115,12 +86,15 @@ class Task:
             settings.logs.size,
             self.context.clock.utc_offset,
         )
+        self._boxes = TaskBoxes(self.context, self.home, self.engine)
+        self._view = TaskView(self.context, self.home, self.engine)
+        self._intake = TaskIntake(self.context, self.home, self.engine)
         self._listening = AgentFeed(
             self.context,
             self.home,
             self.engine,
             self.see_reports,
-            self._saving,
+            lambda instance: self._intake.saving(self.where, instance),
             self.see_turn_end,
         )
 
@@ -144,8 +118,8 @@ class Task:
         """Return whether the task rests, waits for no answer or action, and its projections are up to date."""
         state = self.engine.state
         busy = state.outbox or self.doing.busy or self.doing.housekeeping_waits
-        waits = busy or state.open_questions or self.troubled or self._outstanding
-        unread = self._intake is not None and self._intake.unsettled
+        waits = busy or state.open_questions or self.troubled or self._boxes.unfetched
+        unread = self._intake.unsettled
         unshown = self.begun and (self.behind or self.engine.dirty)
         return self.rests and not (waits or unread or unshown)
 
@@ -165,7 +139,7 @@ class Task:
     @property
     def behind(self) -> bool:
         """Return whether the projections are out of date: they wait for their turn, or could not be written."""
-        return self._showing is not None and self._showing.behind
+        return self._view.behind
 
     # Rest --------------------------------------------------------------------------------------------
 
@@ -185,7 +159,7 @@ class Task:
     def rest(self) -> None:
         """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
-        self._intake = None
+        self._intake.forget()
         self._brief.forget()
         self._listening.forget()
         self.doing.forget()
@@ -227,21 +201,18 @@ class Task:
         """
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
-        if self._showing is not None and self.behind:
-            self._showing.soon()
+        self._view.again()
 
     def end_strangers(self) -> None:
         """End the runs that the journal does not know after damage: the next runs need their trees."""
-        adapters = self.context.adapters
+        for folder in self.strangers():
+            end_stranger(self.context.adapters.host, folder)
+
+    def strangers(self) -> list[Path]:
+        """Return the folders of the runs that the journal does not know."""
         runs = layout.task_runs(self.home)
-        strangers = [each for each in adapters.files.entries(runs) if each.name not in self.engine.state.runs]
-        for entry in strangers:
-            folder = runs / entry.name
-            for _ in range(STRANGER_KILLS):
-                if adapters.host.observe(folder).standing is Standing.GONE:
-                    break
-                log.warning("task %s: run %s is in no journal and is ended", self.id, entry.name)
-                adapters.host.end(folder, kill=True)
+        found = self.context.adapters.files.entries(runs)
+        return [runs / each.name for each in found if each.name not in self.engine.state.runs]
 
     def see_everything(self) -> None:
         """Look at everything that may have changed: events, runs, reports, task.md.
@@ -260,14 +231,21 @@ class Task:
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
         """Handle new files in `handoffs/`: one name, or all; `done` are instances that have finished writing."""
-        at, state = self.context.clock.now(), self.engine.state
-        intake = self.intake
+        if not name:
+            self.see_outboxes(done)
         try:
-            facts = intake.look(name, state, at) if name else intake.scan(state, at, done)
+            facts = self._intake.look(self.where, name, done)
         except (Unreadable, PermissionError):
             # Nobody can have written into something that is no folder. One that cannot be read is a question.
             self.see_folder(closely=True)
-            facts = intake.scan(state, at, done)
+            facts = self._intake.look(self.where, "", done)
+        self._feed_each(facts)
+
+    def see_outboxes(self, done: Done = NOBODY) -> None:
+        """Publish what agents handed in through folders of their own; `done` are instances that finished writing."""
+        self._feed_each(self._intake.publish(self.where, done))
+
+    def _feed_each(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             try:
                 self.feed(fact)
@@ -276,12 +254,8 @@ class Task:
 
     def see_turn_end(self, run: str, words: str, how: Exit | None = None) -> None:
         """Read what an agent of a workflow left when its turn ended, or its process, which ended like that."""
-        adapters, at = self.context.adapters, self.context.clock.now()
-        limits = adapters.settings.limits
         try:
-            fact = turn_end(
-                adapters.files, self.where.task, self.engine.state, run, at, limits, self._keep, words, how
-            )
+            fact = self._intake.turn_end(self.where, run, words, how)
             if fact is not None:
                 self.feed(fact)
         except IllegalMove:
@@ -292,29 +266,15 @@ class Task:
 
         `closely` also tests whether it can be read.
         """
-        state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
-        if state.state not in ACTIVE:
-            return
-        at, nonce, reports = self.context.clock.now(), self.context.nonce(), layout.task_reports(self.home)
-        asked = any(each.kind is QuestionKind.FOLDER for each in state.open_questions)
-        if why := trouble(files, folder, state.links, closely=closely or asked):
-            self.feed(FolderLost(at, nonce, str(folder), why, str(reports)))
-            return
-        mended = put_right(files, folder, reports, state.seen, state.links)
-        if mended or asked:
-            self.feed(FolderBack(at, nonce, mended))
+        state = self.engine.state
+        if state.state in ACTIVE:
+            fact = folder_seen(self.context, self.home, state, self.where.task, closely=closely)
+            if fact is not None:
+                self.feed(fact)
 
     def make_folder_again(self, question: str, text: str) -> None:
         """Make the task's folder anew, if the answer to a question says so. Raises Refused."""
-        asked = self.engine.state.questions.get(question)
-        if asked is None or not asked.open or asked.kind is not QuestionKind.FOLDER:
-            return
-        if text.strip().lower() == CONTINUE:
-            state, files, folder = self.engine.state, self.context.adapters.files, self.where.task
-            make_again(files, folder, layout.task_reports(self.home), state.seen, state.links)
-            for run in state.live_runs:
-                if run.agent in state.agents:
-                    make_run_folders(files, folder, state, run)
+        make_folder_again(self.context, self.home, self.engine.state, self.where.task, question, text)
 
     def see_last_words(self, question: str) -> None:
         """Read the last words of a run before an answer that it is gone is handled (law 5)."""
@@ -372,48 +332,10 @@ class Task:
 
     def see_boxes(self) -> None:
         """Tell the boxes which runs, or files of runs, the task has there, and handle their believed states."""
-        boxes, where, state = self.context.adapters.boxes, self.where, self.engine.state
-        far = [run for run in state.live_runs if run.on_box]
-        over = self._outstanding.look(state, self.context.clock.now())
-        self._see_behind(run.host for run in (*far, *over))
-        if self.rests and not over:
-            self._boxes_left.leave_all(state)
-        if not (far or over or self._remote_tasks):
-            return
-        remote_tasks = tuple(
-            dict.fromkeys(
-                remote_task
-                for run in (*far, *over)
-                if (remote_task := remote_task_of(state, where, run, over))
-            )
-        )
-        if remote_tasks != self._remote_tasks:
-            self._remote_tasks = remote_tasks
-            boxes.keep(self.id, remote_tasks)
-        for box in dict.fromkeys(run.host for run in far):
-            belief, at = boxes.belief(box, self.id), self.context.clock.now()
-            lives = {run.life for run in far if run.host == box}
-            if belief is None:
-                continue
-            if belief.reachable and Life.UNREACHABLE in lives:
-                self.feed(BoxBack(at, self.context.nonce(), box))
+        for fact in self._boxes.look(self.where, rests=self.rests):
+            self.feed(fact)
+            if isinstance(fact, BoxBack):
                 self.act_again()
-            elif not belief.reachable and (lives != {Life.UNREACHABLE} or belief != self._lost.get(box)):
-                self._lost[box] = belief
-                self.feed(BoxLost(at, self.context.nonce(), box, belief.why, belief.refused))
-
-    def _see_behind(self, names: Iterable[str]) -> None:
-        """Report which runs' files are missing, and refresh the projections when that changed."""
-        boxes, names = self.context.adapters.boxes, set(names)
-
-        def why(box: str) -> str:
-            return "".join(each.why for each in behind(boxes, self.id, [box], ()))
-
-        for text in self._outstanding.said(self.context.clock.now(), why):
-            self.engine.say(text)
-        if (now := behind(boxes, self.id, names, self._outstanding.missing())) != self._behind:
-            self._behind = now
-            self.engine.dirty = True
 
     def see_brief(self) -> None:
         """Handle an edited task.md; one that cannot be parsed is reported and otherwise ignored.
@@ -458,9 +380,11 @@ class Task:
         at, limits = self.context.clock.now(), self.context.adapters.settings.limits
         self._looked_at = at
         self.see_boxes()
-        if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
+        if (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
+        if (again := self._intake.publish_again(at)) is not None and at >= again:
+            self.see_outboxes()
         if (edited := self._edit_due()) is not None and at >= edited:
             self.see_brief()
         moment = self._deadline()
@@ -483,7 +407,7 @@ class Task:
             return now + REST
         moments = self.doing.endings.moments(self.engine.state)
         moments += [moment + now - self.context.clock.monotonic() for moment in self._grace.moments]
-        moments += self._outstanding.moments
+        moments += self._boxes.unfetched.moments
         # Looked at once when it should be alive; after that, or while it waits for a lease, scans suffice.
         moments += [
             late
@@ -494,7 +418,9 @@ class Task:
             moments.append(moment)
         if (edited := self._edit_due()) is not None:
             moments.append(edited)
-        if self._intake is not None and (again := self._intake.look_again(now)) is not None:
+        if (again := self._intake.look_again(now)) is not None:
+            moments.append(again)
+        if (again := self._intake.publish_again(now)) is not None:
             moments.append(again)
         soonest = min(moments, default=None)
         # What was already due at the last look waits for something else: no reason to look again at once.
@@ -512,94 +438,10 @@ class Task:
         return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
-        """Update the projections of the task.
-
-        Args:
-            names: what is new or changed in the task's folder, for the scribe.
-            rescan: the scribe must look at everything.
-            now: write before this returns; otherwise soon, and only if something changed.
-
-        """
-        if self.doing.waiting != self._waiting:
-            self._waiting, self.engine.dirty = self.doing.waiting, True
-        if not self.begun or not (self.engine.dirty or names or rescan or now):
-            return
-        changed, self.engine.dirty = self.engine.dirty, False
-        showing = self._showing_of_it()
-        showing.tell(
-            self.engine.state,
-            self.engine.last_checkin,
-            names,
-            changed=changed,
-            rescan=rescan,
-            unjournaled=Unjournaled(self._behind, self._waiting),
-        )
-        if now:
-            showing.now()
-        else:
-            showing.soon()
-        if changed:
+        """Update the projections of the task, as `TaskView.show` does."""
+        beside = Unjournaled(self._boxes.behind, self.doing.waiting)
+        if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
-
-    def _showing_of_it(self) -> ProjectionWriter:
-        if self._showing is None:
-            context, folder = self.context, self.where.task
-            files = context.adapters.files
-            limits = context.adapters.settings.limits
-            scribe = Scribe(files, folder, handoff_bytes=limits.max_handoff_bytes)
-            self._showing = ProjectionWriter(
-                files,
-                context.clock,
-                context.scribe_executor,
-                scribe,
-                self.home,
-                folder,
-                limits,
-                self._look_at_branch,
-            )
-        return self._showing
-
-    def _look_at_branch(self, state: PMState) -> BranchLook | None:
-        """Look at the task's branch, for its projections. Called by the thread that writes them."""
-        if not state.base:
-            return None
-        at, workspaces = self.context.clock.now(), self.context.adapters.workspaces
-        try:
-            return BranchLook(
-                at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
-            )
-        except (OrchestratorError, OSError) as error:
-            return BranchLook(at, fault=str(error))
-
-    def _saving(self, instance: str) -> str:
-        return self.intake.saving(instance)
-
-    @property
-    def intake(self) -> HandoffIngest:
-        """The ingest of this task's handoffs."""
-        if self._intake is None:
-            adapters = self.context.adapters
-            limits = adapters.settings.limits
-            folder, nonce = self.where.task, self.context.nonce
-            known = partial(withheld, adapters.files, layout.task_withheld(self.home))
-            self._intake = HandoffIngest(
-                adapters.files, folder, self._keep, limits, nonce, self._trees, known
-            )
-        return self._intake
-
-    def _trees(self, run: Run) -> tuple[Path, ...]:
-        """Return the folders where the work of a run here may be, besides the task's folder."""
-        return () if run.on_box else (workspace_of(self.engine.state, run, self.where), self.where.code)
-
-    def _keep(self, digest: str, report: bytes) -> None:
-        """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""
-        files, accepted = self.context.adapters.files, layout.task_reports(self.home)
-
-        def work() -> None:
-            files.make_folder(accepted)
-            files.write(accepted / digest, report)
-
-        self.context.executor.do(f"{self.id}/reports", work)
 
     def close(self) -> None:
         """Close the task's files."""
@@ -608,15 +450,20 @@ class Task:
     @property
     def boxes_due(self) -> dict[str, str]:
         """The boxes that are not cleaned up yet, each with its last run there."""
-        return self._boxes_left.due(self.engine.state)
+        return self._boxes.due
+
+    def release(self) -> bool:
+        """Let nothing more come here from boxes; return False if a file is coming at this moment."""
+        return self.context.adapters.boxes.release(self.id)
+
+    def keep_again(self) -> None:
+        """Let files come from boxes again: the task was released, and stays."""
+        self._boxes.keep_again()
 
     def let_go(self) -> None:
         """Close the task's files, and write nothing of it any more: its user deletes or archives it."""
-        if self._showing is not None:
-            self._showing.end()
-        if self._remote_tasks:  # or its files would go on coming
-            self._remote_tasks = ()
-            self.context.adapters.boxes.keep(self.id, ())
+        self._view.end()
+        self._boxes.let_go()  # or its files would go on coming
         self.close()
 
     def _act(self, engine: Engine, action: Action) -> None:

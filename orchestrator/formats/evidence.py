@@ -82,7 +82,10 @@ def _path(text: str, *, inside: bool) -> Reference | None:
     path = text[: lines.start()] if lines else text
     if not path.strip("./") or (not lines and not _looks_like_a_path(path, inside=inside)):
         return None
-    line = max(int(number) for number in lines.groups() if number) if lines else 0
+    numbers = [int(number) for number in lines.groups() if number] if lines else []
+    if 0 in numbers:  # lines begin with 1
+        return None
+    line = max(numbers, default=0)
     path = path.removeprefix("./")
     kind = EvidenceKind.TASK_FILE if path.startswith(_TASK_FOLDERS) else EvidenceKind.FILE
     return Reference(text, kind, path, line)

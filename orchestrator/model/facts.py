@@ -168,6 +168,10 @@ class WorkCommitted:
     `conflicts` are the files in which the work is at odds with what the task's branch has gained, by the commits
     `others` (`hash subject`); `commit` is then on the commit that the work began on. `unresolved` are files in which
     markers of an earlier conflict were left; nothing was committed.
+
+    The commit has nothing of `repositories`, which were made inside the tree, nor of `ignored`, what git ignores there.
+    Where nothing was committed, `submodules` are those that are checked out there: what was changed in them counts as
+    nothing. Of each the first few.
     """
 
     at: float
@@ -183,6 +187,9 @@ class WorkCommitted:
     conflicts: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    submodules: tuple[str, ...] = ()
     kind: Literal["work_committed"] = "work_committed"
 
 

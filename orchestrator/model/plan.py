@@ -108,8 +108,8 @@ class Step:
     because the plan reaches its goal in another way. `empty`: when it judged the whole, all commits of the branch
     together were seen to change nothing. `unplanned`: the PM agent ordered it outside the plan. `uncompared`: its work
     is said to lie `elsewhere`, and nobody can tell whether anything was changed there. `strewn` are the files that it
-    changed in this attempt though it was only to
-    look, and `strewn_kept` the ref that has them, if they were taken out.
+    changed in this attempt though it was only to look, and `strewn_kept` the ref that has them, if they were taken out.
+    `ignored` is what git ignores in the tree of its commit.
     """
 
     id: str
@@ -159,6 +159,7 @@ class Step:
     uncompared: bool = False
     strewn: tuple[str, ...] = ()
     strewn_kept: str = ""
+    ignored: tuple[str, ...] = ()
     check_commit: str = ""
     unplanned: bool = False
     claims: tuple[str, ...] = ()

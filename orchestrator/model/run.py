@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.model.activity import Stage
 from orchestrator.model.event import Failure
@@ -116,6 +117,12 @@ class Sight:
     reset: Reset | None = None
 
 
+_OWN_FAULTS: Final = frozenset({4, 5, 6, 7, 8, 11})
+"""Signals that a program gets for what it does: ILL, TRAP, ABRT, BUS, FPE, SEGV. Others are sent by somebody else."""
+
+_SHELL_ADDS: Final = 128
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     """How a process ended: by itself with `code`, by `signal`, for want of memory, or unseen (`lost`)."""
@@ -129,6 +136,16 @@ class Exit:
     def clean(self) -> bool:
         """True when the process ended by itself with status 0."""
         return self.code == 0
+
+    @property
+    def verdict(self) -> int | None:
+        """The exit status of a command that judges; None if it was kept from judging.
+
+        One that crashed by its own fault failed: its status is the one that a shell would have reported for it.
+        """
+        if self.signal in _OWN_FAULTS and not self.out_of_memory:
+            return _SHELL_ADDS + self.signal
+        return self.code
 
     def __str__(self) -> str:
         """How a person would say it."""

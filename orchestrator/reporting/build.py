@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 from orchestrator.formats.amounts import span_said
+from orchestrator.pm.plan.families.delivery import BASELINE
 from orchestrator.reporting.history import DECISIONS, History, clean
 from orchestrator.reporting.task_report import (
     Artifact,
@@ -33,7 +35,7 @@ def report_of(
     *,
     made_at: float,
     commits: Sequence[CommitSeen] | None = (),
-    there: Callable[[str], bool] = lambda _: False,
+    where: Callable[[str], str] = lambda _: "",
     gaps: Sequence[str] = (),
 ) -> TaskReport:
     """Return the report of a task.
@@ -43,7 +45,7 @@ def report_of(
         history: the journal, taken whole.
         made_at: now, in seconds since the epoch.
         commits: those of the task's branch, oldest first; None if they could not be read.
-        there: whether an artifact lies in the task's folder.
+        where: says where a file that a report named is now, as `Artifact` does.
         gaps: what could not be read, a sentence each.
 
     """
@@ -68,7 +70,7 @@ def report_of(
         decisions=tuple(history.decisions[left_out:]),
         decisions_left_out=left_out,
         commits=None if commits is None else tuple(commits),
-        artifacts=_artifacts(history, there),
+        artifacts=_artifacts(history, where),
         waits=_longest(lanes, until),
         trust=tuple(_trust(view, history.checks)),
         unknown=tuple(_unknown(view, history, gaps)),
@@ -105,11 +107,12 @@ def _steps(view: Mapping[str, Any], history: History) -> tuple[StepStory, ...]:
     )
 
 
-def _artifacts(history: History, there: Callable[[str], bool]) -> tuple[Artifact, ...]:
-    return tuple(
-        Artifact(path, clean(step, 200), there(path), line)
-        for (step, path), line in history.artifacts.items()
-    )
+def _artifacts(history: History, where: Callable[[str], str]) -> tuple[Artifact, ...]:
+    found: dict[str, Artifact] = {}
+    for (step, path), line in history.artifacts.items():
+        known = found.get(path) or Artifact(path, (), where(path), line)
+        found[path] = replace(known, steps=(*known.steps, clean(step, 200) or "a report"))
+    return tuple(found.values())
 
 
 # Time --------------------------------------------------------------------------------------------
@@ -183,6 +186,8 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
 
 def _of_checks(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[str]:
     last = {check.step: check for check in checks}
+    if before := last.pop(BASELINE, None):
+        yield f"Before anything was changed the check {'passed' if before.passed else 'failed'}."
     passed = [step for step, check in last.items() if check.passed]
     failed = [step for step, check in last.items() if not check.passed]
     if passed:

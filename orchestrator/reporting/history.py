@@ -195,7 +195,14 @@ class History:
 
     def _reopened(self, change: dict[str, Any], at: float, number: int) -> None:
         step, attempt = str(change.get("step")), int(change.get("attempt") or 1)
-        self._end_attempt(step, attempt - 1, at, "not accepted", clean(change.get("why")), number)
+        before = self.attempts.get((step, attempt - 1))
+        if before is None:
+            return
+        # Passed, and only to be checked or merged again: what others merged meanwhile is no fault of this attempt.
+        sound = before.outcome == "passed" and bool(change.get("recheck") or change.get("queued"))
+        outcome = "passed, then checked again" if sound else "not accepted"
+        why = clean(change.get("why"))
+        self.attempts[step, attempt - 1] = replace(before, ended=at, outcome=outcome, why=why, line=number)
 
     def _step_moved(self, change: dict[str, Any], at: float, number: int) -> None:
         step, to = str(change.get("step")), str(change.get("to"))

@@ -45,7 +45,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a step. `outcome` is `passed`, `not accepted`, `failed`, … or `open`."""
+    """One try at a step. `outcome` says in words what came of it in the end: a later judge may have rejected it."""
 
     number: int
     began: float | None
@@ -134,11 +134,11 @@ class CommitSeen:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file that a report named. `there`: it lay in the task's folder when the report was made."""
+    """A file that reports named. `where` it is now: `the task's folder`, `the branch` or, if nowhere, empty."""
 
     path: str
-    step: str
-    there: bool
+    steps: tuple[str, ...]
+    where: str
     line: int
 
 

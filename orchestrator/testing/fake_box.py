@@ -124,8 +124,8 @@ class Box:
 
     def tell(self) -> None:
         """Let whoever has an ear there hear that something is news."""
-        for told in list(self.changed):
-            told()
+        for listener in list(self.changed):
+            listener()
 
 
 @dataclass(slots=True)
@@ -214,14 +214,14 @@ class FarHost:
         self.link.run("launch", lambda: self._box.host.launch(there))
 
     def observe(self, folder: Path) -> Observation:
-        """Tell how far a run is. Raises Unavailable where nothing certain is told."""
+        """Tell how far a run is. Raises Unavailable where nothing is certain."""
         seen = self.observe_all([folder]).get(folder)
         if seen is None:
             raise self._missing(folder)
         return seen
 
     def observe_all(self, folders: Sequence[Path]) -> dict[Path, Observation]:
-        """Tell how far runs are; one of which nothing certain is told is left out."""
+        """Tell how far runs are; one of which nothing is certain is left out."""
         seen = self.link.run("observe", lambda: {folder: self._observed(folder) for folder in folders})
         return {folder: each for folder, each in seen.items() if self._believed(folder, each)}
 
@@ -308,7 +308,7 @@ class FarHost:
             raise self._missing(folder)
 
     def _missing(self, folder: Path) -> Unavailable:
-        return Unavailable(f"{self._box.name}: of run {folder.name} nothing certain is told: was it emptied?")
+        return Unavailable(f"{self._box.name}: nothing is certain of run {folder.name}: was it emptied?")
 
 
 def place_on(box: str) -> Path:

@@ -2,7 +2,7 @@
 
 It takes an order as argument, shows a prompt, works, rests, asks in dialogs, takes typed lines (also while it is
 busy), resumes an earlier session, tells of itself in `events.jsonl` as hooks would, and stays until it is ended.
-What it does is told by `script.json` in its home folder (`fake_script.Script`).
+What it does stands in `script.json` in its home folder (`fake_script.Script`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FakeCli:
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
         if self._script.dialog and not self._asks(self._script.dialog):
             return self._ends(1)
-        self._tell("session_start", session=self._script.session, resumed=resumed or "")
+        self._report("session_start", session=self._script.session, resumed=resumed or "")
         if resumed:
             self._turns = len(self._session(resumed).read_text().splitlines())
         if order is not None:
@@ -90,10 +90,10 @@ class FakeCli:
         self._turns += 1
         with self._session(self._script.session).open("a") as session:
             session.write(json.dumps(prompt) + "\n")
-        self._tell("prompt_submitted", text=prompt)
+        self._report("prompt_submitted", text=prompt)
         if turn.dialog and not self._asks(turn.dialog):
             self._say("Refused.")
-            self._tell("stop")
+            self._report("stop")
             return None
         code = self._work(turn.busy)
         if code is not None:
@@ -111,7 +111,7 @@ class FakeCli:
             unfinished = path.with_name(f".{path.name}.unfinished")
             unfinished.write_text(turn.report.text)
             unfinished.rename(path)
-        self._tell("stop")
+        self._report("stop")
 
     def _work(self, seconds: float) -> int | None:
         """Spin for a while and queue what is typed meanwhile; return an exit status if interrupted."""
@@ -126,7 +126,7 @@ class FakeCli:
     def _asks(self, question: str) -> bool:
         """Show a dialog; the first key decides, whatever it was meant for. Enter is the refusal."""
         self._say(f"{question}\n  1. Yes\n> 2. No")
-        self._tell("permission_request", text=question)
+        self._report("permission_request", text=question)
         answer = os.read(sys.stdin.fileno(), 1).decode(errors="replace") if sys.stdin.isatty() else "2"
         return bool(answer) and answer in APPROVING
 
@@ -161,7 +161,7 @@ class FakeCli:
     def _session(self, identity: str) -> Path:
         return self._home / f"session-{Path(identity).name}.jsonl"
 
-    def _tell(self, event: str, **more: str) -> None:
+    def _report(self, event: str, **more: str) -> None:
         with (self._home / "events.jsonl").open("a") as events:
             events.write(json.dumps({"event": event, "at": time.time(), **more}) + "\n")
 
@@ -175,11 +175,11 @@ class FakeCli:
     # Ends -----------------------------------------------------------------------------------------
 
     def _ends(self, code: int) -> int:
-        self._tell("session_end", reason=f"exit {code}")
+        self._report("session_end", reason=f"exit {code}")
         return code
 
     def _end_by(self, number: int, _frame: FrameType | None) -> None:
-        self._tell("session_end", reason=f"signal {number}")
+        self._report("session_end", reason=f"signal {number}")
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

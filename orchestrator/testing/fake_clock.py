@@ -1,4 +1,4 @@
-"""Two clocks that move only when told, and what is to happen at which moment."""
+"""Two clocks that move only on demand, and what is to happen at which moment."""
 
 from __future__ import annotations
 

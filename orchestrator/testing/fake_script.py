@@ -63,11 +63,11 @@ def write_script(path: Path, script: Script) -> None:
 def read_script(path: Path) -> Script:
     """Return the script that `write_script` wrote; an empty one if there is none."""
     try:
-        told = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except FileNotFoundError:
         return Script()
     turns = tuple(
         Turn(**{**turn, "report": Report(**turn["report"]) if turn.get("report") else None})
-        for turn in told.pop("turns", [])
+        for turn in document.pop("turns", [])
     )
-    return Script(turns=turns, **told)
+    return Script(turns=turns, **document)

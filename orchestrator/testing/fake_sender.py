@@ -1,4 +1,4 @@
-"""A teller in memory, by the port `Sender`: what channels do is told by a test, what they heard is kept."""
+"""A sender in memory, by the port `Sender`: a test says what channels do, and sees what they were given."""
 
 from __future__ import annotations
 

@@ -16,29 +16,31 @@ from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.boxes import RemoteTask
-from orchestrator.ports.files import Entry
+from orchestrator.ports.files import Entry, Files
 from orchestrator.testing.fake_box import Box, FakeLink, under
-from orchestrator.testing.memory_files import MemoryFiles
 
 _TELLS: Final = (CLAIMED, PID, EXIT)
 
 
 class FakeSync:
-    """What a keeper does about one task on its box, as `TaskSync`. `told` is called with each file that came here."""
+    """What a host monitor does about one task on its box, as `TaskSync`.
+
+    `arrived` is called with each file that came here.
+    """
 
     def __init__(
         self,
         link: FakeLink,
-        files: MemoryFiles,
+        files: Files,
         remote_task: RemoteTask,
         mirror: Path,
-        told: Callable[[Path], None],
+        arrived: Callable[[Path], None],
     ) -> None:
         box = link.box
         self._link = link
         self._files = files
         self._remote_task = remote_task
-        self._told = told
+        self._arrived = arrived
         self._shared = layout.task_folder(Path(remote_task.place), remote_task.name)
         self._own = layout.task_home(box.root, remote_task.task)
         self._tree = mirror / "tree"
@@ -94,7 +96,7 @@ class FakeSync:
         pulled = self._publisher.publish(news, runs)
         for name in pulled.brought:
             here = name.startswith(("handoffs/", "artifacts/", "scratchpad/"))
-            self._told((self._remote_task.folder if here else self._remote_task.home) / name)
+            self._arrived((self._remote_task.folder if here else self._remote_task.home) / name)
         return pulled
 
     # Parts ----------------------------------------------------------------------------------------

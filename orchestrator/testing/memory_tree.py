@@ -28,7 +28,7 @@ class Node:
 
     `data` is a file's (a bytearray while a log grows it), of which the first `synced` bytes survive a power
     loss. `names` is a folder's, and `unsettled` what each name not yet fsynced stood for before. `folder` is where
-    it was named last. `seen` and `listing` keep what was told of it and of what lies in it until that changes:
+    it was named last. `seen` and `listing` keep what was reported of it and of what lies in it until that changes:
     a daemon looks far more often than anything happens.
     """
 

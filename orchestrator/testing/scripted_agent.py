@@ -21,7 +21,7 @@ Waits = Generator[float, None, int | None]
 
 @dataclass(slots=True)
 class Sessions:
-    """What outlives a run of the program: the prompts of each session, and what each run told of itself."""
+    """What outlives a run of the program: the prompts of each session, and what each run reported of itself."""
 
     prompts: dict[str, list[str]] = field(default_factory=dict)
     events: dict[str, list[dict[str, object]]] = field(default_factory=dict)
@@ -37,15 +37,15 @@ class ScriptedAgent:
     order: str | None = None
     resumed: str = ""
     _queue: deque[str] = field(default_factory=deque)
-    _tell: Callable[..., None] = field(default=lambda *_, **__: None)
+    _report: Callable[..., None] = field(default=lambda *_, **__: None)
 
     def __call__(self, process: FakeProcess) -> Generator[float, None, int]:
         """Live, and return the exit status."""
-        told = self.sessions.events.setdefault(process.run, [])
-        self._tell = lambda event, **more: told.append({"event": event, **more})
+        events = self.sessions.events.setdefault(process.run, [])
+        self._report = lambda event, **more: events.append({"event": event, **more})
         ignores = {signal.SIGTERM: self.script.ignore_term, signal.SIGHUP: self.script.ignore_hup}
         process.ignores = {number for number, ignored in ignores.items() if ignored}
-        process.on_end = lambda number: self._tell("session_end", reason=f"signal {number}")
+        process.on_end = lambda number: self._report("session_end", reason=f"signal {number}")
         process.left_behind = self.script.child
         process.say(
             *(f"line {number} of a flood that nobody will read" for number in range(self.script.flood))
@@ -54,7 +54,7 @@ class ScriptedAgent:
         process.typed.clear()
         if self.script.dialog and not (yield from self._asks(process, self.script.dialog)):
             return self._ends(1)
-        self._tell("session_start", session=self.script.session, resumed=self.resumed)
+        self._report("session_start", session=self.script.session, resumed=self.resumed)
         if self.order is not None:
             self._queue.append(self.order)
         return (yield from self._live(process))
@@ -70,7 +70,7 @@ class ScriptedAgent:
                 self._hear(process)
             prompt = self._queue.popleft()
             prompts.append(prompt)
-            self._tell("prompt_submitted", text=prompt)
+            self._report("prompt_submitted", text=prompt)
             code = yield from self._take(process, self.script.turn(len(prompts) - 1))
             if code is not None:
                 return self._ends(code)
@@ -78,7 +78,7 @@ class ScriptedAgent:
     def _take(self, process: FakeProcess, turn: Turn) -> Waits:
         if turn.dialog and not (yield from self._asks(process, turn.dialog)):
             process.say("Refused.")
-            self._tell("stop")
+            self._report("stop")
             return None
         left = turn.busy
         while left > 0:
@@ -90,7 +90,7 @@ class ScriptedAgent:
             process.say(turn.say)
         if turn.report:
             self.files.put(Path(turn.report.path), turn.report.text.encode())
-        self._tell("stop")
+        self._report("stop")
         if turn.signal is not None:
             raise Signalled(turn.signal)
         return turn.code
@@ -98,7 +98,7 @@ class ScriptedAgent:
     def _asks(self, process: FakeProcess, question: str) -> Generator[float, None, bool]:
         """Show a dialog; the first key decides, whatever it was meant for. Enter is the refusal."""
         process.say(question, "  1. Yes", "> 2. No")
-        self._tell("permission_request", text=question)
+        self._report("permission_request", text=question)
         while not process.typed:
             yield FOREVER
         answer = process.typed.popleft()[:1]
@@ -110,5 +110,5 @@ class ScriptedAgent:
                 self._queue.append(line)
 
     def _ends(self, code: int) -> int:
-        self._tell("session_end", reason=f"exit {code}")
+        self._report("session_end", reason=f"exit {code}")
         return code

@@ -7,7 +7,7 @@ from typing import Final
 
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import AtOdds, Tree
+from orchestrator.ports.worktree import AtOdds, Tree
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commits_gained
 from orchestrator.workspaces.repository import Repository, checked_commit

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
-from orchestrator import plain_files
 from orchestrator.formats.tree_listing import differing, read_listing
-from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import (
-    AtOdds,
-    BranchFound,
-    BranchSurvey,
-    FileSeen,
-    KeptWork,
-    Tree,
-    TreeLost,
-    Unresolved,
-    Upon,
-    checked_branch,
-    checked_tree,
+from orchestrator.model.errors import Refused
+from orchestrator.ports.workspaces import BranchFound, BranchSurvey, FileSeen, KeptWork, LeftOut, Upon
+from orchestrator.ports.worktree import AtOdds, Tree, Unresolved, checked_branch, checked_tree
+from orchestrator.workspaces.branches import (
+    merge_forward,
+    move_branch,
+    refuse_if_used,
+    task_tip,
+    tip_in_the_way,
+    tip_of,
+    tip_seen,
 )
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.commit_work import base_of, joined, left_markers, tree_upon
+from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import told_apart
 from orchestrator.workspaces.git_process import GitFailed
@@ -38,15 +33,25 @@ from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, su
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
-from orchestrator.workspaces.repository import Moved, Repository, checked_commit
+from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
-from orchestrator.workspaces.side_files import index_file, look_file, name_in, note_base, notes_of
-from orchestrator.workspaces.snapshot import Snapshot, lay, take
-from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of
+from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
+from orchestrator.workspaces.snapshot import lay, left_out, take
+from orchestrator.workspaces.tree_files import (
+    bring,
+    checkout_of,
+    committed_before,
+    differing_files,
+    lay_upon,
+    make_again,
+    missing_files,
+    project_folder,
+    replaced,
+    settle,
+)
+from orchestrator.workspaces.tree_generations import leave_earlier_lives, lives_of, trees_left
 from orchestrator.workspaces.upon import upon
 from orchestrator.workspaces.worktree_registration import is_mutual
-
-_TRIES: Final = 5
 
 
 class GitWorkspaces:
@@ -72,28 +77,28 @@ class GitWorkspaces:
     def where(self, tree: Tree) -> Path:
         """Return the folder to work in of a tree as it stands; one that is gone is made anew from its commit."""
         repository = self._repository(checked_tree(tree).project)
-        checkout = self._checkout(repository, tree)
+        checkout = checkout_of(repository, tree)
         if not checkout.there:
-            self._make_again(repository, checkout, tree)
-        return _place(repository, tree.path)
+            make_again(repository, checkout, tree)
+        return project_folder(repository, tree.path)
 
     @told_apart
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
-        checkout = self._checkout(repository, tree)
-        tip = self._tip(repository, tree)
+        checkout = checkout_of(repository, tree)
+        tip = task_tip(repository, tree)
         branch = "" if tree.detached else tree.own_branch
         leave_earlier_lives(repository, tree, attempt, tip)
-        self._refuse_if_used(repository, tree, branch)
+        refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, tip, branch)
         if branch:
-            self._move_branch(repository, branch, tip, "next attempt")
-        self._bring(checkout, tip, branch)
+            move_branch(repository, branch, tip, "next attempt")
+        bring(checkout, tip, branch)
         note_base(tree, tip)
         if work:
-            self._lay(Checkout.at(repository, tree.path), tree, tip, checked_commit(work))
-        return _place(repository, tree.path)
+            lay_upon(Checkout.at(repository, tree.path), tip, checked_commit(work))
+        return project_folder(repository, tree.path)
 
     @told_apart
     def tend(self, tree: Tree) -> str:
@@ -111,13 +116,13 @@ class GitWorkspaces:
         self._folders[tree.project] = repository.folder
         if is_mutual(repository.folder, path):
             return ""
-        checkout = self._checkout(repository, tree)
+        checkout = checkout_of(repository, tree)
         if checkout.linked:
             return ""
-        base = base_of(repository, tree, self._tip(repository, tree))
+        base = base_of(repository, tree, task_tip(repository, tree))
         found = take(checkout, look_file(tree), base, all_of_it=False).tree
-        missing = _missing(repository, base, found)
-        return _replaced(tree, missing) if missing else ""
+        missing = missing_files(repository, base, found)
+        return replaced(tree, missing) if missing else ""
 
     @told_apart
     def look(self, tree: Tree) -> str:
@@ -126,7 +131,7 @@ class GitWorkspaces:
         checkout = Checkout.at(repository, tree.path)
         if not checkout.linked:
             return ""
-        base = base_of(repository, tree, _tip_seen(repository, tree))
+        base = base_of(repository, tree, tip_seen(repository, tree))
         return take(checkout, look_file(tree), base, all_of_it=False).tree
 
     @told_apart
@@ -139,7 +144,7 @@ class GitWorkspaces:
         files = changed_files(repository, before, now)
         if not files:
             return (), ""
-        checkout, tip = Checkout.at(repository, tree.path), _tip_seen(repository, tree)
+        checkout, tip = Checkout.at(repository, tree.path), tip_seen(repository, tree)
         kept = keep(checkout, tree, attempt, tip, "")
         with contextlib.suppress(GitFailed):  # it was told and kept; the next attempt begins in another life
             base = base_of(repository, tree, tip)
@@ -160,31 +165,40 @@ class GitWorkspaces:
         repository = self._repository(checked_tree(tree).project)
         if tree.detached:
             raise Refused(f"{tree.name} has no branch of its own to commit to")
-        checkout = self._checkout(repository, tree)
-        tip = self._tip(repository, tree)
+        checkout = checkout_of(repository, tree)
+        tip = task_tip(repository, tree)
         branch = tree.own_branch
-        self._refuse_if_used(repository, tree, branch)
+        refuse_if_used(repository, tree, branch)
         base = base_of(repository, tree, tip)
         if not checkout.there:
-            return self._committed_before(repository, tree, tip, f"{tree.path} is gone")
+            return committed_before(repository, tree, tip, f"{tree.path} is gone")
         snapshot = take(checkout, index_file(tree), base, all_of_it=False)
-        if not checkout.linked and (missing := _missing(repository, base, snapshot.tree)):
+        if not checkout.linked and (missing := missing_files(repository, base, snapshot.tree)):
             kept = keep(checkout, tree, attempt, tip, "")
-            return self._committed_before(repository, tree, tip, _replaced(tree, missing), kept)
+            return committed_before(repository, tree, tip, replaced(tree, missing), kept)
         if left := left_markers(repository, repository.tree_of(base), snapshot.tree):
             raise Unresolved(left)
         try:
             commit = joined(repository, tree, snapshot.tree, tip, message)
         except AtOdds as odds:
-            self._move_branch(repository, branch, odds.commit, "work at odds with the task's branch")
-            self._settle(checkout, snapshot, odds.commit, branch)
+            move_branch(repository, branch, odds.commit, "work at odds with the task's branch")
+            settle(checkout, snapshot, odds.commit, branch)
             raise
         if not commit:
             return "", 0
-        self._move_branch(repository, branch, commit, "work of a step")
-        self._settle(checkout, snapshot, commit, branch)
+        move_branch(repository, branch, commit, "work of a step")
+        settle(checkout, snapshot, commit, branch)
         note_base(tree, tip)
-        return commit, _differing(repository, tip, commit)
+        return commit, differing_files(repository, tip, commit)
+
+    @told_apart
+    def left_out(self, tree: Tree) -> LeftOut:
+        """Return what lies in a tree and can be in no commit of it. Raises Refused, Unavailable."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = Checkout.at(repository, tree.path)
+        if not checkout.linked:
+            return LeftOut()
+        return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
 
     @told_apart
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
@@ -194,8 +208,8 @@ class GitWorkspaces:
             raise Refused(
                 f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
             )
-        checkout = self._checkout(repository, tree)
-        tip, branch = self._tip(repository, tree), tree.own_branch
+        checkout = checkout_of(repository, tree)
+        tip, branch = task_tip(repository, tree), tree.own_branch
         if repository.is_ancestor(commit, tip):
             self.prepare(tree, attempt)
             return "", 0
@@ -203,24 +217,24 @@ class GitWorkspaces:
             raise Refused(
                 f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
             )
-        self._refuse_if_used(repository, tree, branch)
+        refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, commit, branch)
-        self._move_branch(repository, branch, commit, "work brought from elsewhere")
-        self._bring(checkout, commit, branch)
+        move_branch(repository, branch, commit, "work brought from elsewhere")
+        bring(checkout, commit, branch)
         note_base(tree, tip)
-        return commit, _differing(repository, tip, commit)
+        return commit, differing_files(repository, tip, commit)
 
     @told_apart
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
         repository = self._repository(project)
-        return file_on(repository, self._at(repository, branch), path)
+        return file_on(repository, tip_of(repository, branch), path)
 
     @told_apart
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
-        return commit_on(repository, self._at(repository, branch), name, beyond)
+        return commit_on(repository, tip_of(repository, branch), name, beyond)
 
     @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
@@ -256,11 +270,7 @@ class GitWorkspaces:
     def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
-        if not repository.commit_of(checked_commit(commit)):
-            raise Refused(f"there is no commit {commit}")
-        tip = self._at(repository, tree.branch)
-        forward = repository.parents_of(commit) == [tip] if alone else repository.is_ancestor(tip, commit)
-        return "" if forward or repository.is_ancestor(commit, tip) else tip
+        return tip_in_the_way(repository, tree.branch, commit, alone=alone)
 
     @told_apart
     def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
@@ -269,12 +279,12 @@ class GitWorkspaces:
         tip = self.gained(tree, commit, alone=alone)
         if tree.detached or not tip:
             return Upon(commit)
-        checkout, branch = self._checkout(repository, tree), tree.own_branch
+        checkout, branch = checkout_of(repository, tree), tree.own_branch
         made = upon(repository, commit, tip, alone=alone)
-        self._refuse_if_used(repository, tree, branch)
+        refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, made.commit, branch)
-        self._move_branch(repository, branch, made.commit, "put upon the task's branch")
-        self._bring(checkout, made.commit, branch)
+        move_branch(repository, branch, made.commit, "put upon the task's branch")
+        bring(checkout, made.commit, branch)
         note_base(tree, tip)
         return made
 
@@ -285,22 +295,7 @@ class GitWorkspaces:
         Checkout.at(repository, tree.path)  # mends what would keep git from listing the trees
         if not repository.commit_of(checked_commit(commit)):
             return f"there is no commit {commit}"
-        for _ in range(_TRIES):
-            tip = repository.commit_of(f"refs/heads/{tree.branch}")
-            if not tip:
-                return f"there is no branch {tree.branch}"
-            if repository.is_ancestor(commit, tip):
-                return ""
-            if not repository.is_ancestor(tip, commit):
-                return f"{tree.branch} has gained {tip[:12]}, which {commit[:12]} does not build on"
-            if alone and repository.parents_of(commit) != [tip]:
-                return f"{commit[:12]} builds on commits that are no part of {tree.branch}, beyond {tip[:12]}"
-            if user := repository.user_of(tree.branch):
-                return f"{tree.branch} is checked out in {user}: switch to another branch there"
-            with contextlib.suppress(Moved):
-                repository.move(f"refs/heads/{tree.branch}", commit, tip, "a step passed")
-                return ""
-        return f"{tree.branch} is being moved by somebody else"
+        return merge_forward(repository, tree.branch, commit, alone=alone)
 
     @told_apart
     def restore(
@@ -329,7 +324,7 @@ class GitWorkspaces:
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove all lives of the tree and its own branch."""
         repository = self._repository(checked_tree(tree).project)
-        tip = _tip_seen(repository, tree)
+        tip = tip_seen(repository, tree)
         branch = "" if tree.detached else tree.own_branch
         lives = [Checkout.at(repository, path) for path in {*lives_of(repository, tree), tree.path}]
         for checkout in lives:
@@ -345,162 +340,12 @@ class GitWorkspaces:
     @told_apart
     def remains(self, project: Path, root: Path, branch: str) -> set[str]:
         """Return the names of the trees of a task of which anything is there."""
-        own = f"refs/heads/{branch.replace('task/', 'task-work/', 1)}/"
-        refs = self._repository(project).git.ask("for-each-ref", "--format=%(refname)", own).splitlines()
-        there = [path.name for path in root.iterdir()] if root.is_dir() else []
-        return {ref.removeprefix(own) for ref in refs} | ({name_in(each) for each in there} - {""})
+        return trees_left(self._repository(project), root, branch)
 
     @told_apart
     def gather(self, project: Path, branch: str, few: int) -> int:
         """Put the kept work of a task on one ref, if it is on more than `few`. Raises Refused, Unavailable."""
         return gather(self._repository(project), branch, few)
 
-    # The task's branch and the tree's own ----------------------------------------------------------
-
     def _repository(self, project: Path) -> Repository:
         return Repository.of(project, self._deadline, self._environ)
-
-    def _checkout(self, repository: Repository, tree: Tree) -> Checkout:
-        """Look what is at the path of a tree, and put back what git has forgotten of it."""
-        checkout = Checkout.at(repository, tree.path)
-        if checkout.folder is not None or not checkout.there:
-            return checkout
-        branch = "" if tree.detached else tree.own_branch
-        return checkout.remembered(branch, base_of(repository, tree, self._tip(repository, tree)))
-
-    def _committed_before(
-        self, repository: Repository, tree: Tree, tip: str, lost: str, kept: str = ""
-    ) -> tuple[str, int]:
-        """Return the commit that an earlier call, cut off, had made of the tree; raise TreeLost if there is none."""
-        made = repository.commit_of(f"refs/heads/{tree.own_branch}")
-        if made and made != tip and repository.commit_of(f"{made}^") == tip:
-            return made, _differing(repository, tip, made)
-        raise TreeLost(lost, kept)
-
-    def _make_again(self, repository: Repository, checkout: Checkout, tree: Tree) -> None:
-        """Make a tree again that is gone, if a commit holds what it held. Raises TreeLost."""
-        tip = self._tip(repository, tree)
-        if tree.detached:
-            checkout.make(tip).stand(tip, "")
-            return
-        made = repository.commit_of(f"refs/heads/{tree.own_branch}")
-        if not made or made == base_of(repository, tree, tip):
-            raise TreeLost(f"{tree.path} is gone: the work that lay there is not to be had")
-        checkout.make(made).stand(made, tree.own_branch)
-
-    def _at(self, repository: Repository, branch: str) -> str:
-        """Return the commit that a branch is at. Raises Refused if there is no such branch."""
-        if tip := repository.commit_of(f"refs/heads/{branch}"):
-            return tip
-        raise Refused(f"there is no branch {branch}")
-
-    def _tip(self, repository: Repository, tree: Tree) -> str:
-        """Return the commit that the task's branch is at; it is made from `base` if missing."""
-        ref = f"refs/heads/{tree.branch}"
-        if tip := repository.commit_of(ref):
-            return tip
-        base = repository.commit_of(checked_commit(tree.base))
-        if not base:
-            raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
-        try:
-            repository.move(ref, base, "", "task started")
-        except Moved:
-            return repository.commit_of(ref)
-        except GitFailed as error:
-            if "cannot lock ref" in error.said and "exists; cannot create" in error.said:
-                raise Refused(
-                    f"{tree.branch} cannot be made beside the branch `task`: rename that"
-                ) from error
-            raise
-        return base
-
-    def _refuse_if_used(self, repository: Repository, tree: Tree, branch: str) -> None:
-        """The tree's own branch is ours to move, unless somebody looks at it in a tree of theirs."""
-        user = Path(repository.user_of(branch)) if branch else Path()
-        ours = user.parent.resolve() == tree.root.resolve() and tree.is_life(user.name)
-        if user.name and not ours:
-            raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
-
-    def _move_branch(self, repository: Repository, branch: str, commit: str, why: str) -> None:
-        ref = f"refs/heads/{branch}"
-        old = repository.commit_of(ref)
-        if old != commit:
-            repository.move(ref, commit, old, why)
-
-    # Files ----------------------------------------------------------------------------------------
-
-    def _bring(self, checkout: Checkout, tip: str, branch: str) -> None:
-        """Bring a tree to `tip`, clean; one that will not go there is made anew."""
-        if checkout.sound:
-            with contextlib.suppress(GitFailed):
-                checkout.stand(tip, branch)
-                checkout.clean(tip)
-                return
-        checkout.make(tip).stand(tip, branch)
-
-    def _lay(self, checkout: Checkout, tree: Tree, tip: str, work: str) -> None:
-        """Let what a commit of an earlier attempt changed lie in a clean tree, uncommitted.
-
-        The task's branch may have moved on since: where both changed the same lines, conflict markers show both sides.
-        """
-        repository = checkout.repository
-        if not repository.commit_of(work):
-            return
-        with contextlib.suppress(Refused):
-            wanted = tree_upon(repository, work, tip)
-            git = checkout.git()
-            git.ask("read-tree", "-m", "-u", repository.tree_of(tip), wanted)
-            git.ask("read-tree", tip)  # in the files, and not staged: as if it had just been written
-
-    def _settle(self, checkout: Checkout, snapshot: Snapshot, commit: str, branch: str) -> None:
-        """Let the tree stand on its commit. Files change only where the task's branch had gained something.
-
-        Raises:
-            Unavailable: such a file was changed since the snapshot; the next call takes that in.
-
-        """
-        if checkout.folder is None:  # it was whole, and in the place of the one that was made
-            checkout.make(commit).stand(commit, branch)
-            return
-        checkout.stand(commit, branch)
-        index = checkout.git_folder / "index"
-        copy = index.with_name("index.ours")  # ours may lie on another file system than the project
-        copy.unlink(missing_ok=True)  # whoever worked there may have laid a link
-        with open(plain_files.opened(snapshot.index), "rb") as ours, copy.open("xb") as theirs:  # noqa: PTH123 (it is open)
-            shutil.copyfileobj(ours, theirs)
-        copy.replace(index)
-        if checkout.repository.tree_of(commit) != snapshot.tree:
-            checkout.git().ask("read-tree", "-m", "-u", snapshot.tree, commit)
-
-
-def _tip_seen(repository: Repository, tree: Tree) -> str:
-    """Return the commit that the task's branch is at, or began at if it is gone: who only looks makes none."""
-    return repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
-
-
-def _missing(repository: Repository, base: str, found: str) -> list[str]:
-    """Return the files of a commit that a tree of git's lacks."""
-    names = repository.git.ask(
-        "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", base, found
-    )
-    return names.split("\0")[:-1]
-
-
-def _replaced(tree: Tree, missing: list[str]) -> str:
-    named = ", ".join(f"{name!a}" for name in missing[:3]) + (", …" if len(missing) > 3 else "")  # noqa: PLR2004
-    return (
-        f"another folder is in the place of {tree.path}, and lacks {len(missing)} files that nobody may have deleted "
-        f"({named})"
-    )
-
-
-def _differing(repository: Repository, tip: str, commit: str) -> int:
-    """Return in how many files two commits differ."""
-    names = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", tip, commit)
-    return names.count("\0")
-
-
-def _place(repository: Repository, path: Path) -> Path:
-    """Return the project's folder in a tree; the tree itself if the project is not in the commit."""
-    inside = path / repository.prefix if repository.prefix else path
-    return inside if inside.is_dir() and inside.resolve() == path.resolve() / repository.prefix else path

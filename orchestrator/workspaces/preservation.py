@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.workspaces import KeptWork, Tree
+from orchestrator.ports.workspaces import KeptWork
+from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of
 from orchestrator.workspaces.repository import Repository

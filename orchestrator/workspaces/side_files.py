@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 
 NOTE_BYTES: Final = 256
 """The most that is read of the file that notes a commit."""

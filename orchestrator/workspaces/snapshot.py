@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import plain_files
-from orchestrator.formats.tree_listing import LITTER
+from orchestrator.formats.tree_listing import LITTER, is_litter
+from orchestrator.ports.workspaces import LeftOut
 from orchestrator.workspaces.checkout import Checkout, open_up, sweep
 from orchestrator.workspaces.git_process import Git, GitFailed
 
@@ -78,6 +79,33 @@ def seen(checkout: Checkout, index: Path, start: str) -> str:
     return git.ask("write-tree")
 
 
+def left_out(checkout: Checkout, index: Path, start: str) -> LeftOut:
+    """Return what lies in a tree and is in no snapshot of it. Nothing there is changed.
+
+    Args:
+        checkout: the tree.
+        index: a file to work with; what is there is overwritten.
+        start: the commit that the tree was brought to.
+
+    Raises:
+        Unavailable: git cannot do it now.
+
+    """
+    git = _with_index(checkout, index, start)
+    _forget(git, _without_origin(git, start))
+    ignored = _names(git.ask("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"))
+    links = _names(git.ask("ls-files", "--stage", "-z"))
+    return LeftOut(
+        ignored=tuple(sorted(name for name in ignored if not is_litter(name))),
+        repositories=tuple(sorted(name for name in _untracked(git) if name.endswith("/"))),
+        submodules=tuple(
+            name
+            for kind, name in (entry.split("\t", 1) for entry in links)
+            if kind.startswith(_LINK) and os.path.lexists(checkout.path / name / ".git")
+        ),
+    )
+
+
 def lay(checkout: Checkout, snapshot: Snapshot, wanted: str) -> None:
     """Let a tree that lies as in a snapshot lie as in another tree of git's; its own index stays as it is.
 
@@ -134,8 +162,7 @@ def _is_copied(theirs: Path, ours: Path) -> bool:
 
 def _take(git: Git, path: Path, index: Path, start: str, opened_since: str) -> Snapshot:
     """Take a snapshot of a tree brought to `start`; repositories made since `opened_since`, if given, are opened."""
-    if opened_since:
-        _forget(git, _new_links(git, opened_since))
+    _forget(git, _new_links(git, opened_since) if opened_since else _without_origin(git, start))
     new = _untracked(git)
     for _ in range(_DEEPEST if opened_since else 0):
         inner = [name for name in new if name.endswith("/")]
@@ -174,6 +201,21 @@ def _new_links(git: Git, start: str) -> list[str]:
     said = _names(git.ask("diff-index", "--cached", "--raw", "--no-renames", "-z", start))
     changes = zip(said[::2], said[1::2], strict=True)
     return [name for change, name in changes if change.split(" ")[1] == _LINK and change[1:7] != _LINK]
+
+
+def _without_origin(git: Git, start: str) -> list[str]:
+    """Return the new links that name no origin in `.gitmodules`: nobody else can ever get what they point to.
+
+    `git add --all` makes one of each repository inside the tree.
+    """
+    links = _new_links(git, start)
+    if not links:
+        return []
+    if not git.ask("ls-files", "--", ".gitmodules"):
+        return links
+    said = git.find("config", "--blob", ":.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
+    known = {entry.split("\n", 1)[-1] for entry in said.split("\0")}
+    return [name for name in links if name not in known]
 
 
 def _add(git: Git, new: Sequence[str]) -> None:

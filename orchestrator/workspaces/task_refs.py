@@ -137,7 +137,7 @@ def _looked_at(repository: Repository, code: Path, path: Path, branch: str, base
     """
     import tempfile  # only where there is a worktree: what follows imports more than all else here
 
-    from orchestrator.ports.workspaces import Tree
+    from orchestrator.ports.worktree import Tree
     from orchestrator.workspaces.commit_work import base_of
     from orchestrator.workspaces.snapshot import seen
 

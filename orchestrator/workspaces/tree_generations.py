@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.preservation import keep
 from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.side_files import name_in
 from orchestrator.workspaces.worktree_registration import registered_beneath
 
 
@@ -43,3 +44,11 @@ def leave_earlier_lives(repository: Repository, tree: Tree, attempt: int, tip: s
             keep(checkout, tree, attempt, tip, "")
             with contextlib.suppress(Unavailable):
                 checkout.remove()
+
+
+def trees_left(repository: Repository, root: Path, branch: str) -> set[str]:
+    """Return the names of the trees of a task of which anything is there: a folder, a note, a branch of its own."""
+    own = f"refs/heads/{branch.replace('task/', 'task-work/', 1)}/"
+    refs = repository.git.ask("for-each-ref", "--format=%(refname)", own).splitlines()
+    there = [path.name for path in root.iterdir()] if root.is_dir() else []
+    return {ref.removeprefix(own) for ref in refs} | ({name_in(each) for each in there} - {""})

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import AtOdds, Upon
+from orchestrator.ports.workspaces import Upon
+from orchestrator.ports.worktree import AtOdds
 from orchestrator.workspaces.lookup import changed_files, commits_gained
 from orchestrator.workspaces.rebase import made_anew, replayed
 

@@ -51,7 +51,7 @@ class ReportAttempt(TypedDict):
     ended: Moment | None
     """When it was decided."""
     outcome: str
-    """What came of it: `passed`, `not accepted`, `failed`, `set aside`, `blocked` or `open`."""
+    """What came of it in the end, in words."""
     why: str
     """Why."""
     feedback: str
@@ -171,13 +171,13 @@ class ReportArtifact(TypedDict):
     """A file that a report named."""
 
     path: str
-    """Its path in the task's folder."""
-    step: str
-    """The step whose agent named it."""
-    there: bool
-    """Whether it lay there when this report was made."""
+    """Its path as the report has it."""
+    steps: list[str]
+    """The steps whose agents named it."""
+    where: str
+    """Where it is now: `the task's folder`, `the branch` or, if nowhere, empty."""
     line: int
-    """The journal line of the report that named it."""
+    """The journal line of the report that first named it."""
 
 
 @_described

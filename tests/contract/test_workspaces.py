@@ -10,7 +10,8 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import AtOdds, BranchFound, Tree, TreeLost, Unresolved, Upon, Workspaces
+from orchestrator.ports.workspaces import BranchFound, LeftOut, Upon, Workspaces
+from orchestrator.ports.worktree import AtOdds, Tree, TreeLost, Unresolved
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
 
@@ -244,6 +245,12 @@ def test_without_a_change_there_is_no_commit(world, tree):
     world.put(tree, "hello\n", "readme.txt")
     assert world.workspaces.commit(tree, "Nothing") == ("", 0)
     assert world.refs("task-work/demo/parser") == {"task-work/demo/parser": tree.base}
+
+
+def test_plain_tree_leaves_nothing_out(world, tree):
+    world.workspaces.prepare(tree, 1)
+    world.put(tree, "work", "work.txt")
+    assert world.workspaces.left_out(tree) == LeftOut()
 
 
 def test_commits_of_an_agent_become_one_commit(world, tree):

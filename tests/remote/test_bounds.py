@@ -11,6 +11,7 @@ import pytest
 from orchestrator import layout
 from orchestrator.daemon.boxes.remote_transcripts import RemoteTranscripts
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh import rsync as rsyncing
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import Mirror
@@ -148,3 +149,14 @@ def test_transcripts_of_a_task_have_a_total(world: World) -> None:
     transcripts.copy(runs)
     assert all(layout.run_transcript_partial(folder).exists() for folder in runs)
     assert [path.stat().st_size for path in copies if path.exists()] == [4_000, 4_000]
+
+
+def test_links_that_hide_all_other_files_are_a_failure(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rsyncing, "_SAID", 10_000)
+    (world.shared / "artifacts/a").mkdir()
+    for number in range(300):
+        (world.shared / f"artifacts/a/{number}").symlink_to("nowhere")
+    put(world.shared / "artifacts/z")
+    pulled = world.sync().pull_bulk([RUN])
+    assert "cannot be fetched" in pulled.ended
+    assert world.arrived() == {}

@@ -21,7 +21,7 @@ from orchestrator.pm.policies.repetition import goes_round
 from orchestrator.pm.state import draft
 from orchestrator.pm.state.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.state.step_changes import StepMoved
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_host, fake_workspaces, memory_files
 

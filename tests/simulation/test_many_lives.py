@@ -49,14 +49,14 @@ GROWS = {
     "state.questions": 0.5,
     "state.questions[*].options": 1.5,
     # These are the chunks of `state.steps` themselves.
-    "task._showing._shown._pages[*][*]": 2,
-    "task._showing._shown._pages[*][*][*]": 4,
+    "task._view._writer._shown._pages[*][*]": 2,
+    "task._view._writer._shown._pages[*][*][*]": 4,
     # Of each file in the task's folder, by what it is known again: the order, the report, the artifact.
-    "task._intake._known": 2,
-    "task._showing.scribe._known": 3,
-    "task._showing.scribe._changed._times": 1,
-    "task._showing.scribe._changed._order": 1,
-    "task._showing.scribe._changed._order[*]": 2,
+    "task._intake._handoffs._known": 2,
+    "task._view._writer.scribe._known": 3,
+    "task._view._writer.scribe._changed._times": 1,
+    "task._view._writer.scribe._changed._order": 1,
+    "task._view._writer.scribe._changed._order[*]": 2,
     # Of each folder of a run, that it was put away; and how large its log is, until that goes.
     "attic.done": 1,
     "attic.kept": 1,

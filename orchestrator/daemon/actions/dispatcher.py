@@ -45,12 +45,12 @@ from orchestrator.model.actions import (
     TendBranch,
 )
 from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
-from orchestrator.model.facts import Fact, LaunchFailed, TreeVanished
+from orchestrator.model.facts import Fact, LaunchFailed, Rebased, TreeVanished
 from orchestrator.model.run import Ending, Life, Run
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.box_link import is_lost
 from orchestrator.ports.files import Unreadable
-from orchestrator.ports.workspaces import Tree, TreeLost
+from orchestrator.ports.worktree import Tree, TreeLost
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ class Dispatcher:
 
     def heard(self, fact: Fact) -> None:
         """Note that an action's outcome was handled: if it is still open, it may be repeated."""
-        self._at_hand.discard(getattr(fact, "nonce", ""))
+        self._at_hand.discard(fact.action if isinstance(fact, Rebased) else getattr(fact, "nonce", ""))
 
     @property
     def busy(self) -> bool:

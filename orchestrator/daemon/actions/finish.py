@@ -22,13 +22,15 @@ from orchestrator.model.facts import (
 )
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.workspaces import AtOdds, TreeLost, Unresolved
+from orchestrator.ports.workspaces import LeftOut
+from orchestrator.ports.worktree import AtOdds, TreeLost, Unresolved
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.model.task import Location
     from orchestrator.pm.state.task_state import PMState
-    from orchestrator.ports.workspaces import Tree, Workspaces
+    from orchestrator.ports.workspaces import Workspaces
+    from orchestrator.ports.worktree import Tree
 
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
 """The actions that take a step through its gate. Each may be repeated, and is given up if it never succeeds."""
@@ -38,6 +40,9 @@ OfTheBranch: TypeAlias = Merge | TendBranch | Rebase
 
 OfGit: TypeAlias = OfAStep | OfTheBranch
 """All actions that read or change what git has."""
+
+NAMED: Final = 5
+"""How many of each kind of what is in no commit are named."""
 
 SUBJECT: Final = 72
 """The maximum length of a commit's first line: what `git log --oneline` shows in a terminal."""
@@ -53,7 +58,7 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
     """
     step, tree = state.steps[action.step], _tree(state, action.step, where)
     about = f"Subtask {step.subtask or step.id}, attempt {state.runs.tries(step.id)}."
-    place, left = location_of(state.brief.config, step.agent), ""
+    place, left, apart = location_of(state.brief.config, step.agent), "", LeftOut()
     try:
         if place is not None and place.host:
             made, files = _brought(adapters, step, place, tree)
@@ -63,6 +68,7 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         else:
             text = message(f"{state.name}: {step.title}", about)
             made, files = adapters.workspaces.commit(tree, text, attempt=step.attempt)
+            apart = adapters.workspaces.left_out(tree)
     except TreeLost as lost:
         return WorkCommitted(
             at, action.id, action.step, action.attempt, "", lost=str(lost.reason) or "unknown", kept=lost.kept
@@ -75,7 +81,9 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         return WorkCommitted(at, action.id, action.step, action.attempt, "", unresolved=error.files)
     except Refused as error:
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
-    return WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
+    done = WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
+    done = replace(done, repositories=apart.repositories[:NAMED], ignored=apart.ignored[:NAMED])
+    return done if made else replace(done, submodules=apart.submodules[:NAMED])
 
 
 def bring_judged(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> None:

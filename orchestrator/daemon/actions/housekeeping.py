@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.steps import Marks
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.host import Host, PaneSeen
-    from orchestrator.ports.workspaces import Tree
+    from orchestrator.ports.worktree import Tree
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.model.plan import Step
     from orchestrator.model.run import Run
     from orchestrator.pm.state.task_state import PMState
-    from orchestrator.ports.workspaces import Tree
+    from orchestrator.ports.worktree import Tree
 
 FILES_LISTED: Final = 100
 """How many of the files are listed that a step changed although it was only to look."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import layout
-from orchestrator.daemon.actions.finish import bring_judged
-from orchestrator.daemon.actions.inspect import look_ahead, look_before
 from orchestrator.daemon.actions.launch_times import LaunchTimes
+from orchestrator.daemon.actions.launch_workspace import prepared_workspace
+from orchestrator.daemon.actions.publish_order import publish_order
 from orchestrator.daemon.actions.workflow_launch import prepare_agent
 from orchestrator.daemon.core.task_paths import (
     Adapters,
@@ -24,31 +24,20 @@ from orchestrator.daemon.core.task_paths import (
     TaskPaths,
     artifacts_of,
     granted,
+    hands_in_to,
     remote_task_of,
     task_folder_of,
-    worked_in,
-    workspace_of,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
-from orchestrator.daemon.ingest.task_folder import is_right, make_run_folders
+from orchestrator.daemon.ingest.task_folder import make_run_folders
 from orchestrator.daemon.ingest.transcripts import remembered
-from orchestrator.formats.handoff import render_order
-from orchestrator.formats.pm_preamble import pm_preamble
-from orchestrator.formats.preamble import preamble
-from orchestrator.formats.text import local_time
-from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
-from orchestrator.model.plan import Gate, Step
+from orchestrator.model.plan import Step
 from orchestrator.model.run import Purpose, Run
-from orchestrator.pm.plan.tree_lives import begins_work, makes_ready
-from orchestrator.pm.plan.work_location import only_looks
-from orchestrator.pm.policies.gates import sections_for
-from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
-from orchestrator.ports.workspaces import TreeLost
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
 from orchestrator.runtimes.registry import runtime_of
@@ -61,15 +50,12 @@ if TYPE_CHECKING:
     from orchestrator.ports.boxes import RemoteTask
     from orchestrator.ports.clock import Clock
     from orchestrator.ports.host import Host
-    from orchestrator.ports.workspaces import Tree
     from orchestrator.runtimes import Runtime
 
 log = logging.getLogger(__name__)
 
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
-KEPT_NAMED: Final = 5
-"""How many refs that keep earlier work an order lists, the newest first."""
 
 CLAIM_PATIENCE: Final = 0.5
 CLAIM_LOOK: Final = 0.001
@@ -104,7 +90,7 @@ def launch(
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
     times.ended("folders")
-    workspace = _workspace(adapters, state, step, run, where)
+    workspace = prepared_workspace(adapters, state, step, run, where)
     times.ended("tree")
     spec = _spec(adapters, state, run, step, agent, where, there, workspace)
     if (remote_task := remote_task_of(state, where, run)) is not None:
@@ -180,52 +166,6 @@ def _there(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> Ru
     )
 
 
-def _workspace(adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths) -> Path:
-    """Return the folder that a run works in, prepared if the run may still change nothing in it."""
-    tree = worked_in(state, run, where)
-    launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
-    if tree is None:
-        looks = run.purpose is Purpose.WORK and only_looks(state.brief.config, step)
-        if (Gate.CHANGED in step.gates or looks) and not launched:
-            look_ahead(adapters, state, step, run, where)
-        return workspace_of(state, run, where)
-    workspace = _made_ready(adapters, state, step, run, where, tree, launched=launched)
-    if not launched and run.purpose is Purpose.WORK and only_looks(state.brief.config, step):
-        look_before(adapters, tree, run, where)
-    return workspace
-
-
-def _made_ready(
-    adapters: Adapters, state: PMState, step: Step, run: Run, where: TaskPaths, tree: Tree, *, launched: bool
-) -> Path:
-    """Return the worktree that a run works in, as it is, or reset to where the run must begin."""
-    if launched or not begins_work(state, step, run.purpose):
-        if not launched:
-            bring_judged(adapters, state, step, tree)
-            if _is_over(adapters, state, step, tree):
-                return adapters.workspaces.prepare(tree, step.attempt)
-        return adapters.workspaces.where(tree)
-    if not makes_ready(state, step, run.purpose):
-        try:
-            return adapters.workspaces.where(tree)
-        except TreeLost:
-            if tree.name in adapters.workspaces.remains(where.code, where.trees, state.branch):
-                raise
-            # The tree was never made: its step got no further than its first launch.
-    return adapters.workspaces.prepare(tree, step.attempt, step.starts_from)
-
-
-def _is_over(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> bool:
-    """Return whether a step judges work that is on the task's branch, and whose tree was therefore removed.
-
-    It is judged again at the tip of that branch, with all later work.
-    """
-    judged = state.steps.get(step.judges)
-    if judged is None or not judged.commit or adapters.files.entry(tree.path) is not None:
-        return False
-    return adapters.workspaces.holds(tree, judged.commit)
-
-
 def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     adapters: Adapters,
     state: PMState,
@@ -248,7 +188,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, adapters.settings.runtimes)
         variables = runtime.variables
-        text = _publish_order(adapters, state, run, agent, where, there, workspace)
+        text = publish_order(adapters, state, run, agent, where, there, workspace)
         launching = runtime.launching(
             Spawn(
                 agent=agent,
@@ -290,6 +230,7 @@ def _assignment(state: PMState, run: Run, step: Step, seen: TaskPaths, workspace
         order=layout.run_order(layout.run_home(seen.home, run.id)),
         reply_to=run.order,
         task_dir=seen.task,
+        handoffs=hands_in_to(state, run, seen.task),
         workspace=workspace,
         artifacts=artifacts_of(state, run, seen.task),
         scratchpad=layout.scratchpad(seen.task, run.instance),
@@ -312,6 +253,10 @@ def _session_to_resume(adapters: Adapters, state: PMState, run: Run, runtime: Ru
     before = state.runs.get(run.resumes) if run.resumes else None
     if before is None or before.spent or not before.session:
         return ""
+    if before.session.startswith("-") or not before.session.isprintable():
+        # It came from outside (law 7): as an argument it would be an option of the program.
+        log.warning("%s begins a new conversation: that of %s has no name that can be one", run.id, before.id)
+        return ""
     if not remembered(adapters.files, before, runtime):
         log.warning("%s begins a new conversation: %s lost that of %s", run.id, runtime.name, before.id)
         return ""
@@ -322,120 +267,3 @@ def _folders_for_cli(environ: Mapping[str, str]) -> dict[str, str]:
     """Return variables by which `task status` inside a run finds the user's PM folder and settings."""
     ours = (layout.HOME_VARIABLE, layout.CONFIG_VARIABLE)
     return {variable: environ[variable] for variable in ours if variable in environ}
-
-
-def _publish_order(
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    there: RunView,
-    workspace: Path,
-) -> str:
-    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter."""
-    seen = there.where
-    order = state.orders[run.order]
-    rendered = render_order(order)
-    public = layout.handoffs(where.task) / order.name
-    adapters.files.make_folder(public.parent, 0o755)
-    if not is_right(adapters.files, where.task, public.parent.name, state.links):
-        raise Unavailable(f"{public.parent} leads elsewhere: it is put right ahead of the next try")
-    if (
-        not adapters.files.create(public, rendered.encode(), 0o644, durable=False)
-        and adapters.files.read(public) != rendered.encode()
-    ):
-        raise Unavailable(f"{public} was written by somebody else")
-    if Gate.DECISION in state.steps[run.step].gates:
-        text = pm_preamble(
-            agent=run.instance,
-            task=state.name,
-            at=order.at,
-            cwd=str(workspace),
-            task_dir=str(where.task),
-            scratchpad=str(layout.scratchpad(where.task, run.instance)),
-            run=run.id,
-            order=rendered,
-            wait=adapters.settings.limits.pm_hold_timeout,
-            patience=adapters.settings.limits.pm_timeout,
-            definition=agent.prompt,
-        )
-        return _kept(adapters, where, run, text)
-    if hands_in_by_files(state.steps[run.step]):
-        text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
-        return _kept(adapters, where, run, text)
-    text = preamble(
-        agent=run.instance,
-        role=agent.role,
-        task=state.name,
-        at=order.at,
-        cwd=str(workspace),
-        task_dir=str(seen.task),
-        artifacts=str(artifacts_of(state, run, seen.task)),
-        scratchpad=str(layout.scratchpad(seen.task, run.instance)),
-        run=run.id,
-        order_name=order.name,
-        # What it says of the task's folder must be found where its agent works (H8).
-        order=rendered.replace(str(where.task), str(seen.task)),
-        remote_host=there.name,
-        gates=state.steps[run.step].gates,
-        criteria=state.brief.criteria,
-        definition=agent.prompt,
-        earlier=_earlier_work(adapters, state, run, where),
-        asked=sections_for(state.steps[run.step].gates),
-        handoff_format=state.brief.config.handoffs,
-    )
-    return _kept(adapters, where, run, text)
-
-
-def _workflow_order(
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    order: str,
-    workspace: Path,
-) -> WorkflowOrder:
-    plan, step = state.brief.workflow, state.steps[run.step]
-    planned = {each.id: each for each in plan.agents} if plan else {}
-    return WorkflowOrder(
-        agent=planned[run.agent],
-        subjects=[planned[each] for each in subjects_of(state, step)],
-        joint=step.done_when if Gate.CHECKPOINT in step.gates else "",
-        needs=planned[run.agent].needs,
-        task=state.name,
-        at=state.orders[run.order].at,
-        cwd=str(workspace),
-        folder=str(layout.orchestration(where.task)),
-        scratchpad=str(layout.scratchpad(where.task, run.instance)),
-        order=order,
-        definition=agent.prompt,
-        earlier=_earlier_work(adapters, state, run, where),
-    )
-
-
-def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
-    """Return where work of earlier tries is: in the tree, or on the refs that keep what was removed from it."""
-    step = state.steps[run.step]
-    tree = worked_in(state, run, where)
-    if tree is None or tree.detached or run.on_box or Gate.COMMIT not in step.gates:
-        return ""
-    lines = []
-    if step.keep_tree or step.carries:
-        lines.append(
-            "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
-        )
-    kept = adapters.workspaces.kept(tree)[:KEPT_NAMED]
-    if kept:
-        lines.append(
-            "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
-        )
-        lines += [f"- {local_time(each.at)}: `git diff HEAD {each.ref}`" for each in kept]
-    return "\n".join(lines)
-
-
-def _kept(adapters: Adapters, where: TaskPaths, run: Run, text: str) -> str:
-    """Write a text for an agent into its run's folder, and return it."""
-    adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
-    return text

@@ -160,6 +160,8 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
     seen = look.seen
     if seen is None:
         return f"there is no branch `{state.branch}`"
+    if _is_astray(state, look):
+        return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
     if not seen.count:
         beyond = f" beyond {state.base[:10]}" if any(step.commit for step in state.steps.values()) else ""
         return f"nothing is on the branch `{state.branch}`{beyond}"
@@ -168,6 +170,12 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
     )
     return f"{summary}, all of it in your tree's HEAD" if seen.merged else summary
+
+
+def _is_astray(state: PMState, look: BranchLook | None) -> bool:
+    """Return whether somebody moved the branch since the task is at rest: what was accepted may not be on it."""
+    seen = None if look is None else look.seen
+    return seen is not None and bool(state.tip) and seen.tip != state.tip and state.state not in _AT_WORK
 
 
 def _tested(state: PMState, look: BranchLook | None) -> str:
@@ -205,15 +213,24 @@ def _ended(step: Step) -> str:
 
 
 def _not_done(state: PMState) -> str:
-    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in not_done(state)[:NAMED]]
+    given_up, unfinished, unmet = not_done(state), _unfinished(state), unmet_criteria(state)
+    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in given_up[:NAMED]]
+    reasons += _rest_of(given_up, "set aside")
     if state.state in _ENDED:
-        reasons += [f"{_short(title, 100)} (not finished)" for title in _unfinished(state)[:NAMED]]
-        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet_criteria(state)[:NAMED]]
+        reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
+        reasons += _rest_of(unfinished, "not finished")
+        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet[:NAMED]]
+        reasons += _rest_of(unmet, "criteria not met")
     elif not reasons:
         return "nothing was given up so far"
     if not reasons and state.state is not TaskState.COMPLETE:
         return _short(state.why) or "nothing was given up so far"
     return "; ".join(reasons) or "nothing"
+
+
+def _rest_of(found: Sequence[object], what: str) -> list[str]:
+    """Return how many more there are than the ones named."""
+    return [f"{len(found) - NAMED} more {what}"] if len(found) > NAMED else []
 
 
 def _unfinished(state: PMState) -> list[str]:
@@ -287,6 +304,8 @@ def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str
         return "what there is to merge is shown once the branch has been looked at"
     if state.base and look is not None and look.seen is None:
         return f"`task diff {state.id}` says how to get the branch back"
+    if _is_astray(state, look):
+        return f"`task merge {state.id}` says what is different, and how to put the branch back"
     if look is None or look.seen is None or not look.seen.files:
         return "there is nothing to merge"
     if look.seen.merged:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of, steps_said
-from orchestrator.daemon.projections.state_files import NOTICES_SHOWN
+from orchestrator.daemon.projections.state_document import NOTICES_SHOWN
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose

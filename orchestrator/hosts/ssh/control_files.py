@@ -90,6 +90,6 @@ def run_rules(runs: Collection[str], files: Sequence[str]) -> list[str]:
 def too_many(folder: str) -> str:
     """Return the reason for which nothing more is found in a folder there, and what to do."""
     return (
-        f"{folder} has so many files that cannot be fetched (links, pipes, too large) that no other one is found: "
-        "remove them there"
+        f"{folder} has so much that cannot be fetched (links, pipes, too large, empty folders) that no other file is "
+        "found: remove it there"
     )

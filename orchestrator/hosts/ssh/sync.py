@@ -249,7 +249,7 @@ class TaskSync:
         if listed.gave_way:
             return Pulled(more=True, gave_way=True)
         large = [file for file in listed.files if kind_of(file[0], runs) in {Kind.ARTIFACT, Kind.LOG}]
-        if listed.over and not large:
+        if not (listed.whole or large):
             raise Unavailable(f"{self._link.address}: {too_many(self._there.shared)}")
         chosen = choice(large, left, self._bounds)
         parts = [self._left(listed), self._no_room(chosen)]

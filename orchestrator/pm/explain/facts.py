@@ -70,6 +70,8 @@ def _left(fact: dict[str, Any]) -> str:
 def _committed(fact: dict[str, Any]) -> str:
     commit = fact.get("commit")
     outcome = f"is commit {commit[:10]} ({fact.get('files', 0)} files)" if commit else "changed nothing"
+    if fact.get("repositories"):
+        outcome += f"; no commit can hold {_few(fact['repositories'])}"
     if fact.get("left"):
         outcome = f"lies uncommitted in {fact['left']}"
     if fact.get("lost"):

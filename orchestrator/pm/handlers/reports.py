@@ -11,11 +11,13 @@ from orchestrator.model.task import Phase
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import close_order
 from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.policies.blockers import blocked
 from orchestrator.pm.policies.completion import go_through, review_asked_by
 from orchestrator.pm.policies.gates import judge_report, take_report
 from orchestrator.pm.policies.gates.kind import begin_checking
 from orchestrator.pm.policies.inactivity import progressed
-from orchestrator.pm.policies.retries import ask_again, blocked, reject
+from orchestrator.pm.policies.rejections import reject
+from orchestrator.pm.policies.retries import ask_again
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, record_turn
 from orchestrator.pm.state.changes import HandoffSeen
 from orchestrator.pm.state.run_changes import RunReported

@@ -156,10 +156,10 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
         _ended_by_us(draft, run)
     elif _lost(how):
         lost(draft, run.step, f"'s check {how}")
-    elif how.code is None:
+    elif how.verdict is None:
         crashed(draft, run.step, f"had a check that {how}")
     else:
-        _take_result(draft, run, how.code, lines)
+        _take_result(draft, run, how.verdict, lines)
 
 
 def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> None:
@@ -179,12 +179,12 @@ def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> Non
 
 def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
     """Handle the end of a check without an agent's run. It only informs: whatever the result, the step passes."""
-    if how.code is None:
+    if how.verdict is None:
         draft.notice(f"{run.step} has no result: its check {how}")
     else:
-        draft.change(StepChecked(run.step, how.code, tuple(lines), _checked(draft, run)))
-        if how.code:
-            draft.notice(f"the check exited {how.code} before anything was changed")
+        draft.change(StepChecked(run.step, how.verdict, tuple(lines), _checked(draft, run)))
+        if how.verdict:
+            draft.notice(f"the check exited {how.verdict} before anything was changed")
     draft.change(StepMoved(run.step, StepState.PASSED, draft.at))
 
 

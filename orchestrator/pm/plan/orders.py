@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
+from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.briefing import digest
 from orchestrator.pm.plan.skills import where_they_lie
 from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work
@@ -31,11 +32,18 @@ def instructions_for(state: PMState, step: Step) -> str:
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
         text = f"{text}\n\nThis is attempt {state.runs.tries(step.id)}. Feedback on the work so far:\n\n{feedback}"
-    if step.cause is not None:
+    if step.cause is not None and not _is_told_as_check(state, step):
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
-        text = f"{text}\n\nHow the last try ended: it {step.cause.what}."
+        text = f"{text}\n\nThe last try: {step.cause.what}."
         text += f" Its last lines:{lines}" if lines else ""
     return text
+
+
+def _is_told_as_check(state: PMState, step: Step) -> bool:
+    """Return whether what failed is the check of the work as it is now: the context tells of it, and nobody tried."""
+    run = state.runs.get(step.cause.run) if step.cause is not None else None
+    is_check = run is not None and run.purpose is Purpose.CHECK and run.attempt == step.attempt
+    return is_check and step.check_exit is not None
 
 
 def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:
@@ -113,6 +121,8 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
     judged = state.steps.get(step.judges) if step.judges else None
     if judged is not None and judged.uncompared:
         lines.append(_uncompared(judged))
+    if judged is not None and judged.commit and judged.ignored:
+        lines.append(_ignored(judged))
     lines += _strewn(state, step)
     if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
         lines.append(
@@ -140,6 +150,15 @@ def _uncompared(work: Step) -> str:
     return (
         f"Nobody could compare {work.elsewhere} with what it was before {work.id}: whether anything was changed there "
         f"is not known. Judge by the files themselves whether the work is there."
+    )
+
+
+def _ignored(work: Step) -> str:
+    """Return what lies beside the work of a step, so that a judge in the same tree does not take it for a part."""
+    named = ", ".join(f"{name!a}" for name in work.ignored[:FILES_NAMED])
+    return (
+        f"The commit of {work.id} has nothing of what git ignores in its tree, such as {named}. The work must hold "
+        f"without that, apart from what anybody can build or install again."
     )
 
 

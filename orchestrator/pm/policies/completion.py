@@ -13,8 +13,9 @@ from orchestrator.pm.policies.conflicts import at_odds, conflicted, listed
 from orchestrator.pm.policies.gates import held_by
 from orchestrator.pm.policies.gates.kind import awaited, begin_checking
 from orchestrator.pm.policies.judgements import judge_again
+from orchestrator.pm.policies.rejections import THE_PM, reject, rejected_for_good
 from orchestrator.pm.policies.reopen import feed
-from orchestrator.pm.policies.retries import THE_PM, block, reject, rejected_for_good, written_again
+from orchestrator.pm.policies.retries import block, written_again
 from orchestrator.pm.policies.vanished_trees import commit_found_no_tree
 from orchestrator.pm.state.step_changes import (
     StepApproved,
@@ -35,8 +36,8 @@ STREWN_KEPT: Final = 20
 """How many files are kept of a step that changed them although it was only to look: the next orders name them."""
 
 _NOTHING_CHANGED: Final = (
-    "it says that the work is done, and nothing was changed in its working directory. Do the work; or, if nothing has "
-    "to be changed, say why under `## No Changes`"
+    "it says that the work is done, and nothing was changed in its working directory{apart}. Do the work; or, "
+    " if nothing has to be changed, say why under `## No Changes`"
 )
 
 
@@ -115,14 +116,41 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         draft.change(StepCommitted(fact.step, fact.commit))
         conflicted(draft, fact.step, at_odds(fact.conflicts, fact.others))
         return
+    if fact.repositories:
+        _open_first(draft, fact)
+        return
     if fact.left:
         reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
         return
     if fact.commit:
-        draft.change(StepCommitted(fact.step, fact.commit))
+        draft.change(StepCommitted(fact.step, fact.commit, fact.ignored))
         go_through(draft, fact.step)
     else:
-        _unchanged(draft, fact.step, Gate.COMMIT)
+        _unchanged(draft, fact.step, Gate.COMMIT, _apart(fact))
+
+
+def _open_first(draft: Draft, fact: WorkCommitted) -> None:
+    """Have an agent dissolve the repositories that it made in its tree; counts as rejected if it repeatedly does not.
+
+    Judges would see their files, and whoever merges the branch would not have them.
+    """
+    why = (
+        f"no commit can hold the files in {listed(fact.repositories)}, because a git repository of its own was made "
+        "there. Remove its `.git` folder, and its files count; or remove the folder, or have `.gitignore` name it, if "
+        "it is no part of the work"
+    )
+    if not written_again(draft, fact.step, why):
+        reject(draft, fact.step, why, by=THE_PM)
+
+
+def _apart(fact: WorkCommitted) -> str:
+    """Return what was perhaps changed although nothing was committed; empty if there is nothing of that kind."""
+    said = []
+    if fact.ignored:
+        said.append(f"git ignores {listed(fact.ignored)}")
+    if fact.submodules:
+        said.append(f"what is changed inside of a submodule does not count, as in {listed(fact.submodules)}")
+    return f" that a commit can hold ({'; '.join(said)})" if said else ""
 
 
 def _resolve_first(draft: Draft, fact: WorkCommitted) -> None:
@@ -202,18 +230,19 @@ def _again(step: Step) -> str:
     return f"You were only to look, and this was changed meanwhile: {said}. {lies}. Judge again, and change nothing."
 
 
-def _unchanged(draft: Draft, step: str, gate: Gate) -> None:
+def _unchanged(draft: Draft, step: str, gate: Gate, apart: str = "") -> None:
     """Let a step pass that changed nothing, if its report says why; its judges see the reason, and judge it.
 
-    One that repeatedly claims to be done, and changes nothing, counts as rejected.
+    One that repeatedly claims to be done, and changes nothing, counts as rejected. `apart` says what does not count.
     """
     here = draft.step(step)
     if here.unchanged:
         if Gate.OUTPUTS not in here.gates:  # what it was to leave is elsewhere, and is there
             draft.notice(f"{step} changed nothing: {here.unchanged}")
         go_through(draft, step, past=gate)
-    elif not written_again(draft, step, _NOTHING_CHANGED):
-        rejected_for_good(draft, step, "reported as done without any change, even when asked again")
+    elif not written_again(draft, step, _NOTHING_CHANGED.format(apart=apart)):
+        why = f"reported as done without any change{apart}, even when asked again"
+        rejected_for_good(draft, step, why)
 
 
 def _uncommitted(left: str) -> str:

@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.evidence import references
 from orchestrator.model.actions import ResolveEvidence, TendBranch
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
-from orchestrator.model.handoff import CriterionMark, Report
+from orchestrator.model.handoff import CriterionMark, Report, Verdict
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import AfterRejections
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.policies.completion import go_through
 from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
+from orchestrator.pm.policies.rejections import plan_more
 from orchestrator.pm.policies.reopen import set_aside
-from orchestrator.pm.policies.retries import block, plan_more, written_again
+from orchestrator.pm.policies.retries import block, written_again
 from orchestrator.pm.state.changes import CriteriaMarked
 from orchestrator.pm.state.results import accepted_work, counts_as_check, rebased_since
 from orchestrator.pm.state.step_changes import BranchJudged
@@ -61,8 +62,11 @@ class CriteriaGate(GateKind):
 
 def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     """Read a report's marks, and have the evidence that they name looked up."""
-    marked = {_plain(mark.text): mark for mark in report.criteria or ()}
     wanted = draft.state.brief.criteria
+    contradiction = _contradiction(report, wanted)
+    if contradiction and written_again(draft, step, contradiction):
+        return
+    marked = _as_marked(report, rejected=bool(contradiction))
     unmarked = [criterion for criterion in wanted if _plain(criterion) not in marked]
     missing = f"these success criteria are not marked: {'; '.join(unmarked[:NAMED])}"
     if unmarked and written_again(draft, step, missing):
@@ -80,6 +84,28 @@ def mark_criteria(draft: Draft, step: str, report: Report) -> None:
     begin_checking(draft, step, "the task's branch is looked at")
     attempt = draft.step(step).attempt
     draft.act(TendBranch(draft.new_id("a"), step, attempt, marks, elsewhere))
+
+
+def _contradiction(report: Report, wanted: Sequence[str]) -> str:
+    """Return how the marks of a report contradict each other or its verdict; empty if they do not."""
+    marks = report.criteria or ()
+    met, unmet = ({_plain(mark.text) for mark in marks if mark.met is is_met} for is_met in (True, False))
+    both = [each for each in wanted if _plain(each) in met & unmet]
+    if both:
+        return f"these success criteria are marked met, and not met: {'; '.join(both[:NAMED])}"
+    if report.verdict is Verdict.REJECTED and met and not unmet:
+        return "it rejects the work, and marks no success criterion as not met: say which one is not, and why"
+    return ""
+
+
+def _as_marked(report: Report, *, rejected: bool) -> dict[str, CriterionMark]:
+    """Return the marks of a report by criterion. If it contradicts itself, what it says to be met is not."""
+    marks = {_plain(mark.text): mark for mark in report.criteria or ()}
+    for mark in report.criteria or ():
+        if rejected and (report.verdict is Verdict.REJECTED or not mark.met):
+            why = mark.reason or "the review contradicts itself"
+            marks[_plain(mark.text)] = CriterionMark(mark.text, met=False, reason=why)
+    return marks
 
 
 def look_up(

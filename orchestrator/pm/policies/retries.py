@@ -1,4 +1,4 @@
-"""Retries: a handoff written again, a blocker, a rejection, a crash, a silence, a stall, a loop.
+"""Retries: a handoff written again, a crash, a lost terminal, a silence, a stall, a loop.
 
 Each has its bound (law 8, H9). If the conversation may be the cause, the retries escalate: the same conversation
 again, then a new conversation in the same tree [start_afresh], then a person.
@@ -11,45 +11,21 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.model.task import AfterRejections
-from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, WITHDRAWN, ask
+from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, ask
 from orchestrator.pm.plan.consultations import is_consultation
-from orchestrator.pm.plan.plan_edits import planner
-from orchestrator.pm.plan.repeated_questions import times_asked
-from orchestrator.pm.plan.skills import GAP_LENGTH, filling
 from orchestrator.pm.policies.causes import with_cause
 from orchestrator.pm.policies.consultation_end import fail
-from orchestrator.pm.policies.reopen import (
-    feed,
-    first_line,
-    may_replan,
-    parted_at_first,
-    reopen,
-    replan,
-    set_aside,
-)
+from orchestrator.pm.policies.reopen import feed, first_line, may_replan
 from orchestrator.pm.state.run_changes import RunSpent
-from orchestrator.pm.state.step_changes import StepHurried, StepLacked, StepMoved, StepRemembered, StepTallied
+from orchestrator.pm.state.step_changes import StepHurried, StepMoved, StepTallied
 
 if TYPE_CHECKING:
-    from orchestrator.model.handoff import Report
     from orchestrator.model.plan import Step, Tally
     from orchestrator.model.run import Run
     from orchestrator.pm.state.draft import Draft
 
-REMEMBERED: Final = 12
-REMEMBERED_LENGTH: Final = 400
-"""How many blockers of a step are kept, and how many characters of each."""
-
-LINES_SHOWN: Final = 8
-"""How many further lines of a judge's feedback a question shows."""
-
-_TO_ADD: Final = " (put one into .claude/skills/NAME/SKILL.md and answer retry: its order will name it)"
 
 _STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
-
-THE_PM: Final = "PM"
-"""Who rejects work that could not be committed or merged; no judge has objected to it."""
 
 
 def block(
@@ -83,7 +59,7 @@ def written_again(draft: Draft, step: str, reasons: str) -> bool:
     """
     here = draft.step(step)
     if here.tally.asks < draft.limits_of(step).max_report_requests:
-        _count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
+        count(draft, step, replace(here.tally, asks=here.tally.asks + 1))
         feed(
             draft,
             step,
@@ -119,116 +95,6 @@ def start_afresh(draft: Draft, step: str, why: str) -> bool:
     return True
 
 
-def plan_more(draft: Draft, why: str) -> bool:
-    """Plan what is still missing after everything planned is done. Return whether that is allowed.
-
-    Allowed up to `limits.max_replans` times, and not if task.md wants a question instead (`rejections: ask`).
-    """
-    plan = planner(draft.state)
-    if (
-        plan is None
-        or plan.state is not StepState.PASSED
-        or plan.tally.replans >= draft.limits.max_replans
-        or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
-    ):
-        return False
-    _count(draft, plan.id, replace(plan.tally, replans=plan.tally.replans + 1))
-    feed(
-        draft,
-        plan.id,
-        f"All that was planned is settled, and the task is not done: {why}. List the subtasks that are still needed, "
-        f"with new ids. What is done stays done.",
-    )
-    reopen(draft, plan.id, f"more is to be planned: {first_line(why)}")
-    return True
-
-
-def blocked(draft: Draft, step: str, report: Report) -> None:
-    """Handle a blocker: try once more in another way, then ask (H9). A repeated blocker is a loop (W5)."""
-    here, blockers = draft.step(step), report.blockers.strip()
-    times = times_asked(here.blockers, blockers)
-    draft.change(StepRemembered(step, (*here.blockers, blockers[:REMEMBERED_LENGTH])[-REMEMBERED:]))
-    if times >= draft.limits_of(step).max_repeated_questions:
-        _ask_about_loop(draft, step, times)
-        return
-    gap, tried = report.skill_gaps.strip(), report.completed.strip()
-    if gap:
-        draft.change(StepLacked(step, f"{here.gap}\n{gap}".strip()[-GAP_LENGTH:]))
-    if here.tally.blocks >= draft.limits_of(step).max_blocks:
-        text = f"{here.agent} is blocked on '{here.title}': {first_line(blockers)}{_rest_of(blockers)}"
-        if gap:
-            text += f"\n  missing skill or context: {first_line(gap)}; {_of_gap(draft, gap)}{_TO_ADD}"
-        block(draft, step, text, with_replan(draft, step))
-        return
-    _count(draft, step, replace(here.tally, blocks=here.tally.blocks + 1))
-    feedback = [f"Blocked: {blockers}"]
-    feedback += [f"What was tried: {tried}"] if tried else []
-    feedback += [f"Missing skill or context: {gap}", f"For that {_of_gap(draft, gap)}."] if gap else []
-    feed(draft, step, "\n".join([*feedback, "Take a different approach."]))
-    reopen(draft, step, f"blocked: {first_line(blockers)}")
-
-
-def _of_gap(draft: Draft, gap: str) -> str:
-    """Return a clause that names the skills that may fill a gap; orders name them (H12)."""
-    named = filling(draft.state.skills, gap)
-    return f"these skills may help: {', '.join(named)}" if named else "no such skill was found"
-
-
-def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
-    """Stop retrying, and show the whole history of blockers and answers in a question (W5)."""
-    here = draft.step(step)
-    asked = [f"  blocked: {first_line(each)}" for each in here.blockers]
-    answers = [
-        f"  {question.id} was answered by {question.by or USER}: {first_line(question.answer)}"
-        for question in draft.state.questions.values()
-        if question.step == step and not question.open and question.answer != WITHDRAWN
-    ]
-    text = f"{here.agent} reports the same blocker for the {times}th time on '{here.title}':"
-    history = "\n".join([text, *asked, *answers])
-    block(draft, step, history, with_replan(draft, step), QuestionKind.LOOP)
-
-
-def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bool = True) -> None:
-    """Reject a step on behalf of a judge: the judged step is done again with the feedback, up to the bound (H9).
-
-    `by` is who rejects, if not the judge: `PM`, if the work could not be committed or merged.
-    `carries`: the next attempt continues the work and the conversation of the last one; False if the work is lost.
-    """
-    by = by or judge
-    step = draft.step(judge).judges or judge
-    here = draft.step(step)
-    _count(draft, step, replace(here.tally, rejections=here.tally.rejections + 1))
-    feed(draft, step, f"Rejected by {by}: {feedback}")
-    most = draft.limits_of(step).max_rejections
-    if here.tally.rejections + 1 < most:
-        reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
-        return
-    why = f"rejected {most} times{since_answer(draft, step)}, last: {first_line(feedback)}"
-    rejected_for_good(draft, step, why, feedback, carries=carries)
-
-
-def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:
-    """Act on work that was rejected as often as the bound allows, as task.md's `rejections:` says.
-
-    `feedback` and `carries` are those of `reject`.
-    """
-    here = draft.step(step)
-    policy = draft.state.brief.config.after_rejections
-    if policy is AfterRejections.SET_ASIDE:
-        set_aside(draft, step, why)
-    elif policy is AfterRejections.REPLAN and may_replan(draft, step):
-        replan(draft, step, why)
-    else:
-        reopen(draft, step, why, carries=carries)
-        block(draft, step, f"'{here.title}' was {why}{_rest_of(feedback)}", with_replan(draft, step))
-
-
-def _rest_of(feedback: str) -> str:
-    """Return a judge's feedback after its first line."""
-    lines = parted_at_first(feedback)[1]
-    return "".join(f"\n    {line}" for line in lines[:LINES_SHOWN])
-
-
 def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> None:
     """Retry after a run that ended without a report: after a growing pause, then afresh, then ask (W7).
 
@@ -237,12 +103,12 @@ def crashed(draft: Draft, step: str, how: str, *, keep_tree: bool = False) -> No
     here = draft.step(step)
     crashes = here.tally.crashes + 1
     if crashes <= draft.limits_of(step).max_crashes:
-        _count(draft, step, replace(here.tally, crashes=crashes))
+        count(draft, step, replace(here.tally, crashes=crashes))
         _again(draft, step, _with_last_line(here, how), crashes, keep_tree=keep_tree)
     elif is_consultation(here):
         fail(draft, step, f"{here.agent} failed {crashes} times; the last time it {how}")
     elif not start_afresh(draft, step, f"it failed {crashes} times, and the last time it {how}"):
-        _count(draft, step, replace(here.tally, crashes=crashes))
+        count(draft, step, replace(here.tally, crashes=crashes))
         draft.change(StepMoved(step, StepState.FAILED, draft.at, _with_last_line(here, how)))
         since = since_answer(draft, step)
         text = f"{here.agent} failed {crashes} times on '{here.title}'{since}; the last time it {how}"
@@ -274,7 +140,7 @@ def lost(draft: Draft, step: str, how: str, *, keep_tree: bool = False, began: b
     here = draft.step(step)
     what = "lost its terminal" if began else "could not be launched"
     losses = here.tally.losses + 1
-    _count(draft, step, replace(here.tally, losses=losses))
+    count(draft, step, replace(here.tally, losses=losses))
     if losses > draft.limits_of(step).max_losses and is_consultation(here):
         fail(draft, step, f"{here.agent} {what} {losses} times; the last time: {how}")
         return
@@ -292,7 +158,7 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
     """
     here = draft.step(run.step)
     launches = here.tally.launches + 1
-    _count(draft, run.step, replace(here.tally, launches=launches))
+    count(draft, run.step, replace(here.tally, launches=launches))
     if launches < draft.limits_of(run.step).max_failed_launches:
         _again(draft, run.step, how, launches, keep_tree=here.keep_tree)
         return
@@ -314,7 +180,7 @@ def silent(draft: Draft, step: str, how: str) -> None:
     """Retry after a run that was ended because it showed no progress: another run continues its work; then ask."""
     here = draft.step(step)
     silences = here.tally.silences + 1
-    _count(draft, step, replace(here.tally, silences=silences))
+    count(draft, step, replace(here.tally, silences=silences))
     feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
     if silences < draft.limits_of(step).max_inactive_runs:
         _again(draft, step, how, 1, keep_tree=True)
@@ -333,10 +199,10 @@ def stalled(draft: Draft, run: Run, how: str) -> None:
     worked = run.novel_at - run.since >= draft.limits.inactivity_timeout
     stalls = 1 if worked else here.tally.stalls + 1
     if stalls <= draft.limits_of(run.step).max_stalls:
-        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        count(draft, run.step, replace(here.tally, stalls=stalls))
         _again(draft, run.step, how, stalls, keep_tree=True)
     elif not start_afresh(draft, run.step, f"it {how}, {stalls} times in a row"):
-        _count(draft, run.step, replace(here.tally, stalls=stalls))
+        count(draft, run.step, replace(here.tally, stalls=stalls))
         text = f"{here.agent} {how}, {stalls} times in a row on '{here.title}'"
         block(draft, run.step, with_cause(draft, run.step, text), with_replan(draft, run.step))
 
@@ -370,5 +236,6 @@ def rested_at(draft: Draft, times: int) -> float:
     return draft.at + min(longer, draft.limits.max_retry_pause)
 
 
-def _count(draft: Draft, step: str, tally: Tally) -> None:
+def count(draft: Draft, step: str, tally: Tally) -> None:
+    """Note how often something has gone wrong with a step."""
     draft.change(StepTallied(step, tally))

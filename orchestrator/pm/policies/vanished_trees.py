@@ -15,8 +15,9 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.pm.plan.advance import end_run
 from orchestrator.pm.plan.asking import ask
+from orchestrator.pm.policies.rejections import THE_PM, reject
 from orchestrator.pm.policies.reopen import feed
-from orchestrator.pm.policies.retries import THE_PM, reject, rested_at
+from orchestrator.pm.policies.retries import rested_at
 from orchestrator.pm.state.step_changes import StepMoved, StepTallied
 
 if TYPE_CHECKING:

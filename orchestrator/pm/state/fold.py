@@ -23,7 +23,8 @@ from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.run_changes import RunBelieved, RunChange, RunOpened, run_after
 from orchestrator.pm.state.runs import Runs
-from orchestrator.pm.state.step_changes import StepAdded, StepChange, StepOrdered, step_after
+from orchestrator.pm.state.step_changes import StepAdded, StepChange, StepOrdered
+from orchestrator.pm.state.step_fold import step_after
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.pm.state.transitions import PHASES, TASKS, IllegalMove

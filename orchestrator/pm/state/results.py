@@ -203,7 +203,9 @@ def _set_aside(state: PMState) -> str:
     if not given_up:
         return ""
     named = "; ".join(title for title, _ in given_up[:NAMED])
-    return f"{_count(len(given_up), 'subtask')} set aside: {named}{_more(len(given_up))}"
+    steps = state.steps.among(state.steps.given_up & ~state.steps.consultations)
+    what = "subtask" if all(step.subtask or step.judges for step in steps) else "step"
+    return f"{_count(len(given_up), what)} set aside: {named}{_more(len(given_up))}"
 
 
 def _unmet(state: PMState) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from orchestrator.model.cause import Cause
 from orchestrator.model.consultation import Directive
 from orchestrator.model.plan import Step, StepState, Tally
 from orchestrator.model.usage_limit import UsageLimit
-from orchestrator.pm.state.transitions import STEPS, IllegalMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +170,11 @@ class StepApproved:
 
 @dataclass(frozen=True, slots=True)
 class StepCommitted:
-    """The work of a step is a commit."""
+    """The work of a step is a commit, which has nothing of what git ignores in its tree: the first few."""
 
     step: str
     commit: str
+    ignored: tuple[str, ...] = ()
     kind: Literal["step_committed"] = "step_committed"
 
 
@@ -238,10 +238,6 @@ class StepOrdered:
     kind: Literal["step_ordered"] = "step_ordered"
 
 
-_SETTLED: Final = frozenset({StepState.PASSED, StepState.SET_ASIDE})
-_HELD_UP: Final = frozenset({StepState.PENDING, StepState.WORKING})
-"""The states in which a usage limit may hold a step up: it is retried, and may be refused again."""
-
 StepChange: TypeAlias = (
     StepRewired
     | StepMoved
@@ -265,130 +261,3 @@ StepChange: TypeAlias = (
     | StepOrdered
 )
 """The changes of a step that exists already."""
-
-
-def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a case per change)
-    """Return a step as it is after a change.
-
-    Raises:
-        IllegalMove: `pm.transitions` has no such move of a step.
-
-    """
-    match change:
-        case StepRewired():
-            return replace(was, after=change.after)
-        case StepMoved():
-            return _moved(was, change)
-        case StepTallied() | StepLimited():
-            return _counted(was, change)
-        case StepHurried():
-            return replace(was, not_before=0.0)
-        case StepFed():
-            return replace(was, feedback=change.feedback)
-        case StepRemembered():
-            return replace(was, blockers=change.blockers)
-        case StepLacked():
-            return replace(was, gap=change.gap)
-        case StepReopened():
-            return _reopened(was, change)
-        case StepReported():
-            return replace(was, report=change.report, artifacts=change.artifacts, unchanged=change.unchanged)
-        case StepChecked():
-            return replace(
-                was,
-                check_exit=change.exit,
-                check_lines=change.lines,
-                check_commit=change.commit,
-                check_as_before=change.as_before,
-            )
-        case StepTroubled():
-            return replace(was, cause=change.cause)
-        case StepApproved():
-            return replace(was, approved=True)
-        case StepCommitted():
-            return replace(was, commit=change.commit)
-        case StepQueued():
-            return replace(was, queued_at=change.at, behind=change.behind)
-        case TreeBegun():
-            return replace(was, tree_life=change.life)
-        case StepInspected():
-            return replace(was, elsewhere=change.where, uncompared=change.uncompared)
-        case StepStrewed():
-            return replace(was, strewn=change.files, strewn_kept=change.kept)
-        case BranchJudged():
-            return replace(was, empty=change.empty)
-        case StepOrdered():
-            return replace(was, directive=change.directive)
-
-
-def _moved(was: Step, change: StepMoved) -> Step:
-    if change.to not in STEPS[was.state]:
-        raise IllegalMove(f"step {was.id}: {was.state} to {change.to}")
-    return replace(
-        was,
-        state=change.to,
-        since=change.at,
-        began_at=change.at if change.to is StepState.WORKING and not was.began_at else was.began_at,
-        why=change.why,
-        not_before=change.not_before,
-        keep_tree=change.keep_tree,
-        limit=was.limit if change.to in _HELD_UP else None,
-        limited=change.limited,
-        carries=was.carries and (bool(was.starts_from) or not change.anew),
-        replaced=change.replaced and change.to is StepState.SET_ASIDE,
-        queued_at=0.0 if change.to in _SETTLED else was.queued_at,
-        cause=None if change.to is StepState.PASSED else was.cause,
-    )
-
-
-def _counted(was: Step, change: StepTallied | StepLimited) -> Step:
-    if isinstance(change, StepTallied):
-        return replace(was, tally=change.tally)
-    not_before = was.not_before if change.not_before is None else change.not_before
-    return replace(was, limit=change.limit, not_before=not_before)
-
-
-def _reopened(was: Step, change: StepReopened) -> Step:
-    if StepState.PENDING not in STEPS[was.state] and was.state is not StepState.PENDING:
-        raise IllegalMove(f"step {was.id}: {was.state} reopened")
-    return replace(
-        was,
-        state=StepState.PENDING,
-        attempt=change.attempt,
-        tally=_over_attempts(was.tally),
-        since=change.at,
-        why=change.why,
-        not_before=0.0,
-        keep_tree=False,
-        approved=False,
-        check_exit=None,
-        check_lines=(),
-        check_as_before=False,
-        check_commit="",
-        commit="",
-        last_commit=was.commit or was.last_commit,
-        report=was.report if change.recheck else "",
-        artifacts=was.artifacts if change.recheck else (),
-        directive=None,
-        limit=None,
-        limited=False,
-        carries=change.carries,
-        starts_from=was.commit if change.carries else "",
-        unchanged="",
-        elsewhere="",
-        replaced=False,
-        empty=False,
-        uncompared=False,
-        strewn=(),
-        strewn_kept="",
-        queued_at=was.queued_at if change.queued else 0.0,
-        behind=False,
-        recheck=change.recheck,
-    )
-
-
-def _over_attempts(tally: Tally) -> Tally:
-    """Return what of a step's tally is counted across its attempts."""
-    return Tally(
-        rejections=tally.rejections, blocks=tally.blocks, replans=tally.replans, conflicts=tally.conflicts
-    )

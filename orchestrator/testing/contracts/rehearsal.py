@@ -126,8 +126,8 @@ class _Rehearsal:
                 self._feed(f.EvidenceResolved(at, nonce, step, attempt, found))
             case TendBranch(id=looked, step=step, attempt=attempt):
                 self._feed(f.BranchTended(at, looked, step, attempt, "tip", "tip"))
-            case Notify(id=told):
-                self._feed(f.Notified(at, told))
+            case Notify(id=sent):
+                self._feed(f.Notified(at, sent))
             case _:
                 return
 

@@ -63,7 +63,7 @@ def test_unmerged_work_is_named_and_stays(world: World) -> None:
     said = world.task("delete", "t1", "--yes")
     assert said.code == 1
     assert "task/t1: 1 commit in no other branch" in said.err
-    assert "1 refs that keep tries: 1 commit in no branch" in said.err
+    assert "refs that keep tries (1): 1 commit in no branch" in said.err
     assert refs(world) == before
     assert world.task("status", "t1").code == 0
     world.task("merge", "t1")

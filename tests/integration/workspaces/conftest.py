@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.git import GitWorkspaces
 
 KEPT = "refs/tasks/task/demo/parser/"

@@ -12,6 +12,7 @@ import pytest
 
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import OrchestratorError, Refused, Unavailable
+from orchestrator.ports.workspaces import LeftOut
 from tests.odd_files import make
 
 from .conftest import KEPT, Repo
@@ -49,6 +50,35 @@ def test_junk_is_kept_and_what_is_ignored_is_not(place, clean, repo):
     (place / "empty").mkdir()
     (kept,) = clean().values()
     assert repo.names(kept) == {".gitignore", "deep/er/notes.txt", "readme.txt"}
+
+
+def test_what_no_commit_can_hold_is_named(place, repo, tree, workspaces):
+    (place / "build").mkdir()
+    (place / "build" / "out.o").write_text("o")
+    repo.git("init", "-q", "web", cwd=place)
+    (place / "web" / "index.html").write_text("x")
+    assert workspaces.commit(tree, "x") == ("", 0)
+    assert workspaces.left_out(tree) == LeftOut(ignored=("build/",), repositories=("web/",))
+
+
+def test_staged_repository_without_origin_is_left_out(place, repo, tree, workspaces):
+    """`git add --all` made a link of it: the commit had one file, and whoever merged it had an empty folder."""
+    repo.git("init", "-q", "web", cwd=place)
+    (place / "web" / "index.html").write_text("x")
+    for where in (place / "web", place):
+        repo.git("add", "--all", cwd=where)
+        repo.git("commit", "-q", "-m", "x", cwd=where)
+    assert workspaces.commit(tree, "x") == ("", 0)
+    assert workspaces.left_out(tree).repositories == ("web/",)
+
+
+def test_submodule_with_an_origin_is_in_the_commit(place, repo, tree, workspaces):
+    allowed = ("-c", "protocol.file.allow=always")
+    repo.git(*allowed, "submodule", "--quiet", "add", str(repo.path), "lib", cwd=place)
+    commit, files = workspaces.commit(tree, "x")
+    assert files == 2
+    assert "lib" in repo.names(commit)
+    assert workspaces.left_out(tree) == LeftOut(submodules=("lib",))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.git import GitWorkspaces
 
 from .conftest import Repo

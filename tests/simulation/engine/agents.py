@@ -14,10 +14,10 @@ from typing import Final
 
 from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_box import Clone
+from orchestrator.testing.fake_git import MARKER
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
-from orchestrator.testing.fake_workspaces import MARKER
 from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.shared_state import Dice, Life, SharedState, WrittenReport
 

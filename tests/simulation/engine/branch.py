@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.testing.fake_workspaces import ELSEWHERE, FakeWorkspaces
+from orchestrator.testing.fake_git import ELSEWHERE
+from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.simulation.engine.agents import LATE
 from tests.simulation.engine.audit import Audit
 from tests.simulation.engine.law import Finding, Law

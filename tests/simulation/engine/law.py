@@ -33,6 +33,7 @@ class Law(StrEnum):
     AT_WORK = "a run that works is not ended as inactive"
     ANSWERED = "a run whose model answers is not ended as stalled"
     NOTHING_LEFT = "at the end no process lives"
+    DELETED = "of a deleted task nothing comes back, and nothing is left on its boxes"
     GATE = "no step passes without the evidence for its gates"
     MERGED = "the branch moves forward, and has what was merged"
     COMMIT = "a commit has the work of its step, and lacks nothing"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import layout
 from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import FEW, PAGED, VERSION, Unjournaled, projection
+from orchestrator.daemon.projections.state_document import PAGED, VERSION, Unjournaled, projection
+from orchestrator.daemon.projections.state_files import FEW
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN

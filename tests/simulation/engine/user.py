@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from orchestrator.pm.handlers.stuck_termination import GONE
+from tests.simulation.engine.removal import Removal
 from tests.simulation.engine.user_task import PROJECT, UserTask
 from tests.simulation.engine.world import World
 
@@ -23,7 +24,7 @@ class Habits:
 
     soonest, latest: the range of seconds between two looks at the tasks. The rest are probabilities at each look:
     restless: to make some request. eager: to want more of a task that is over. forgetful: not to answer a question.
-    twice: to answer a question again, in another way.
+    twice: to answer a question again, in another way. tidy: to delete a task that is over and has worked on boxes.
     """
 
     soonest: float = 60.0
@@ -32,6 +33,7 @@ class Habits:
     eager: float = 0.3
     forgetful: float = 0.1
     twice: float = 0.1
+    tidy: float = 0.0
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ class User:
         For a calm user a stopped task has not ended, since they restart it.
         """
         ends = OVER if self.calm else ENDED
-        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.user_tasks)
+        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.present)
 
     def calm_down(self) -> None:
         """Stay until every task has ended."""
@@ -75,7 +77,7 @@ class User:
         """Look at the tasks, answer questions, and perhaps make requests."""
         self._looks += 1
         self.world.take_replies()
-        for user_task in self.world.user_tasks:
+        for user_task in self.world.present:
             shown = self.world.shown(user_task)
             for question in shown.get("questions", []):
                 self._answer(user_task, question)
@@ -122,10 +124,21 @@ class User:
         name = f"user.{user_task.name}/{self._looks}"
         random = self.world.scenario.random(name)
         over = shown.get("state") in OVER
-        if over and random.random() < self.habits.eager and self.world.scenario.allows(name):
+        if over and self._is_tidy(user_task):
+            Removal(self.world).delete(user_task)
+        elif over and random.random() < self.habits.eager and self.world.scenario.allows(name):
             self._start(user_task)
         elif random.random() < self.habits.restless and self.world.scenario.allows(name):
             self._do_something(user_task, random)
+
+    def _is_tidy(self, user_task: UserTask) -> bool:
+        """Return whether to delete a task that is over."""
+        if not user_task.boxes:
+            return False
+        name = f"tidies.{user_task.name}/{self._looks}"
+        return self.world.scenario.random(name).random() < self.habits.tidy and self.world.scenario.allows(
+            name
+        )
 
     def _do_something(self, user_task: UserTask, random: Random) -> None:
         match random.randrange(6):
@@ -144,6 +157,8 @@ class User:
                 self.world.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
     def _start(self, user_task: UserTask, *, again: bool = False) -> None:
+        if user_task.id in self.world.deleted:
+            return
         if not again:
             self._goals[user_task.name] = self._goals.get(user_task.name, 0) + 1
         self.world.start(user_task, self._goal(user_task), CRITERIA[:2])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import layout
 from orchestrator.daemon.core.hints import EventHint, Hint, RequestHint, RunHint, TreeHint
 from orchestrator.daemon.ingest.watchers import task_hint
-from orchestrator.daemon.projections.state_files import PAGED
+from orchestrator.daemon.projections.state_document import PAGED
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
@@ -48,7 +48,8 @@ class World:
 
     deaf: the probability that a watcher loses an event. slow: workers take time. trouble_at: when the disk last
     refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests whose reply
-    nobody has taken, and when each was made. after_turns: called after each turn of the daemon. on_kill: called when
+    nobody has taken, and when each was made. deleted: the tasks that the user deleted, by id, with their last states.
+    after_turns: called after each turn of the daemon. on_kill: called when
     the daemon was killed.
     """
 
@@ -73,6 +74,7 @@ class World:
     complaints: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     waiting: dict[str, float] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
     trouble_at: float = 0.0
@@ -97,7 +99,7 @@ class World:
             fault_injection.life_of,
             self.service,
         )
-        self.host = FakeHost(self.files, self.clock, self.shared.program_of, told=self._launcher_wrote)
+        self.host = FakeHost(self.files, self.clock, self.shared.program_of, written=self._launcher_wrote)
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")
         self.shared_states = [self.shared]
         self.boxes = {
@@ -145,13 +147,20 @@ class World:
         clone = Clone(self.workspaces, PROJECT)
         shared = replace(self.shared, files=files, wrote=wrote, box=name, clone=clone)
         self.shared_states.append(shared)
-        return Box(name, self.clock, files, FakeHost(files, self.clock, shared.program_of, told=wrote), clone)
+        return Box(
+            name, self.clock, files, FakeHost(files, self.clock, shared.program_of, written=wrote), clone
+        )
 
     def _boxes_of(self, post: Callable[[Hint], None]) -> FakeBoxes:
         """Return the boxes for one life of the daemon."""
         dice = self.scenario.random(f"boxes.life.{self.daemon.boots}")
         deaf = self.deaf if self.scenario.allows("boxes-deaf") else 0.0
         return FakeBoxes(STATE, self.files, self.clock, self.boxes, post, self.wrote, dice, deaf)
+
+    @property
+    def present(self) -> list[UserTask]:
+        """The tasks that the user has not deleted."""
+        return [user_task for user_task in self.user_tasks if user_task.id not in self.deleted]
 
     @property
     def hosts(self) -> list[FakeHost]:
@@ -246,7 +255,7 @@ class World:
                     reply = json.loads(self.files.read(user_task.requests / entry.name))
                     self.waiting.pop(f"{user_task.id}/{entry.name.partition('.')[0]}", None)
                     self.counts["replies: done" if reply["ok"] else "replies: refused"] += 1
-                    with self._unseen():
+                    with self.unseen():
                         self.files.remove(user_task.requests / entry.name)
 
     def has_reply(self, request: str) -> bool:
@@ -257,12 +266,12 @@ class World:
 
     def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""
-        with self._unseen():
+        with self.unseen():
             self.files.make_folder(path.parent)
             self.files.write(path, data)
 
     @contextmanager
-    def _unseen(self) -> Iterator[None]:
+    def unseen(self) -> Iterator[None]:
         """Change files as a program other than the daemon."""
         before, self.files.before = self.files.before, None
         try:

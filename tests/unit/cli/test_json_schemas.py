@@ -13,7 +13,8 @@ from orchestrator.cli import help as helping
 from orchestrator.cli.main import VERBS
 from orchestrator.daemon.boxes.transfer_status import Failing, Missing, TransferStatus
 from orchestrator.daemon.projections.outcome import outcome_of
-from orchestrator.daemon.projections.state_files import FEW, NOTHING, Shown, Unjournaled
+from orchestrator.daemon.projections.state_document import NOTHING, Unjournaled
+from orchestrator.daemon.projections.state_files import FEW, Shown
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Subtask

@@ -112,6 +112,15 @@ def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, sa
     assert shop.at() == tip
 
 
+def test_branch_that_was_set_back_to_its_base_can_be_put_back(shop, task):
+    """It "has no commit of its own", and nothing was said of the work that was accepted."""
+    left = shop.work()
+    shop.git("update-ref", "refs/heads/task/tidy", shop.base)
+    shop.told(tip=left)
+    assert f"branch --force task/tidy {left[:10]}" in refused(task)
+    assert f"branch --force task/tidy {left[:10]}" in refused(task, "--anyway")
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_what_was_not_accepted_is_merged_only_if_that_is_wanted(shop, task, lost):
     """Commits that somebody put on the branch after the task was complete came along unsaid."""

@@ -11,10 +11,11 @@ from tests.unit.reporting.journal import Lines
 def journal(house):
     """Write a journal for a task, and return a function that rewrites it."""
 
-    def write(task="tidy-0a1b2c3d", why="rejected by test:one"):
+    def write(task="tidy-0a1b2c3d", why="rejected by test:one", named=()):
         lines = Lines()
         lines.begin()
         lines.open("r-1", step="dev-1")
+        lines.say("report_landed", report={"run": "r-1", "artifacts": list(named)}, name="dev.md")
         lines.end("r-1")
         lines.say("time_passed", {"kind": "step_reopened", "step": "dev-1", "attempt": 2, "why": why})
         folder = house.home(task) / "journal"
@@ -61,6 +62,21 @@ def test_commits_of_the_branch_are_shown_with_their_diffs(task, shop, journal):
     (seen,) = document["commits"]
     assert (seen["commit"], "+NAME = 'greet'" in seen["diff"], seen["cut"]) == (commit, True, False)
     assert "+NAME = &#39;greet&#39;" in task("report", "tidy", "--html").out
+
+
+def test_a_file_that_a_report_named_is_looked_up(task, shop, journal, house):
+    shop.work("greet.py")
+    folder = house.project / "tasks" / "tidy"
+    folder.mkdir(parents=True)
+    (folder / "notes.md").write_text("x")
+    named = ["greet.py", "notes.md", "nowhere.py", "/etc/passwd", "../../../etc/passwd"]
+    journal(named=named)
+    (document,) = task("report", "tidy", "--json").json["reports"]
+    assert {each["path"]: each["where"] for each in document["artifacts"]} == {
+        "greet.py": "the branch",
+        "notes.md": "the task's folder",
+        **dict.fromkeys(named[2:], ""),
+    }
 
 
 def test_a_large_diff_is_cut_and_said_to_be(task, shop, journal):

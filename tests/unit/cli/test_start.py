@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli import daemon_startup
 from orchestrator.cli.box import BoxReport
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.remote import boxes_wanted
@@ -96,6 +97,18 @@ def test_the_folder_is_made_and_the_daemon_asked(start, house, running, brief):
         "task questions",
     ):
         assert part in said.out
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_slow_daemon_gets_the_request_all_the_same(start, house, brief, monkeypatch):
+    """It read as if nothing would come of it, and the task began a moment later."""
+    sleeps = (sys.executable, "-c", "import signal; signal.alarm(5); signal.pause()")
+    monkeypatch.setattr(daemon_startup, "COMMAND", sleeps)
+    monkeypatch.setattr(daemon_startup, "START_PATIENCE", 0.2)
+    said = start()
+    assert said.code == 6
+    assert "tidy begins as soon as" in said.err
+    assert list((house.state / "tasks").glob("*/requests/*.json"))
 
 
 def test_the_id_is_the_name_and_a_random_part_and_stays(start, house, running, brief):

@@ -13,14 +13,15 @@ from orchestrator.daemon.actions import finish
 from orchestrator.daemon.actions.branch import tend
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
-from orchestrator.model.actions import Commit, Merge, TendBranch
+from orchestrator.model.actions import Commit, Merge, Rebase, TendBranch
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import WorkCommitted, WorkMerged
 from orchestrator.model.plan import StepState
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.workspaces import LeftOut
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
@@ -72,6 +73,18 @@ def test_where_it_never_can_the_reason_is_the_outcome(state):
     assert isinstance(committed, WorkCommitted)
     assert isinstance(merged, WorkMerged)
     assert committed.reason == merged.reason == "it does not fit"
+
+
+def test_what_no_commit_can_hold_is_in_the_outcome(state):
+    shop = Shop()
+    tree = shop.tree("one")
+    shop.workspaces.prepare(tree, 1)
+    shop.workspaces.apart[tree.path] = LeftOut(("build/",), ("web/",), ("lib",))
+    empty = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert (empty.ignored, empty.repositories, empty.submodules) == (("build/",), ("web/",), ("lib",))
+    shop.workspaces.work(tree, "work", "one.py")
+    made = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert (made.ignored, made.repositories, made.submodules) == (("build/",), ("web/",), ())
 
 
 class Shop:
@@ -290,6 +303,12 @@ class Counting:
         self.commits += 1
         return f"{self.commits:040}", 1
 
+    def left_out(self, tree):
+        return LeftOut()
+
+    def rebase(self, project, branch, old, new):
+        return ""
+
 
 @pytest.fixture
 def desk(tmp_path):
@@ -304,6 +323,16 @@ def desk(tmp_path):
     return SimpleNamespace(
         doing=Dispatcher(cast("Any", context), "t-1", tmp_path), executor=executor, git=git, posted=posted
     )
+
+
+@pytest.mark.parametrize("action", [COMMIT, Rebase("a4", "1" * 40, "2" * 40, "3" * 40)])
+def test_nothing_is_under_way_after_an_outcome(desk, state, action):
+    """After a rebase, `task archive` and `task delete` said of the task that work for it was still under way."""
+    desk.doing.act(state, WHERE, action)
+    assert desk.doing.busy
+    desk.executor.work()
+    desk.doing.heard(desk.posted[-1].fact)
+    assert not desk.doing.busy
 
 
 def test_commit_is_not_repeated_before_its_outcome(desk, state):

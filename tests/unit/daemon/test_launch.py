@@ -56,6 +56,7 @@ def argv_of(
     machine: type[FakeHost] = FakeHost,
     disk: MemoryFiles | None = None,
     clock: FakeClock | None = None,
+    session: str = SESSION,
 ) -> str:
     """Return the command line of a run that goes on with another one's work, given what is kept of that."""
     launched: list[LaunchSpec] = []
@@ -65,7 +66,7 @@ def argv_of(
         return _lives
 
     before = Run(
-        "r-1", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, life=Life.GONE, session=SESSION, host=host,
+        "r-1", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, life=Life.GONE, session=session, host=host,
         transcript=str(transcript),
     )  # fmt: skip
     run = Run("r-2", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, order=ORDER.name, resumes=before.id)
@@ -115,6 +116,13 @@ def test_in_doubt_it_is_gone_on_with(runtime: str) -> None:
     assert f"--resume {SESSION}" in argv_of(runtime, None, transcript="")
     assert f"--resume {SESSION}" in argv_of(runtime, None, host="box.example")
     assert f"--resume {SESSION}" in argv_of(runtime, LOST, transcript=CHAT.parent)
+
+
+@pytest.mark.parametrize("runtime", ["claude", "codex", "gemini", "kiro", "opencode"])
+@pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "-c9f", "a\nb", "\x1b[2J"])
+def test_session_that_would_be_an_option_is_not_resumed(runtime: str, session: str) -> None:
+    """A session's name comes from an event, which an agent can forge: no argument is made of it."""
+    assert session not in argv_of(runtime, None, transcript="", session=session)
 
 
 def test_a_program_that_loses_none_is_not_looked_at() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.model import facts as f
@@ -19,7 +21,7 @@ from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story, plan_of
 
-SEEN = BranchSurvey("c" * 40, 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
+SEEN = BranchSurvey("c1", 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
 LOOK = BranchLook(1.0, SEEN)
 EMPTY = BranchLook(1.0, replace(SEEN, count=0, commits=(), files=0, added=0, removed=0, merged=True))
 
@@ -35,7 +37,7 @@ def test_a_complete_task() -> None:
     told = outcome_of(finished().state, LOOK)
     assert told.asked == "Title: Make it so"
     assert told.outcome == "complete; 6 of 6 steps passed, 2 of 2 success criteria met"
-    assert "branch `task/demo` at cccccccccc: 1 commit, 2 files changed, +3 -1" in told.work
+    assert "branch `task/demo` at c1: 1 commit, 2 files changed, +3 -1" in told.work
     assert "the PM has run no check" in told.work
     assert told.branch_seen == LOOK.at
     assert told.not_done == "nothing"
@@ -99,7 +101,8 @@ def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
     story.ends(run=story.comes_alive("test:a"))
     story.approves("test:a")
     story.approves("review:a")
-    assert "on c1 and not on what came after it" in outcome_of(story.state, LOOK).work
+    later = BranchLook(1.0, replace(SEEN, tip="c2"))
+    assert "on c1 and not on what came after it" in outcome_of(story.state, later).work
 
 
 def test_a_shared_tree_is_named() -> None:
@@ -172,6 +175,36 @@ def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
         outcome_of(finished().state, BranchLook(1.0)).next
         == "`task diff demo-1` says how to get the branch back"
     )
+
+
+@pytest.mark.parametrize("seen", [SEEN, EMPTY.seen])
+def test_branch_that_was_moved_after_the_end_is_not_as_accepted(seen: BranchSurvey) -> None:
+    """A branch that was set back to its base had "nothing to merge", and no word of the work that was accepted."""
+    story = finished()
+    told = outcome_of(story.state, BranchLook(1.0, replace(seen, tip="d" * 40)))
+    assert "dddddddddd" in told.work
+    assert story.state.tip in told.work
+    assert "task merge demo-1" in told.next
+    assert "takes it over" not in told.next
+
+
+def test_acceptance_that_was_set_aside_is_no_subtask() -> None:
+    """ "1 subtask set aside: Success criteria" was said of a task whose only subtask had passed."""
+    story = Story(after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story.finishes("a")
+    unmet = tuple(replace(mark, met=False, evidence=(), reason="it is not") for mark in MET)
+    story.does("accept", criteria=unmet)
+    assert story.state.state is TaskState.PARTIAL
+    assert "subtask" not in outcome_of(story.state, LOOK).outcome
+
+
+def test_not_done_counts_what_it_does_not_name() -> None:
+    """Of twelve criteria that were not met five were listed, as if they were all."""
+    story = finished()
+    marks = tuple(replace(MET[0], text=f"c{number}", met=False) for number in range(12))
+    brief = replace(story.state.brief, criteria=tuple(mark.text for mark in marks))
+    state = replace(story.state, brief=brief, criteria=marks, state=TaskState.PARTIAL)
+    assert "7 more criteria not met" in outcome_of(state, LOOK).not_done
 
 
 def test_next_is_the_answer_while_others_work() -> None:

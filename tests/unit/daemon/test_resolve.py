@@ -21,7 +21,7 @@ from orchestrator.model.evidence import Reference, Resolution
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import AgentOverrides, Bring, Location, WorkspaceKind
 from orchestrator.ports.boxes import RemoteFile
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
 
@@ -148,6 +148,10 @@ def test_what_is_evidence(desk: Desk, text: str, exists: bool) -> None:  # noqa:
     found = desk.look(text)
     assert found.exists is exists, found
     assert found.detail
+
+
+def test_line_zero_is_no_reference() -> None:
+    assert references("shop/greet.py:0", frozenset()) == ((), False)
 
 
 def test_a_commit_of_the_branch_is_evidence(desk: Desk) -> None:

@@ -11,14 +11,8 @@ import pytest
 from orchestrator import layout
 from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
-from orchestrator.daemon.projections.state_files import (
-    Shown,
-    Unjournaled,
-    last_checkin_shown,
-    projection,
-    write_lost,
-    write_pm_state,
-)
+from orchestrator.daemon.projections.state_document import Unjournaled, projection
+from orchestrator.daemon.projections.state_files import Shown, last_checkin_shown, write_lost, write_pm_state
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.facts import ClockMoved, UsageSeen
 from orchestrator.model.limits import Limits

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.model import facts as f
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.evidence import EvidenceKind, Resolution
-from orchestrator.model.handoff import CriterionMark
+from orchestrator.model.handoff import CriterionMark, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
@@ -31,6 +31,26 @@ def at_accept(**config: object) -> Story:
 
 def marks(*evidence: str) -> tuple[CriterionMark, ...]:
     return tuple(CriterionMark(text, met=True, evidence=evidence) for text in CRITERIA)
+
+
+def test_rejection_with_each_criterion_met_is_written_again() -> None:
+    """A last review that rejected the work and marked all criteria as met made the task complete."""
+    story = at_accept(after_rejections=AfterRejections.ASK)
+    story.does("accept", criteria=MET, verdict=Verdict.REJECTED)
+    assert "rejects the work" in story.order_of("accept").instructions
+    story.does("accept", criteria=MET, verdict=Verdict.REJECTED)
+    assert story.state.state is not TaskState.COMPLETE
+    assert not any(mark.met for mark in story.state.criteria)
+
+
+def test_criterion_marked_both_ways_is_not_met() -> None:
+    """The mark that came last counted, whatever the others said."""
+    story = at_accept(after_rejections=AfterRejections.ASK)
+    both = (CriterionMark(CRITERIA[0], met=False, reason="a test fails"), *MET)
+    story.does("accept", criteria=both)
+    assert "not met" in story.order_of("accept").instructions
+    story.does("accept", criteria=both)
+    assert [(mark.met, mark.reason) for mark in story.state.criteria] == [(False, "a test fails"), (True, "")]
 
 
 @pytest.mark.parametrize(

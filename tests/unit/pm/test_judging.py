@@ -180,11 +180,11 @@ def test_a_handoff_written_again_needs_no_new_check() -> None:
 def test_killed_check_is_retried_then_asked_about() -> None:
     story = Story(checks=("test",), limits=Limits(max_crashes=1)).planned("a")
     story.does("dev:a")
-    story.ends("test:a", Exit(signal=11))
+    story.ends("test:a", Exit(signal=9))
     story.passes(10)
-    story.ends("test:a", Exit(signal=11))
+    story.ends("test:a", Exit(signal=9))
     assert story.step("test:a").state is StepState.FAILED
-    assert "had a check that was ended by signal 11" in story.question().text
+    assert "had a check that was ended by signal 9" in story.question().text
 
 
 # Commits and merges -------------------------------------------------------------------------------
@@ -255,6 +255,41 @@ def test_no_change_without_a_reason_does_not_pass() -> None:
     story.does("dev:a")
     assert story.step("dev:a").state is StepState.BLOCKED
     assert "without any change" in story.question().text
+
+
+@pytest.mark.parametrize("field", ["ignored", "submodules"])
+def test_empty_work_names_what_no_commit_can_hold(field: str) -> None:
+    """The order said that nothing had been changed, and so did the question, of work that lay in an ignored folder."""
+    story = Story(after_rejections=AfterRejections.ASK).planned("a")
+    for _ in range(2):
+        story.odds["dev:a"] = {"commit": "", field: ("build/",)}
+        story.does("dev:a")
+        assert story.step("dev:a").state in {StepState.WORKING, StepState.BLOCKED}
+        where = story.question().text if story.state.open_questions else story.order_of("dev:a").instructions
+        assert "'build/'" in where
+
+
+def test_judges_are_told_what_git_ignores_beside_a_commit() -> None:
+    """A check passed by a file that git ignores; whoever merged the branch did not have it."""
+    story = Story().planned("a")
+    story.odds["dev:a"] = {"ignored": ("build/",)}
+    story.does("dev:a")
+    assert "'build/'" in story.order_of("test:a").context
+    story.rejects("test:a")
+    story.does("dev:a")
+    assert "'build/'" not in story.order_of("test:a").context
+
+
+def test_repository_made_in_the_tree_is_dissolved_first() -> None:
+    story = Story().planned("a")
+    story.odds["dev:a"] = {"repositories": ("web/",)}
+    story.does("dev:a")
+    dev = story.step("dev:a")
+    assert (dev.attempt, dev.tally.asks, dev.state) == (1, 1, StepState.WORKING)
+    assert "'web/'" in story.order_of("dev:a").instructions
+    story.odds["dev:a"] = {"repositories": ("web/",)}
+    story.does("dev:a")
+    assert (story.step("dev:a").attempt, story.step("dev:a").tally.rejections) == (2, 1)
 
 
 def test_repeated_empty_work_is_set_aside_by_task_md() -> None:

@@ -264,7 +264,7 @@ def test_who_waits_for_an_answer_holds_up_nobody_in_the_queue() -> None:
         checked(story, f"test:{each}")
         story.approves(f"test:{each}")
     story.approves("review:a")
-    story.ends(run=check_of(story, "test:a"), how=Exit(signal=11))
+    story.ends(run=check_of(story, "test:a"), how=Exit(signal=9))
     assert story.step("test:a").state is StepState.FAILED
     story.approves("review:b")
     assert story.step("review:b").state is StepState.PASSED

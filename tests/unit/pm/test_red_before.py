@@ -68,6 +68,15 @@ def test_each_order_says_how_the_check_ended_before() -> None:
         assert STILL_RED[2] in order, "both outputs are shown to who decides"
 
 
+def test_a_tester_is_not_told_of_a_try_that_it_never_made() -> None:
+    """Its first order said "How the last try ended: it the check exited 1", of the PM's own check."""
+    suite = Suite("a")
+    suite.works("a", STILL_RED)
+    order = suite.story.order_of("test:a")
+    assert "last try" not in order.instructions
+    assert order.context.count(STILL_RED[2]) == 1
+
+
 def test_a_suite_that_was_green_is_said_to_be_so() -> None:
     suite = Suite("a", before=None)
     assert "exited 0" in suite.story.order_of("dev:a").context
@@ -94,6 +103,26 @@ def test_who_fails_in_another_way_is_rejected(lines: tuple[str, ...]) -> None:
     suite.works("a", lines)
     suite.story.approves("test:a")
     assert suite.story.works_on() == {"dev:a"}
+
+
+def test_check_that_crashes_rejects_the_work() -> None:
+    """Code that made the tests crash was tried again four times as a crash of the agent, and was then a question."""
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    story.ends("test:a", Exit(signal=11))
+    assert story.step("test:a").check_exit == 139
+    story.approves("test:a")
+    assert story.step("dev:a").tally.rejections == 1
+    assert not story.state.open_questions
+
+
+@pytest.mark.parametrize("how", [Exit(signal=9), Exit(signal=15), Exit(signal=11, out_of_memory=True)])
+def test_check_that_somebody_ended_says_nothing_of_the_work(how: Exit) -> None:
+    story = Story(checks=("test",)).planned("a")
+    story.does("dev:a")
+    story.ends("test:a", how)
+    assert story.step("test:a").check_exit is None
+    assert story.step("dev:a").tally.rejections == 0
 
 
 def test_a_check_that_prints_nothing_is_judged_as_ever() -> None:

@@ -16,7 +16,8 @@ from orchestrator.pm.state import changes as c
 from orchestrator.pm.state.fold import fold
 from orchestrator.pm.state.run_changes import RunBelieved
 from orchestrator.pm.state.runs import Runs
-from orchestrator.pm.state.step_changes import StepMoved, StepReopened, StepTallied, step_after
+from orchestrator.pm.state.step_changes import StepMoved, StepReopened, StepTallied
+from orchestrator.pm.state.step_fold import step_after
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.pm.state.transitions import PHASES, STEPS, TASKS, IllegalMove, phase_path

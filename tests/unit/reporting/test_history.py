@@ -57,6 +57,33 @@ def test_a_rejected_attempt_keeps_why_and_what_the_next_was_told(lines):
     )
 
 
+def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
+    """A developer's attempt passes when it is committed; then a tester rejects it."""
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})
+    lines.say(
+        "time_passed",
+        {"kind": "step_reopened", "step": "dev:one", "attempt": 2, "why": "rejected by test:one"},
+    )
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert story.attempts[0].outcome == "not accepted"
+
+
+def test_work_that_is_only_checked_again_was_not_rejected(lines):
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})
+    again = {
+        "kind": "step_reopened",
+        "step": "dev:one",
+        "attempt": 2,
+        "why": "others merged",
+        "recheck": True,
+    }
+    lines.say("time_passed", again)
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert story.attempts[0].outcome.startswith("passed")
+
+
 def test_a_run_is_a_span_from_its_opening_to_its_end(lines):
     opened = lines.open("r-1")
     lines.end("r-1", after=300)
@@ -151,6 +178,15 @@ def test_what_agents_reviews_alone_speak_for_is_named(lines):
     assert [("dev:one" in each, "dev:two" in each) for each in trust if "only agents" in each] == [
         (True, False)
     ]
+
+
+def test_a_check_before_any_change_proves_no_work(lines):
+    lines.open("r-1", step="baseline", purpose="check")
+    lines.end("r-1", 1)
+    steps = [step("dev:one") | {"commit": "a", "subtask": "one"}]
+    trust = report(lines, steps=steps).trust
+    assert any("Before anything was changed" in each for each in trust)
+    assert any("dev:one" in each and "only agents" in each for each in trust)
 
 
 def test_criteria_met_without_evidence_are_named(lines):

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 
 PROJECT = Path("/project")

@@ -11,7 +11,7 @@ from orchestrator.pm.plan.asking import ABANDON, APPROVE, SET_ASIDE, ask
 from orchestrator.pm.plan.families.workflow import verify
 from orchestrator.pm.policies.completion import approve
 from orchestrator.pm.policies.gates.kind import PASSES, GateKind, Judgement, begin_checking
-from orchestrator.pm.policies.retries import reject
+from orchestrator.pm.policies.rejections import reject
 from orchestrator.pm.policies.turn_ends import NAMED, doubt, missing_said
 from orchestrator.pm.state.step_changes import StepApproved
 

@@ -1,0 +1,311 @@
+"""The page of `task status`: a task's state as lines for people."""
+
+from __future__ import annotations
+
+import os
+
+from orchestrator import layout
+from orchestrator.cli.beat import Beat
+from orchestrator.cli.exits import SAID
+from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
+from orchestrator.cli.table import COLOURS, table
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+
+def page(view: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
+    """Return the lines that show a task's state; `name` is what the user can call the task from here."""
+    return [
+        *_head(view, name, beat, width, now, colour=colour),
+        *_steps(view, name, width, now, colour=colour),
+        *_agents(view["agents"], width, now, colour=colour),
+        *_rest(view, name, width, now),
+    ]
+
+
+def outcome(
+    view: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool
+) -> list[str]:
+    """Return the lines that show how a task ended and its open questions. Its steps were printed before."""
+    return [
+        *_head(view, name, beat, width, now, colour=colour),
+        *question_lines(view["questions"], name, width, now),
+    ]
+
+
+def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: float) -> list[str]:
+    """Return the lines that show open questions, each with the command that answers it."""
+    lines = []
+    for question in questions:
+        name, options = harmless(question.get("id")), question.get("options") or ()
+        lines += ["", f"question {name}, asked {ago(question.get('asked_at'), now)}"]
+        lines += wrapped(str(question.get("text")), width, "  ")
+        lines += [line for n, text in enumerate(options, 1) for line in wrapped(f"{n}) {text}", width, "  ")]
+        if question.get("holds"):
+            lines += wrapped(f"waiting for the answer: {', '.join(question['holds'])}", width, "  ")
+        if question.get("deadline"):
+            default, when = question.get("default"), clock(question["deadline"], now)
+            lines += wrapped(f"if nobody answers by {when}: {default}", width, "  ")
+        lines.append(f"  answer it: task answer {task} {name} {'NUMBER' if options else 'TEXT'}")
+    return lines
+
+
+def _head(
+    view: dict[str, Any], name_here: str, beat: Beat, width: int, now: float, *, colour: bool
+) -> list[str]:
+    limit = view.get("limited")
+    name, state = (
+        harmless(view["task"]),
+        "limited" if limit else harmless(SAID.get(view["state"], view["state"])),
+    )
+    daemon = beat.words(view.get("updated"))
+    active = view["state"] in {"running", "waiting"}
+    phase = f"  {harmless(view['phase'])}" if active else ""
+    if colour:
+        name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
+        daemon = daemon if beat.up else paint(daemon, "red")
+    return [
+        f"{name}  {state}{phase}",
+        cut(f"project   {harmless(view['project'])}", width),
+        *_result(view, name_here, width, now, active=active),
+        *(_limit_lines(limit, width, now) if limit else []),
+        *_edited(view, width),
+        *([] if active else _folder_gone(view, width)),
+        *_boxes(view, name_here, width, now),
+        f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
+        *_used_lines(_used(view.get("usage") or {}, now), width),
+    ]
+
+
+def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
+    """Report that the folder of a task at rest is missing; for a task at work the daemon reports it."""
+    folder = layout.task_folder(f"{view['project']}", view["task"])
+    if os.path.lexists(folder):
+        return []
+    said = f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"folder    {first.strip()}", *more]
+
+
+def _boxes(view: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:
+    """Yield what cannot be fetched from boxes (since when, why, what to do), and runs with incomplete files."""
+    for box in view.get("boxes") or ():
+        address, parts = box.get("address"), list[str]()
+        if box.get("lost"):
+            parts.append(str(box["lost"]))
+        for each in box.get("failing") or ():
+            parts.append(
+                f"{address}: {each.get('what')} cannot be fetched since {clock(each.get('since'), now)}: "
+                f"{each.get('why')}"
+            )
+        if parts:
+            parts[-1] += f" (retried automatically; to retry now: task checkin {name})"
+        for each in box.get("missing") or ():
+            ended = clock(each.get("ended"), now)
+            parts.append(
+                f"{address}: {each.get('instance')} ended at {ended}; its log and artifacts are not completely fetched"
+            )
+        for part in parts:
+            first, *more = wrapped(harmless(part), width, " " * 10) or [""]
+            yield from (f"box       {first.strip()}", *more)
+
+
+def _edited(view: dict[str, Any], width: int) -> list[str]:
+    """Return which edits of task.md are not in force yet, and the command that applies them."""
+    keys = ", ".join(str(each.get("key")) for each in view.get("edited") or ())
+    if not keys:
+        return []
+    command = typed("task", "start", view["task"], "--project", view["project"])
+    said = f"{keys} changed since the start; to apply the change: {command}"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"task.md   {first.strip()}", *more]
+
+
+def _result(view: dict[str, Any], name: str, width: int, now: float, *, active: bool) -> list[str]:
+    """Return the task's result in lines; while it is at work, the result so far."""
+    outcome = view.get("outcome") or {}
+    seen = outcome.get("branch_seen")
+    shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
+    lines = []
+    for key in shown:
+        if said := str(outcome.get(key) or ""):
+            said += f" (the branch as of {clock(seen, now)})" if key == "work" and seen else ""
+            said = _with_reachable_name(said, view, name) if key == "next" else said
+            first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
+            lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
+    return lines
+
+
+def _with_reachable_name(said: str, view: dict[str, Any], name: str) -> str:
+    """Return commands with the name that works from here: the daemon does not know the user's folder."""
+    words = said.split(" ")
+    meant = {view["task"], view.get("id")}
+    for place, word in enumerate(words[2:], 2):
+        if (
+            word.rstrip("`") in meant
+            and words[place - 2].lstrip("`") == "task"
+            and words[place - 1] != "start"
+        ):
+            words[place] = name + "`" * word.endswith("`")
+    return " ".join(words)
+
+
+def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
+    from orchestrator.cli.usage_limits import limit_lines
+
+    return limit_lines(limit, width, now)
+
+
+def _used(usage: dict[str, Any], now: float) -> str:
+    """Return what a task used, with its limits; empty if no program reported usage and the user set no limit."""
+    by_default = usage.get("defaults") or ()
+    limits = usage.get("limits") or {}
+    dollars = usage.get("cost"), usage.get("estimate")
+    wanted = {key for key, most in limits.items() if most and key not in by_default}
+    partial = usage.get("partial") is True
+    if not (usage.get("tokens") or any(dollars) or wanted or partial):
+        return ""
+    from orchestrator.formats.amounts import (
+        UNCOUNTED,
+        cost_said,
+        money_said,
+        prices_said,
+        span_said,
+        tokens_said,
+    )
+
+    parts = []
+    for key, amount, shown, said in (
+        ("tokens", usage.get("tokens"), f"{tokens_said(usage.get('tokens') or 0)} tokens", tokens_said),
+        ("cost", any(dollars), cost_said(*dollars), money_said),
+        ("time", usage.get("time"), span_said(usage.get("time") or 0), span_said),
+    ):
+        most = limits.get(key)
+        if amount or key in wanted:
+            parts.append(shown + (f" of {said(most)}" if most else ""))
+    how = prices_said((usage.get("prices") or "") if dollars[1] else "", now, usage.get("unpriced") or ())
+    notes = [*([f"costs {how}"] if how else []), *([UNCOUNTED] if partial else [])]
+    return "; ".join([", ".join(parts), *notes] if parts else notes)
+
+
+def _used_lines(used: str, width: int) -> list[str]:
+    if not used:
+        return []
+    first, *more = wrapped(used, width - 10, "")
+    return [f"used      {first}", *(f"          {line}" for line in more)]
+
+
+def _used_by(agent: dict[str, Any]) -> str:
+    tokens, dollars = agent.get("tokens"), (agent.get("cost"), agent.get("estimate"))
+    if not (tokens or any(dollars)):
+        return ""
+    from orchestrator.formats.amounts import cost_said, tokens_said
+
+    return ", ".join(
+        [*([tokens_said(tokens)] if tokens else []), *([cost_said(*dollars)] if any(dollars) else [])]
+    )
+
+
+def _steps(view: dict[str, Any], name: str, width: int, now: float, *, colour: bool) -> list[str]:
+    steps: list[dict[str, Any]] = view["steps"]
+    if not steps:
+        return []
+    rows = [
+        (
+            step.get("id"),
+            "" if _names_agent(step) else step.get("agent"),
+            step.get("status"),
+            tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
+            ago(step.get("since"), now),
+            step.get("title"),
+        )
+        for step in steps
+    ]
+    headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
+    heading, *lines = table(headings, rows, width, colour=colour, spare=True)
+    return ["", heading, *_with_reasons(view, name, lines, width, now)]
+
+
+def _with_reasons(view: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
+    """Yield each step's line and, unless the step passed, the reason for its status below it."""
+    before = ""
+    for step, line in zip(view["steps"], lines, strict=True):
+        yield line
+        why = harmless(step.get("why") or "")
+        if step.get("limit") and view["state"] == "running":
+            why += f"; next try at {clock(step['limit'].get('next_try'), now)}"
+        if why and why != before and step.get("status") != "passed":
+            yield cut(f"  {why}", width)
+            yield from _cause(name, step.get("cause") or {}, width)
+        before = why
+
+
+def _cause(task: str, cause: dict[str, Any], width: int, shown: int = 4) -> Iterator[str]:
+    """Yield the last lines of a failure, and the command that shows the rest of its log."""
+    lines = (cause.get("lines") or ())[-shown:]
+    yield from (cut(f"    | {harmless(line)}", width) for line in lines)
+    if lines and cause.get("run"):
+        yield f"    see its log: task logs {harmless(task)} {harmless(cause['run'])}"
+
+
+def _names_agent(step: dict[str, Any]) -> bool:
+    """Return whether a step's id already names its agent: `dev:rename`."""
+    return str(step.get("id")).partition(":")[0] == step.get("agent")
+
+
+def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
+    rows = [
+        (
+            agent.get("name"),
+            agent.get("step"),
+            agent.get("state"),
+            agent.get("turn") if agent.get("state") != "gone" else "",
+            ago(agent.get("turn_since") or agent.get("since"), now),
+            _used_by(agent),
+            agent.get("host") if agent.get("host") != "local" else "",
+            agent.get("pane"),
+            agent.get("evidence"),
+        )
+        for agent in agents
+    ]
+    headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "USED", "HOST", "PANE", "EVIDENCE")
+    return ["", *table(headings, rows, width, colour=colour)] if rows else []
+
+
+def _rest(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
+    return [
+        *_criteria(view["criteria"], width),
+        *_notices(view, name, width, now),
+        *question_lines(view["questions"], name, width, now),
+    ]
+
+
+def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
+    if not criteria:
+        return []
+    met = sum(bool(each.get("met")) for each in criteria)
+    lines = ["", f"success criteria: {met} of {len(criteria)} met"]
+    for each in criteria:
+        lines.append(cut(f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}", width))
+        details = each.get("details") or ()
+        for place, text in enumerate(each.get("evidence") or ()):
+            found = f": {details[place]}" if place < len(details) else ""
+            lines.append(cut(f"      {harmless(text)}{harmless(found)}", width))
+        if each.get("reason") and not each.get("met"):
+            lines.append(cut(f"      {harmless(each['reason'])}", width))
+    return lines
+
+
+def _notices(view: dict[str, Any], name: str, width: int, now: float, shown: int = 3) -> list[str]:
+    notices: list[str] = view["notices"]
+    if not notices:
+        return []
+    from orchestrator.formats.timestamps import unstamped
+
+    every = max(view.get("noticed") or 0, len(notices))
+    rest = typed("task", "why", name, "noticed", "-n", every)
+    more = [f"! … and {every - shown} earlier: {rest}"] if every > shown else []
+    return ["", *more, *(cut(f"! {unstamped(harmless(notice), now)}", width) for notice in notices[-shown:])]

@@ -1,0 +1,179 @@
+"""The order of a run: written where everybody can read it, and with its preamble where its agent does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator import layout
+from orchestrator.daemon.core.task_paths import (
+    Adapters,
+    RunView,
+    TaskPaths,
+    artifacts_of,
+    hands_in_to,
+    worked_in,
+)
+from orchestrator.daemon.ingest.task_folder import is_right
+from orchestrator.formats.handoff import render_order
+from orchestrator.formats.pm_preamble import pm_preamble
+from orchestrator.formats.preamble import preamble
+from orchestrator.formats.text import local_time
+from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
+from orchestrator.model.errors import Unavailable
+from orchestrator.model.plan import Gate
+from orchestrator.model.run import Run
+from orchestrator.pm.policies.gates import sections_for
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+
+if TYPE_CHECKING:
+    from orchestrator.model.agents import Agent
+    from orchestrator.pm.state.task_state import PMState
+
+
+KEPT_NAMED: Final = 5
+"""How many refs that keep earlier work an order lists, the newest first."""
+
+
+def publish_order(
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    there: RunView,
+    workspace: Path,
+) -> str:
+    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    rendered = render_order(state.orders[run.order])
+    _publish(adapters, state, where, state.orders[run.order].name, rendered)
+    if Gate.DECISION in state.steps[run.step].gates:
+        text = _pm_text(adapters, state, run, agent, where, rendered, workspace)
+    elif hands_in_by_files(state.steps[run.step]):
+        text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
+    else:
+        text = _text(adapters, state, run, agent, where, there, rendered, workspace)
+    adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
+    return text
+
+
+def _publish(adapters: Adapters, state: PMState, where: TaskPaths, name: str, rendered: str) -> None:
+    """Write an order into `handoffs/`. Raises Unavailable: something else is in its place."""
+    public = layout.handoffs(where.task) / name
+    adapters.files.make_folder(public.parent, 0o755)
+    if not is_right(adapters.files, where.task, public.parent.name, state.links):
+        raise Unavailable(f"{public.parent} leads elsewhere: it is put right ahead of the next try")
+    if (
+        not adapters.files.create(public, rendered.encode(), 0o644, durable=False)
+        and adapters.files.read(public) != rendered.encode()
+    ):
+        raise Unavailable(f"{public} was written by somebody else")
+
+
+def _pm_text(
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    rendered: str,
+    workspace: Path,
+) -> str:
+    """Return the order of a PM agent, with its preamble."""
+    return pm_preamble(
+        agent=run.instance,
+        task=state.name,
+        at=state.orders[run.order].at,
+        cwd=str(workspace),
+        task_dir=str(where.task),
+        handoffs=str(hands_in_to(state, run, where.task)),
+        scratchpad=str(layout.scratchpad(where.task, run.instance)),
+        run=run.id,
+        order=rendered,
+        wait=adapters.settings.limits.pm_hold_timeout,
+        patience=adapters.settings.limits.pm_timeout,
+        definition=agent.prompt,
+    )
+
+
+def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    there: RunView,
+    rendered: str,
+    workspace: Path,
+) -> str:
+    """Return the order of an agent that hands in by a report, with its preamble."""
+    seen, order, step = there.where, state.orders[run.order], state.steps[run.step]
+    return preamble(
+        agent=run.instance,
+        role=agent.role,
+        task=state.name,
+        at=order.at,
+        cwd=str(workspace),
+        task_dir=str(seen.task),
+        handoffs=str(hands_in_to(state, run, seen.task)),
+        artifacts=str(artifacts_of(state, run, seen.task)),
+        scratchpad=str(layout.scratchpad(seen.task, run.instance)),
+        run=run.id,
+        order_name=order.name,
+        # What it says of the task's folder must be found where its agent works (H8).
+        order=rendered.replace(str(where.task), str(seen.task)),
+        remote_host=there.name,
+        gates=step.gates,
+        criteria=state.brief.criteria,
+        definition=agent.prompt,
+        earlier=_earlier_work(adapters, state, run, where),
+        asked=sections_for(step.gates),
+        handoff_format=state.brief.config.handoffs,
+    )
+
+
+def _workflow_order(
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    order: str,
+    workspace: Path,
+) -> WorkflowOrder:
+    plan, step = state.brief.workflow, state.steps[run.step]
+    planned = {each.id: each for each in plan.agents} if plan else {}
+    return WorkflowOrder(
+        agent=planned[run.agent],
+        subjects=[planned[each] for each in subjects_of(state, step)],
+        joint=step.done_when if Gate.CHECKPOINT in step.gates else "",
+        needs=planned[run.agent].needs,
+        task=state.name,
+        at=state.orders[run.order].at,
+        cwd=str(workspace),
+        folder=str(layout.orchestration(where.task)),
+        scratchpad=str(layout.scratchpad(where.task, run.instance)),
+        order=order,
+        definition=agent.prompt,
+        earlier=_earlier_work(adapters, state, run, where),
+    )
+
+
+def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+    """Return where work of earlier tries is: in the tree, or on the refs that keep what was removed from it."""
+    step = state.steps[run.step]
+    tree = worked_in(state, run, where)
+    if tree is None or tree.detached or run.on_box or Gate.COMMIT not in step.gates:
+        return ""
+    lines = []
+    if step.keep_tree or step.carries:
+        lines.append(
+            "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
+        )
+    kept = adapters.workspaces.kept(tree)[:KEPT_NAMED]
+    if kept:
+        lines.append(
+            "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
+        )
+        lines += [f"- {local_time(each.at)}: `git diff HEAD {each.ref}`" for each in kept]
+    return "\n".join(lines)

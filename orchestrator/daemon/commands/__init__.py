@@ -1,0 +1,1 @@
+"""What users ask for: a start becomes the first fact of a task, every other request one more."""

@@ -1,0 +1,118 @@
+"""What agents hand in for a task: files in `handoffs/`, and what an agent of a workflow left when its turn ended."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from orchestrator import layout
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import TaskPaths, workspace_of
+from orchestrator.daemon.ingest.handoffs import HandoffIngest
+from orchestrator.daemon.ingest.outboxes import Outboxes
+from orchestrator.daemon.ingest.turn_ends import turn_end
+from orchestrator.daemon.journal.engine import Engine
+from orchestrator.hosts.ssh.withheld import withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+    from orchestrator.daemon.ingest.handoffs import Done
+    from orchestrator.model.facts import Fact
+    from orchestrator.model.run import Exit, Run
+
+log = logging.getLogger(__name__)
+
+
+class TaskIntake:
+    """Reads what the agents of one task hand in. Copies are kept by a worker thread."""
+
+    def __init__(self, context: Context, home: Path, engine: Engine) -> None:
+        self._context = context
+        self._home = home
+        self._engine = engine
+        self._where: TaskPaths | None = None
+        self._handoffs: HandoffIngest | None = None
+        self._outboxes: Outboxes | None = None
+
+    def forget(self) -> None:
+        """Forget what was seen but not journaled."""
+        self._handoffs = self._outboxes = None
+
+    @property
+    def unsettled(self) -> Collection[str]:
+        """The files that may still be incomplete."""
+        return () if self._handoffs is None else self._handoffs.unsettled
+
+    def look_again(self, at: float) -> float | None:
+        """Return when to look at those again."""
+        return None if self._handoffs is None else self._handoffs.look_again(at)
+
+    def saving(self, where: TaskPaths, instance: str) -> str:
+        """Return the temporary name under which an agent's handoff was found, if any."""
+        return self._of(where).saving(instance)
+
+    def look(self, where: TaskPaths, name: str, done: Done) -> Iterable[Fact]:
+        """Return the facts of one file, or of all new ones. Raises Unreadable, PermissionError."""
+        at, state, handoffs = self._context.clock.now(), self._engine.state, self._of(where)
+        return handoffs.look(name, state, at) if name else handoffs.scan(state, at, done)
+
+    def publish(self, where: TaskPaths, done: Done) -> Iterable[Fact]:
+        """Publish what agents handed in through folders of their own, and return the facts of what cannot be."""
+        if self._outboxes is None:
+            adapters, nonce = self._context.adapters, self._context.nonce
+            self._outboxes = Outboxes(adapters.files, where.task, adapters.settings.limits, nonce)
+        return self._outboxes.publish(self._engine.state, self._context.clock.now(), done)
+
+    def publish_again(self, at: float) -> float | None:
+        """Return when to look again at what may still be incomplete there."""
+        return None if self._outboxes is None else self._outboxes.look_again(at)
+
+    def turn_end(self, where: TaskPaths, run: str, words: str, how: Exit | None) -> Fact | None:
+        """Return the fact that an agent of a workflow left when its turn, or its process, ended."""
+        adapters = self._context.adapters
+        return turn_end(
+            adapters.files,
+            where.task,
+            self._engine.state,
+            run,
+            self._context.clock.now(),
+            adapters.settings.limits,
+            self._keep,
+            words,
+            how,
+        )
+
+    def _of(self, where: TaskPaths) -> HandoffIngest:
+        self._where = where
+        if self._handoffs is None:
+            adapters = self._context.adapters
+            known = partial(withheld, adapters.files, layout.task_withheld(self._home))
+            self._handoffs = HandoffIngest(
+                adapters.files,
+                where.task,
+                self._keep,
+                adapters.settings.limits,
+                self._context.nonce,
+                self._trees,
+                known,
+            )
+        return self._handoffs
+
+    def _trees(self, run: Run) -> tuple[Path, ...]:
+        """Return the folders where the work of a run here may be, besides the task's folder."""
+        if run.on_box or self._where is None:
+            return ()
+        return workspace_of(self._engine.state, run, self._where), self._where.code
+
+    def _keep(self, digest: str, report: bytes) -> None:
+        """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""
+        files, accepted = self._context.adapters.files, layout.task_reports(self._home)
+
+        def work() -> None:
+            files.make_folder(accepted)
+            files.write(accepted / digest, report)
+
+        self._context.executor.do(f"{self._home.name}/reports", work)

@@ -1,0 +1,112 @@
+"""What is shown of a task: written by a thread of its own, soon after something has changed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import code_of
+from orchestrator.daemon.journal.engine import Engine
+from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.projections.projection_writer import ProjectionWriter
+from orchestrator.daemon.projections.state_document import Unjournaled
+from orchestrator.model.errors import OrchestratorError
+from orchestrator.scribe.scribe import Scribe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from orchestrator.pm.state.task_state import PMState
+
+log = logging.getLogger(__name__)
+
+
+class TaskView:
+    """The projections of one task. Called by the deciding thread."""
+
+    def __init__(self, context: Context, home: Path, engine: Engine) -> None:
+        self._context = context
+        self._home = home
+        self._engine = engine
+        self._writer: ProjectionWriter | None = None
+        self._waiting: dict[str, str] = {}
+
+    @property
+    def behind(self) -> bool:
+        """Return whether the projections are out of date: they wait for their turn, or could not be written."""
+        return self._writer is not None and self._writer.behind
+
+    def again(self) -> None:
+        """Repeat a write that failed."""
+        if self._writer is not None and self.behind:
+            self._writer.soon()
+
+    def end(self) -> None:
+        """Write nothing any more."""
+        if self._writer is not None:
+            self._writer.end()
+
+    def show(
+        self,
+        folder: Path,
+        beside: Unjournaled,
+        names: Sequence[str] = (),
+        *,
+        rescan: bool = False,
+        now: bool = False,
+    ) -> bool:
+        """Update the projections, if anything has changed; return whether the state has.
+
+        Args:
+            folder: the task's folder.
+            beside: what is shown beside the state.
+            names: what is new or changed in the task's folder, for the scribe.
+            rescan: the scribe must look at everything.
+            now: write before this returns; otherwise soon.
+
+        """
+        engine = self._engine
+        if beside.waiting != self._waiting:
+            self._waiting, engine.dirty = dict(beside.waiting), True
+        if not engine.state.id or not (engine.dirty or names or rescan or now):
+            return False
+        changed, engine.dirty = engine.dirty, False
+        writer = self._writer_for(folder)
+        writer.tell(
+            engine.state, engine.last_checkin, names, changed=changed, rescan=rescan, unjournaled=beside
+        )
+        if now:
+            writer.now()
+        else:
+            writer.soon()
+        return changed
+
+    def _writer_for(self, folder: Path) -> ProjectionWriter:
+        if self._writer is None:
+            context = self._context
+            files, limits = context.adapters.files, context.adapters.settings.limits
+            self._writer = ProjectionWriter(
+                files,
+                context.clock,
+                context.scribe_executor,
+                Scribe(files, folder, handoff_bytes=limits.max_handoff_bytes),
+                self._home,
+                folder,
+                limits,
+                self._look_at_branch,
+            )
+        return self._writer
+
+    def _look_at_branch(self, state: PMState) -> BranchLook | None:
+        """Look at the task's branch, for its projections. Called by the thread that writes them."""
+        if not state.base:
+            return None
+        at, workspaces = self._context.clock.now(), self._context.adapters.workspaces
+        try:
+            return BranchLook(
+                at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
+            )
+        except (OrchestratorError, OSError) as error:
+            return BranchLook(at, fault=str(error))
