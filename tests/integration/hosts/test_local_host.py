@@ -116,7 +116,8 @@ def test_when_tmux_dies_the_exit_tells_what_became_of_the_run(bench: Bench) -> N
     assert bench.host.panes() == []
 
 
-def test_an_agent_that_outlives_tmux_is_still_known_and_can_be_ended(bench: Bench) -> None:
+def test_agent_that_outlives_tmux_is_known_and_can_be_ended(bench: Bench) -> None:
+    """An agent that outlives tmux is still known and can be ended."""
     folder = bench.launch("r1", "sh", "-c", "trap '' HUP; touch begun; sleep 600; sleep 600")
     wait_until((bench.root / "begun").exists)
     bench.socket.kill()
@@ -150,7 +151,8 @@ def test_every_call_to_a_frozen_server_ends_by_its_deadline(bench: Bench) -> Non
         assert bench.gone(folder) == Exit(signal=signal.SIGTERM)
 
 
-def test_a_launch_that_a_frozen_server_kept_back_can_be_called_off(bench: Bench) -> None:
+def test_launch_held_back_by_a_frozen_server_can_be_fenced(bench: Bench) -> None:
+    """A launch that a frozen server kept back can be called off."""
     quick = LocalHost(Tmux(bench.socket.name, bench.socket.environ, deadline=0.2), DiskFiles())
     spec = LaunchSpec("r1", bench.root / "runs" / "r1", ("touch", "ran"), bench.root, SESSION, "r1")
     with bench.socket.frozen():
@@ -460,7 +462,8 @@ def test_an_exit_that_does_not_read_is_a_lost_one(bench: Bench, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("data", [*GARBAGE, b"pid 0\nstart 1\n", b"pid -1\nstart 1\n", b"pid x\nstart 1\n"])
-def test_a_pid_that_does_not_read_is_unknown_and_nothing_is_signalled(bench, tmp_path, data) -> None:
+def test_unreadable_pid_is_unknown_and_signals_nothing(bench, tmp_path, data) -> None:
+    """A pid that does not read is unknown and nothing is signalled."""
     (tmp_path / "claimed").touch()
     (tmp_path / "pid").write_bytes(data)
     assert bench.host.observe(tmp_path) == Observation(Standing.CLAIMED)
@@ -495,9 +498,10 @@ def _pid_of(process: Process, session: int) -> str:
     return f"pid {process.pid}\nstart {process.start}\nsession {session}\npane \ncgroup \n"
 
 
-def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(
+def test_reused_pid_of_an_old_launcher_is_not_touched(
     bench: Bench, tmp_path: Path, stranger: subprocess.Popen[bytes]
 ) -> None:
+    """A process that has the number of a launcher of old is not touched."""
     (tmp_path / "claimed").touch()
     (tmp_path / "pid").write_text(_pid_of(Process(stranger.pid, "1@an-earlier-boot"), stranger.pid))
     assert bench.host.observe(tmp_path) == Observation(Standing.GONE, stranger.pid, "", Exit(lost=True))
@@ -579,7 +583,8 @@ def test_a_pid_that_is_being_written_is_read_the_next_time(
     later.end(folder, kill=True)
 
 
-def test_of_a_run_that_was_seen_alive_only_its_process_is_looked_at(bench: Bench) -> None:
+def test_run_seen_alive_is_known_by_its_process_alone(bench: Bench) -> None:
+    """Of a run that was seen alive only its process is looked at."""
     folder = bench.launch("r1", "sleep", "600")
     seen = bench.alive(folder)
     bench.files.seen.clear()
@@ -602,7 +607,8 @@ def test_one_that_can_be_neither_read_nor_written_is_unavailable(bench: Bench, m
         bench.host.observe(folder)
 
 
-def test_without_a_free_descriptor_nothing_is_believed_and_nothing_leaks(bench: Bench) -> None:
+def test_without_descriptors_nothing_is_believed_or_leaked(bench: Bench) -> None:
+    """Without a free descriptor nothing is believed and nothing leaks."""
     folder = bench.launch("r1", "sleep", "600")
     bench.alive(folder)
     used = [os.dup(0)]
