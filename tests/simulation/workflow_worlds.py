@@ -1,0 +1,64 @@
+"""Worlds of workflows: random plans, agents that lie, crash and escalate, a late user, and a daemon that is killed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from orchestrator.model.settings import Settings
+from tests.simulation.engine.fault_schedule import BUSY, FaultSchedule
+from tests.simulation.engine.faults import HOUR, Chances, Rates
+from tests.simulation.engine.notification_sink import NOTIFY
+from tests.simulation.engine.run import Outcome, simulate_world
+from tests.simulation.engine.scenario import Scenario
+from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.user import Habits
+from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan
+from tests.simulation.engine.world import World
+
+LASTS: Final = 0.5
+"""Days with faults. After them every workflow is brought to its end."""
+
+SIZES: Final = ((2, 5), (4, 9), (8, 20), (20, 60), (60, 200))
+OFTEN: Final = (0.45, 0.35, 0.15, 0.045, 0.005)
+"""How many agents work in a workflow, and how often: large ones are rare, as they take minutes."""
+
+SCHEDULE: Final = replace(
+    BUSY,
+    days=LASTS,
+    rates=Rates(kill=24, power=4, tmux=1, full=1, git=1, clock=0, suspend=1, eio=0),
+    chances=Chances(launch=0.05, torn=0.7, steps=80),
+    habits=Habits(latest=HOUR, restless=0.1),
+)
+
+
+def workflow_world(scenario: Scenario, most: int = 200) -> World:
+    """Return the world of a seed: one workflow, or two that share the daemon."""
+    random = scenario.random("workflow.world")
+    least, largest = random.choices(SIZES, OFTEN)[0]
+    sizes = [min(random.randint(least, largest), most)] + [3] * (random.random() < 0.2)
+    tasks = tuple(
+        WorkflowTask(
+            name,
+            workspace=random.choice(("worktree", "worktree", "worktree", "shared")),
+            unanswered=random.choice(("", "", "retry after 4 h")),
+            plan=drawn_plan(name, scenario.random(f"workflow.plan.{name}"), size),
+        )
+        for name, size in zip(("alpha", "beta"), sizes, strict=False)
+    )
+    behaviour = Behaviour(
+        bad=random.choice((0.0, 0.15, 0.3)),
+        rejects=random.choice((0.0, 0.15, 0.4)),
+        leftovers=random.choice((0.0, 0.05)),
+        longest=random.choice((2.0, 20.0, 90.0)),
+    )
+    settings = Settings(notify=NOTIFY)
+    settings = replace(settings, limits=replace(settings.limits, max_concurrent_runs=max(4, sizes[0] // 5)))
+    return World(scenario, tasks, behaviour, settings, deaf=random.choice((0.0, 0.1, 0.5)))
+
+
+def simulate_workflow(
+    seed: str, only: frozenset[str] | None = None, schedule: FaultSchedule = SCHEDULE, most: int = 200
+) -> Outcome:
+    """Run the workflows of a seed. Raises Failed."""
+    return simulate_world(seed, schedule.days, only, schedule, lambda scenario: workflow_world(scenario, most))
