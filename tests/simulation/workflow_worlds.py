@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from orchestrator.model.settings import Settings
 from tests.simulation.engine.fault_schedule import BUSY, FaultSchedule
 from tests.simulation.engine.faults import HOUR, Chances, Rates
+from tests.simulation.engine.fresh_worlds import WorldResult, result_of
 from tests.simulation.engine.notification_sink import NOTIFY
 from tests.simulation.engine.run import Outcome, simulate_world
 from tests.simulation.engine.scenario import Scenario
@@ -28,7 +30,7 @@ SCHEDULE: Final = replace(
     days=LASTS,
     rates=Rates(kill=24, power=4, tmux=1, full=1, git=1, clock=0, suspend=1, eio=0),
     chances=Chances(launch=0.05, torn=0.7, steps=80),
-    habits=Habits(latest=HOUR, restless=0.1),
+    habits=Habits(latest=HOUR, restless=0.1, keen=0.8),
 )
 
 
@@ -61,4 +63,24 @@ def simulate_workflow(
     seed: str, only: frozenset[str] | None = None, schedule: FaultSchedule = SCHEDULE, most: int = 200
 ) -> Outcome:
     """Run the workflows of a seed. Raises Failed."""
-    return simulate_world(seed, schedule.days, only, schedule, lambda scenario: workflow_world(scenario, most))
+    return simulate_world(
+        seed, schedule.days, only, schedule, lambda scenario: workflow_world(scenario, most)
+    )
+
+
+def kept_workflows() -> list[tuple[str, int]]:
+    """Return the seeds of workflows that once broke a law, each with its most agents."""
+    text = Path(__file__).with_name("kept_workflows.txt").read_text()
+    rows = [line.partition("#")[0].split() for line in text.splitlines()]
+    return [(row[0], int(row[1])) for row in rows if row]
+
+
+def simulate_one(seed: str, most: int) -> WorldResult:
+    """Run the workflows of a seed, and return the result."""
+    return result_of(seed, lambda: simulate_workflow(seed, most=most))
+
+
+def how_to_keep(seed: str, most: int) -> str:
+    """Return how a world that failed is run again, and kept."""
+    again = f"scripts/simulate --workflows 1 --most {most} --seed {seed}"
+    return f"again: {again}\n  keep it: echo '{seed} {most}' >> tests/simulation/kept_workflows.txt"

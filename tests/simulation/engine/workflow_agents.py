@@ -107,7 +107,9 @@ class Player:
         """Write the session: the notes that stand there, of which own open ones are settled, and new ones."""
         path = f"agents/{self.subject}/completion_drive/session_current.json"
         there = self.json(path)
-        if there.get("task_id") != self.own.task_id or not all(isinstance(each, dict) and each for each in there["notes"]):
+        if there.get("task_id") != self.own.task_id or not all(
+            isinstance(each, dict) and each for each in there["notes"]
+        ):
             there = {"task_id": self.own.task_id, "session_start": self.now, "notes": []}
         old = [self._settled(each) if settles else each for each in there["notes"]]
         new = [self.note(len(old) + at + 1, **each) for at, each in enumerate(notes)]
@@ -116,7 +118,13 @@ class Player:
     def _settled(self, note: dict[str, Any]) -> dict[str, Any]:
         if note.get("status") != "open" or note.get("kind"):
             return note
-        return {**note, "status": "resolved", "resolution": "seen", "resolved_by": "agent_self", "resolution_timestamp": self.now}
+        return {
+            **note,
+            "status": "resolved",
+            "resolution": "seen",
+            "resolved_by": "agent_self",
+            "resolution_timestamp": self.now,
+        }
 
     def note(self, number: int, status: str = "open", **more: Any) -> dict[str, Any]:
         """Return a note."""
@@ -164,12 +172,22 @@ class Player:
             missing = [f"thing {self.random.randint(1, 9)}"]
             self.write(
                 f"{base}/verification_results.json",
-                {"task_id": agent.task_id, "timestamp": self.now, "result": "fail", "missing_evidence": missing},
+                {
+                    "task_id": agent.task_id,
+                    "timestamp": self.now,
+                    "result": "fail",
+                    "missing_evidence": missing,
+                },
             )
         elif agent.kind is AgentKind.POC:
             evidence = {"proceed": "pass", "ask": "fail"}[verdict if verdict == "ask" else "proceed"]
             decision = "ask" if verdict == "ask" else "proceed"
-            said = {"task_id": agent.task_id, "timestamp": self.now, "evidence": evidence, "decision": decision}
+            said = {
+                "task_id": agent.task_id,
+                "timestamp": self.now,
+                "evidence": evidence,
+                "decision": decision,
+            }
             self.write(f"{base}/poc_decision.json", {**said, "rationale": "it was tried"})
         else:
             self.set_status(agent.id, "verified")
@@ -186,7 +204,9 @@ class Player:
         path = Path(environment["WORKSPACE"])
         if self.kind == "do" and "worktrees" in path.parts and path not in self.shared.vanished:
             tree = Tree(path.parent, path.parent, path.name, environment["BRANCH"], environment["BASE"])
-            self.shared.workspaces.work(tree, f"{self.subject}, {environment['ATTEMPT']}", f"{self.subject}.txt")
+            self.shared.workspaces.work(
+                tree, f"{self.subject}, {environment['ATTEMPT']}", f"{self.subject}.txt"
+            )
         left = self.random.uniform(0.2, max(0.3, self.agent.dice.behaviour.longest)) * MINUTE
         while left > 0:
             nap = min(left, self.random.uniform(5, 20) * MINUTE)
@@ -261,7 +281,9 @@ def _leaves_a_note_open(player: Player) -> Life:
     yield from player.works()
     player.put_outputs(player.own)
     player.put_session({"status": "open"}, settles=False)
-    player.set_status(player.subject, player.random.choice(("ready_for_verification", "completion_drive_review", "blocked")))
+    player.set_status(
+        player.subject, player.random.choice(("ready_for_verification", "completion_drive_review", "blocked"))
+    )
     return 0
 
 
@@ -269,7 +291,12 @@ def _settles_what_is_not_its_own(player: Player) -> Life:
     """Resolve a note that needs others, remove one, and be ready."""
     yield from player.works()
     player.put_outputs(player.own)
-    done = {"status": "resolved", "resolution": "done", "resolved_by": "user", "resolution_timestamp": player.now}
+    done = {
+        "status": "resolved",
+        "resolution": "done",
+        "resolved_by": "user",
+        "resolution_timestamp": player.now,
+    }
     path = f"agents/{player.subject}/completion_drive/session_current.json"
     player.put_session()
     there = player.json(path)
@@ -369,7 +396,12 @@ def _misses_something_beside_verified(player: Player) -> Life:
 def _judges_another_task(player: Player) -> Life:
     yield from player.works()
     for each in player.judged():
-        said = {"task_id": "other_1764000000", "timestamp": player.now, "result": "fail", "missing_evidence": ["x"]}
+        said = {
+            "task_id": "other_1764000000",
+            "timestamp": player.now,
+            "result": "fail",
+            "missing_evidence": ["x"],
+        }
         player.write(f"agents/{each.id}/verification_results.json", said)
         player.set_status(each.id, "verified")
     return 0
@@ -396,7 +428,9 @@ def _passes_everybody(player: Player) -> Life:
 def _leaves_garbage(player: Player) -> Life:
     yield from player.works()
     for each in player.judged():
-        player.write(f"agents/{each.id}/verification_results.json", player.random.choice((b"{", b"[]", b"\xff")))
+        player.write(
+            f"agents/{each.id}/verification_results.json", player.random.choice((b"{", b"[]", b"\xff"))
+        )
         player.set_status(each.id, "verified")
     return 0
 

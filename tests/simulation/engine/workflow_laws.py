@@ -101,7 +101,9 @@ class WorkflowLaws:
             if lacks:
                 yield Finding(Law.NEEDS, f"{name} starts, and {', '.join(lacks)} is not verified")
             if self.failed[name] >= self._bound(agent, "verifications"):
-                yield Finding(Law.BOUND, f"{name} starts after {self.failed[name]} failed verifications in a row")
+                yield Finding(
+                    Law.BOUND, f"{name} starts after {self.failed[name]} failed verifications in a row"
+                )
         if agent is not None and kind in {"do", "verify"}:
             judge = agent if kind == "do" else self.task.agents[agent.verifier]
             if self.crashed[step] > self._bound(judge, "crashes"):
@@ -150,16 +152,17 @@ class WorkflowLaws:
         if left is None and self._others_claimed(name, run):
             return  # whoever may write the file can say so while the verifier is at work: documented
         if left is None or left.verdict not in PASSES:
-            yield Finding(Law.VERIFIED, f"{name} is verified, and its verifier said {left.verdict if left else 'nothing'!r}")
+            yield Finding(
+                Law.VERIFIED,
+                f"{name} is verified, and its verifier said {left.verdict if left else 'nothing'!r}",
+            )
         elif record and dict(record.outputs) != {path: sha256(data).hexdigest() for path, data in left.seen}:
             yield Finding(Law.VERIFIED, f"{name} is verified, and its verifier saw other outputs")
 
     def _others_claimed(self, agent: str, run: str) -> bool:
         folder = layout.orchestration(self.task.folder)
         since = self.opened.get(run, 0.0)
-        return any(
-            at >= since and by != run for at, by in self.world.shared.claims.get((folder, agent), ())
-        )
+        return any(at >= since and by != run for at, by in self.world.shared.claims.get((folder, agent), ()))
 
     def _at_once(self, state: PMState) -> Iterator[Finding]:
         """At most so many runs are live as the plan wants, one of each agent, and none on the files of another."""

@@ -87,9 +87,7 @@ class WorkflowTask(UserTask):
         lines = ["family: workflow", "worker.command: worker", f"workspace: {self.workspace}"]
         lines += [f"unanswered: {self.unanswered}"] if self.unanswered else []
         config = "\n".join(lines)
-        return (
-            f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n- {WORKS}\n\n## Agent Config\n{config}\n"
-        )
+        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n- {WORKS}\n\n## Agent Config\n{config}\n"
 
     @cached_property
     def agents(self) -> dict[str, WorkflowAgent]:
@@ -120,9 +118,7 @@ def _instructions(agent: WorkflowAgent, plan: WorkflowPlan) -> str:
         return VERIFIER.format(id=agent.id)
     inputs = [f"`agents/{each.source}/task_output/{each.path}`" for each in agent.inputs]
     outputs = [f"`task_output/{path}`" for path in (*agent.outputs, *(each.path for each in agent.evidence))]
-    return DOER.format(
-        id=agent.id, inputs="\n- ".join(inputs or ["None."]), outputs="\n- ".join(outputs)
-    )
+    return DOER.format(id=agent.id, inputs="\n- ".join(inputs or ["None."]), outputs="\n- ".join(outputs))
 
 
 def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
@@ -157,7 +153,15 @@ def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
 
 def _verifier(name: str) -> WorkflowAgent:
     path = f"agents/{name}/agent_instructions.md"
-    return WorkflowAgent(name, f"{name}_{EPOCH}", AgentKind.VERIFIER, f"Judge {name}", "worker", path, workspace=WorkspaceKind.READ_ONLY)
+    return WorkflowAgent(
+        name,
+        f"{name}_{EPOCH}",
+        AgentKind.VERIFIER,
+        f"Judge {name}",
+        "worker",
+        path,
+        workspace=WorkspaceKind.READ_ONLY,
+    )
 
 
 def _doer(name: str, needs: tuple[str, ...], **more: Any) -> WorkflowAgent:
@@ -185,14 +189,20 @@ def _with_poc(agents: list[WorkflowAgent], random: Random) -> list[WorkflowAgent
     chosen = random.choice(free)
     protects = tuple(each.id for each in agents if chosen.id in each.needs)
     tried = replace(
-        chosen, kind=AgentKind.POC, scratch=True, files=(), poc=Poc("it is fast", ("1 s",), ("1 h",), protects)
+        chosen,
+        kind=AgentKind.POC,
+        scratch=True,
+        files=(),
+        poc=Poc("it is fast", ("1 s",), ("1 h",), protects),
     )
     return [tried if each is chosen else each for each in agents]
 
 
 def _checkpoints(agents: list[WorkflowAgent], random: Random) -> tuple[Checkpoint, ...]:
     judge = random.choice(agents).verifier
-    free = [each for each in agents if each.verifier == judge and not each.needs and each.kind is AgentKind.DOER][:4]
+    free = [
+        each for each in agents if each.verifier == judge and not each.needs and each.kind is AgentKind.DOER
+    ][:4]
     few = len(free) < 2 or random.random() < 0.6
     return () if few else (Checkpoint("c1", judge, tuple(each.id for each in free), ("They fit",)),)
 
