@@ -23,6 +23,9 @@ APPLICATION = "agent-orchestrator"
 FOR_AGENTS = ("artifacts", "handoffs", "scratchpad")
 """The folders of a task in which its agents write."""
 
+OUTBOX = "outbox"
+"""The folder in an agent's own that it hands in through, where `handoffs/` is not its to write."""
+
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
 CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
 
@@ -148,6 +151,11 @@ def box_fetches(state: P) -> P:
 def box_mirror(state: P, place: str, task: str) -> P:
     """Return the folder for what is brought of one task from one place on a box."""
     return _under(state, "boxes", _name(place), _name(task))
+
+
+def night_report(state: P) -> P:
+    """Return the page that `task report --all` writes."""
+    return _under(state, "report.html")
 
 
 def leaving(state: P) -> P:
@@ -332,6 +340,11 @@ def task_progress(folder: P) -> P:
     return _under(folder, "progress.md")
 
 
+def task_report(folder: P) -> P:
+    """Return the page that `task report` writes."""
+    return _under(folder, "report.html")
+
+
 def pm_state(folder: P) -> P:
     """Return the PM's state as agents read it (H1)."""
     return _under(folder, "pm_state.json")
@@ -351,6 +364,11 @@ def artifacts(folder: P, kind: str = "", subtask: str = "") -> P:
 def scratchpad(folder: P, instance: str = "") -> P:
     """Return the folder of scratchpads, or that of one agent's instance."""
     return _under(folder, "scratchpad", _name(instance)) if instance else _under(folder, "scratchpad")
+
+
+def outbox(folder: P, instance: str) -> P:
+    """Return the folder in which an instance hands in, where each has one of its own."""
+    return _under(folder, "scratchpad", _name(instance), OUTBOX)
 
 
 def orchestration(folder: P) -> P:

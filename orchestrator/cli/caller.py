@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from contextlib import suppress
 from typing import Final
@@ -70,6 +69,8 @@ def _from_proc(pid: int) -> tuple[int, str]:
 
 def _from_ps(pid: int) -> tuple[int, str]:
     """Return the same without /proc: by the launcher alone, because ps shows no environments."""
+    import subprocess  # only where there is no /proc: it would delay every verb that changes something
+
     try:
         done = subprocess.run(
             ["ps", "-o", "ppid=,args=", "-ww", "-p", str(pid)],

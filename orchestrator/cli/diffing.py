@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     if options.listed:
         return _list(work)
     change = _meant(work, options.step, options.attempt)
-    if work.repository.tree_of(change.old) == work.repository.tree_of(change.new):
+    if work.repository.same_files(change.old, change.new):
         print(f"{harmless(change.what)}: no change", file=sys.stderr)
         return Exit.DONE
     if sys.stdout.isatty():

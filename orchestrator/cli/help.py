@@ -64,6 +64,22 @@ task status NAME --json
                notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)
   daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 
+task report NAME --json; task report --all --json
+  reports[]    task state why outcome criteria[] usage used_by[] id project made_at began ended
+               decisions_left_out
+               state to used_by: as in `task status`; line: the journal line that an item comes from
+    lanes[]      name spans[]                    who worked when; spans[], waits[]: kind since until text line
+                 kind: work check limit question box idle stopped
+    steps[]      id agent title status why; attempts[]: number began ended outcome why feedback commit line
+    questions[]  id step text asked_at line answer answered_at by answer_line
+    checks[]     step attempt at exit output[] line
+    incidents[]  at text output[] line
+    decisions[]  line at sentences[]
+    commits[]    commit at subject stat diff cut      null: they could not be read; cut: not all of the diff
+    artifacts[]  path steps[] where line
+    waits[]      what was waited for longest
+    trust[]      on what the result rests; unknown[]: what is not known
+
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
                questions_open last_checkin updated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class RunSeen:
     check: bool
 
 
-def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
+def newest_first(journal: Path, token: bytes | re.Pattern[bytes] = b"") -> Iterator[dict[str, Any]]:
     """Yield the journal's lines that hold `token`, newest first.
 
     Unreadable lines are skipped: the daemon deals with them. So are lines at the end of a segment that the next one
@@ -38,7 +39,7 @@ def newest_first(journal: Path, token: bytes = b"") -> Iterator[dict[str, Any]]:
     for name in reversed(names):
         for raw in reversed(_lines(journal, name)):
             try:
-                line = json.loads(raw) if raw and token in raw else None
+                line = json.loads(raw) if raw and _holds(raw, token) else None
             except (ValueError, RecursionError):
                 continue
             if not isinstance(line, dict) or "fact" not in line:
@@ -62,6 +63,10 @@ def runs(journal: Path) -> Iterator[RunSeen]:
                     instance=str(run.get("instance")),
                     check=run.get("purpose") == "check",
                 )
+
+
+def _holds(raw: bytes, token: bytes | re.Pattern[bytes]) -> bool:
+    return token in raw if isinstance(token, bytes) else token.search(raw) is not None
 
 
 def _lines(journal: Path, name: str) -> list[bytes]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +66,8 @@ def painted(lines: Iterable[str]) -> Iterator[str]:
 @contextmanager
 def _paged(git: Git) -> Iterator[IO[str]]:
     """Open the user's pager, chosen as git chooses it; standard output if there is none."""
+    import shutil  # only at a terminal: it imports what unpacks archives
+
     wanted = os.environ.get("GIT_PAGER") or _own(git, "core.pager") or os.environ.get("PAGER") or "less"
     program = next(iter(wanted.split()), "cat")
     if program == "cat" or not shutil.which(program):

@@ -24,11 +24,10 @@ from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_resources import TaskResources
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, called
-from orchestrator.daemon.boxes.departed_tasks import write_departed
+from orchestrator.daemon.boxes.departed_tasks import boxes_shown, write_departed
 from orchestrator.daemon.retention.task_removal import write_mark
 from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.host_names import HERE, is_box
 from orchestrator.workspaces.task_refs import drop_folder, drop_refs, drop_trees
 
 DELETE: Final = "delete"
@@ -77,7 +76,7 @@ def let_go(task: TaskRecord, why: str) -> None:
             if nobody:
                 _refuse_at_work(task)
                 disk = DiskFiles(Path(state))
-                write_departed(disk, Path(state), task.id, _boxes_of(task))
+                write_departed(disk, Path(state), task.id, boxes_shown(task.view))
                 write_mark(disk, Path(task.home), why, time.time())
                 return
     ask(task.home, "release", {"why": why})
@@ -126,12 +125,6 @@ def _refuse_at_work(task: TaskRecord) -> None:
             f"{task.name} is {harmless(task.view['state'])}, and the daemon is down; first `task daemon start`, then "
             f"`{typed('task', 'stop', called(task))}`",
         )
-
-
-def _boxes_of(task: TaskRecord) -> dict[str, str]:
-    """Return the boxes on which the task has had agents, by the last state that a daemon wrote."""
-    hosts = [str(agent.get("host") or HERE) for agent in task.view.get("agents", ())]
-    return {host: "" for host in hosts if is_box(host)}
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from orchestrator.hosts.disk import DiskFiles
 PATIENCE: Final = 15.0
 _FIRST_PAUSE: Final = 0.005
 _LONGEST_PAUSE: Final = 0.1
+_PAUSE_SHARE: Final = 10  # a pause is a tenth of the time already waited: so late at most is the reply seen
 
 
 class NeedsYes(CommandError):
@@ -78,7 +79,7 @@ def answer_to(home: str, request: str) -> str:
     """Wait for the reply to a request, remove it, and return its message. Raises what `ask` raises."""
     folder = Path(layout.task_requests(home))
     path = folder / f"{request}{REPLY}"
-    deadline, pause = time.monotonic() + PATIENCE, _FIRST_PAUSE
+    began = time.monotonic()
     while not path.exists():
         if not (folder / f"{request}.json").exists() and not path.exists():
             return "the daemon read the request; another `task` command took the reply"
@@ -88,14 +89,14 @@ def answer_to(home: str, request: str) -> str:
                 Exit.DOWN,
                 f"{beat.words()}; the request stays pending until it runs again: `task daemon start`",
             )
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > PATIENCE:
             raise CommandError(
                 Exit.DOWN,
                 f"the daemon did not reply within {PATIENCE:.0f} s; the request stays pending; to see how the daemon "
                 "is: `task daemon status`",
             )
-        time.sleep(pause)
-        pause = min(pause * 2, _LONGEST_PAUSE)
+        time.sleep(min(max(waited / _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
     reply = own_files.own_json(str(path))
     path.unlink(missing_ok=True)
     if reply.get("confirm"):

@@ -12,58 +12,75 @@ from pathlib import Path
 from orchestrator import layout
 from orchestrator.cli.brief import is_remote, read_or_made
 from orchestrator.cli.channels import channels_found
-from orchestrator.cli.diagnosis import findings
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.git_filters import TOPIC
-from orchestrator.cli.machine_probe import examine
 from orchestrator.cli.precheck import Case, look, together
 from orchestrator.cli.screen import coloured, columns, typed
 from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
-from orchestrator.model.task import Brief
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 
 _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: span_said}
 
 
 def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
-    """Check everything that a task needs, and print the findings; return 1 if it could not start."""
+    """Check everything that a task needs, and print the findings as they are made; return 1 if it could not start."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    brief = read_or_made(layout.task_folder(project, name), project, options.template)
-    found = list[Finding]()
-    if brief.unfilled:
-        text = "does not yet say what to do"
-        found.append(
-            Finding("task.md", Severity.MISSING, text, typed("task", "start", name, "--project", project))
-        )
-    case = Case(name, project, brief, settings, os.environ, known)
-    found += look(case)
-    runtimes = _runtimes(case)
-    clis = [cli for cli in AGENT_CLIS if cli.name in runtimes]
-    seen = findings(examine(project, os.environ, _quiet, clis=clis))
-    found += [each for each in seen if _concerns(each, case, runtimes)]
-    found += channels_found(settings.notify, os.environ)
-    found += _limits(case)
-    if is_remote(brief):
-        found += _boxes(brief, project)
-    found = together(dict.fromkeys(found))
+    folder = layout.task_folder(project, name)
+    case = Case(name, project, read_or_made(folder, project, options.template), settings, os.environ, known)
+    found = dict[Finding, None]()
+    for step in (_of_brief, look, _of_machine, _of_channels, _of_boxes):
+        new = [each for each in together(step(case)) if each not in found]
+        found |= dict.fromkeys(new)
+        if not options.json:
+            _print(new)
     if options.json:
-        print(
-            neutral_json(
-                json.dumps({"can_run": can_run(found), "findings": [each.shape() for each in found]})
-            )
-        )
+        shapes = [each.shape() for each in found]
+        print(neutral_json(json.dumps({"can_run": can_run(found), "findings": shapes})))
     else:
-        width, colour = columns(), coloured(sys.stdout)
-        print("\n".join(line for each in found for line in each.lines(width, colour=colour)))
         verdict = (
             f"{name} could start" if can_run(found) else f"{name} could not start: provide what is missing"
         )
         print(f"\n{verdict}; nothing was started")
     return Exit.DONE if can_run(found) else Exit.FAILED
+
+
+def _print(found: Iterable[Finding]) -> None:
+    width, colour = columns(), coloured(sys.stdout)
+    for each in found:
+        print("\n".join(each.lines(width, colour=colour)), flush=True)
+
+
+def _of_brief(case: Case) -> Iterator[Finding]:
+    """Yield what task.md itself says: whether it is filled in, and how much the task may use."""
+    path = layout.task_brief(layout.task_folder(case.project, case.name))
+    if case.brief.unfilled:
+        text = "does not yet say what to do"
+        yield Finding(
+            "task.md", Severity.MISSING, text, typed("task", "start", case.name, "--project", case.project)
+        )
+    else:
+        yield Finding("task.md", Severity.OK, str(path))
+    yield from _limits(case)
+
+
+def _of_machine(case: Case) -> Iterator[Finding]:
+    """Yield what `task doctor` finds that concerns this task."""
+    from orchestrator.cli.diagnosis import findings  # imports more than all else here
+    from orchestrator.cli.machine_probe import examine
+
+    runtimes = _runtimes(case)
+    clis = [cli for cli in AGENT_CLIS if cli.name in runtimes]
+    for each in findings(examine(case.project, case.environ, _quiet, clis=clis)):
+        if _concerns(each, case, runtimes):
+            yield each
+
+
+def _of_channels(case: Case) -> Iterable[Finding]:
+    return channels_found(case.settings.notify, case.environ)
 
 
 def _quiet(_: list[str]) -> None:
@@ -104,13 +121,15 @@ def _limits(case: Case) -> Iterator[Finding]:
         yield Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
 
 
-def _boxes(brief: Brief, project: Path) -> Iterable[Finding]:
+def _of_boxes(case: Case) -> Iterator[Finding]:
     """Yield the findings about each box. Of a pool, one fit box is enough."""
+    if not is_remote(case.brief):
+        return
     from orchestrator.cli.box import BoxReport, look_at  # only where an agent works on one
     from orchestrator.cli.remote import boxes_wanted
 
-    for alternatives in boxes_wanted(brief, project):
-        seen: list[BoxReport] = [look_at(wanted, os.environ) for wanted in alternatives]
+    for alternatives in boxes_wanted(case.brief, case.project):
+        seen: list[BoxReport] = [look_at(wanted, case.environ) for wanted in alternatives]
         enough = any(each.can_run for each in seen)
         for box in seen:
             for each in box.findings:

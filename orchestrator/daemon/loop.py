@@ -21,8 +21,8 @@ from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest import requests
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
-from orchestrator.daemon.process import orphans
 from orchestrator.daemon.process.clock_drift import Drift, Moved
+from orchestrator.daemon.process.orphans import Orphans
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
 from orchestrator.daemon.task import Task
@@ -67,10 +67,12 @@ class Loop:
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
+    _orphans: Orphans = field(init=False)
 
     def __post_init__(self) -> None:
         """Remember how the clocks stand, and connect the notifier to the open questions."""
         self._drift = Drift(self.context.clock)
+        self._orphans = Orphans(self.context)
         self.passive = PassiveTasks(self.context.adapters.files)
         self.context.desk.asks = self._asks
 
@@ -184,6 +186,8 @@ class Loop:
             case h.HandoffHint(name=name):
                 task.see_reports(name)
                 task.show(name)
+            case h.OutboxHint():
+                task.see_outboxes()
             case h.RunHint(run=run):
                 task.see_run(run)
             case h.OutcomeHint(fact=fact):
@@ -315,6 +319,8 @@ class Loop:
             task.keep()  # nothing would be kept in a folder that was deleted
             request = requests.read_request(files, task.home, name)
             message = self._granted(task, request)
+            if message is None:  # it is handled again when a worker has done its part
+                return
             requests.answer(files, task.home, name, ok=True, message=message)
         except JournalFailed:  # no refusal: it may be written, and the next daemon handles it again
             raise
@@ -322,8 +328,8 @@ class Loop:
             confirm = error.confirm if isinstance(error, Unconfirmed) else ""
             requests.answer(files, task.home, name, ok=False, message=str(error), confirm=confirm)
 
-    def _granted(self, task: Task, request: requests.Request) -> str:
-        """Do what a request asks for and return the reply. Raises Refused."""
+    def _granted(self, task: Task, request: requests.Request) -> str | None:
+        """Do what a request asks for and return the reply; None if it must wait. Raises Refused."""
         arguments, at = request.arguments, self.context.clock.now()
         if request.verb == "release":
             return self._let_go(task, arguments.get("why", ""))
@@ -365,6 +371,8 @@ class Loop:
                 raise Refused(f"there is no request {verb[:40]!a}")
         was_begun = task.begun
         ended = "" if was_begun else self._end_unknown(task, Path(arguments["project"]), arguments["name"])
+        if ended is None:
+            return None
         decision = task.feed(fact)
         if not was_begun:
             task.template = self._template(task)
@@ -372,15 +380,19 @@ class Loop:
         task.show(now=True)
         return f"{_reply(decision)}{ended}"
 
-    def _end_unknown(self, task: Task, project: Path, name: str) -> str:
+    def _end_unknown(self, task: Task, project: Path, name: str) -> str | None:
         """End what works for a task that is to begin, and that no journal knows; return a sentence for the user.
+
+        None while it ends.
 
         Raises Refused: another daemon of this user knows it.
         """
         task.end_strangers()
         folder = layout.task_folder(project, name)
         known = {run for each in self.tasks.values() for run in each.engine.state.runs}
-        ended = orphans.end(self.context.adapters, folder, known, self.context.state_folder)
+        ended = self._orphans.end(task.id, folder, known)
+        if ended is None:
+            return None
         for each in ended:
             log.warning("task %s: run %s is in no journal and is ended", task.id, each)
             task.engine.say(f"run {each} worked for {name} and is in no journal: it was ended")

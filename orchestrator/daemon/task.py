@@ -19,6 +19,7 @@ from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
 from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.handoffs import NOBODY, HandoffIngest, Stopped
+from orchestrator.daemon.ingest.outboxes import Outboxes
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_folder import make_again, make_run_folders, put_right, trouble
 from orchestrator.daemon.ingest.turn_ends import turn_end
@@ -87,6 +88,7 @@ class Task:
     _outstanding: Unfetched = field(init=False)
     _boxes_left: BoxCleanup = field(init=False)
     _intake: HandoffIngest | None = field(default=None, init=False)
+    _outboxes: Outboxes | None = field(default=None, init=False)
     _brief: BriefEdits = field(init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
@@ -185,7 +187,7 @@ class Task:
     def rest(self) -> None:
         """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
-        self._intake = None
+        self._intake = self._outboxes = None
         self._brief.forget()
         self._listening.forget()
         self.doing.forget()
@@ -262,12 +264,24 @@ class Task:
         """Handle new files in `handoffs/`: one name, or all; `done` are instances that have finished writing."""
         at, state = self.context.clock.now(), self.engine.state
         intake = self.intake
+        if not name:
+            self.see_outboxes(done)
         try:
             facts = intake.look(name, state, at) if name else intake.scan(state, at, done)
         except (Unreadable, PermissionError):
             # Nobody can have written into something that is no folder. One that cannot be read is a question.
             self.see_folder(closely=True)
             facts = intake.scan(state, at, done)
+        self._feed_each(facts)
+
+    def see_outboxes(self, done: Done = NOBODY) -> None:
+        """Publish what agents handed in through folders of their own; `done` are instances that finished writing."""
+        if self._outboxes is None:
+            adapters, nonce = self.context.adapters, self.context.nonce
+            self._outboxes = Outboxes(adapters.files, self.where.task, adapters.settings.limits, nonce)
+        self._feed_each(self._outboxes.publish(self.engine.state, self.context.clock.now(), done))
+
+    def _feed_each(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             try:
                 self.feed(fact)
@@ -376,10 +390,6 @@ class Task:
         far = [run for run in state.live_runs if run.on_box]
         over = self._outstanding.look(state, self.context.clock.now())
         self._see_behind(run.host for run in (*far, *over))
-        if self.rests and not over:
-            self._boxes_left.leave_all(state)
-        if not (far or over or self._remote_tasks):
-            return
         remote_tasks = tuple(
             dict.fromkeys(
                 remote_task
@@ -390,6 +400,8 @@ class Task:
         if remote_tasks != self._remote_tasks:
             self._remote_tasks = remote_tasks
             boxes.keep(self.id, remote_tasks)
+        if self.rests and not over:
+            self._boxes_left.leave_all(state)
         for box in dict.fromkeys(run.host for run in far):
             belief, at = boxes.belief(box, self.id), self.context.clock.now()
             lives = {run.life for run in far if run.host == box}
@@ -461,6 +473,12 @@ class Task:
         if self._intake is not None and (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
+        if (
+            self._outboxes is not None
+            and (again := self._outboxes.look_again(at)) is not None
+            and at >= again
+        ):
+            self.see_outboxes()
         if (edited := self._edit_due()) is not None and at >= edited:
             self.see_brief()
         moment = self._deadline()
@@ -495,6 +513,8 @@ class Task:
         if (edited := self._edit_due()) is not None:
             moments.append(edited)
         if self._intake is not None and (again := self._intake.look_again(now)) is not None:
+            moments.append(again)
+        if self._outboxes is not None and (again := self._outboxes.look_again(now)) is not None:
             moments.append(again)
         soonest = min(moments, default=None)
         # What was already due at the last look waits for something else: no reason to look again at once.
@@ -609,6 +629,14 @@ class Task:
     def boxes_due(self) -> dict[str, str]:
         """The boxes that are not cleaned up yet, each with its last run there."""
         return self._boxes_left.due(self.engine.state)
+
+    def release(self) -> bool:
+        """Let nothing more come here from boxes; return False if a file is coming at this moment."""
+        return self.context.adapters.boxes.release(self.id)
+
+    def keep_again(self) -> None:
+        """Let files come from boxes again: the task was released, and stays."""
+        self.context.adapters.boxes.keep(self.id, self._remote_tasks)
 
     def let_go(self) -> None:
         """Close the task's files, and write nothing of it any more: its user deletes or archives it."""

@@ -219,6 +219,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "runtime": ("runtime", partial(checked_name, what="runtime name")),
     "workspace": ("workspace", partial(_word, WorkspaceKind)),
     "architect": ("architect", _yes),
+    "outboxes": ("outboxes", _yes),
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
     "parallel": ("parallel", _number),
     "recheck": ("recheck", partial(_word, Recheck)),

@@ -21,7 +21,7 @@ Your working directory, to read in: {cwd}
 - {scratchpad}/ is your own
 
 ### What You Hand In
-One handoff or several, a decision each: {task_dir}/handoffs/pm-{{YYYYMMDD}}-{{HHMMSS}}.md
+One handoff or several, a decision each: {handoffs}/pm-{{YYYYMMDD}}-{{HHMMSS}}.md
 (the local date and time at which you write it; where that name is taken, the next free second: never overwrite one)
 
 Exactly in this form, each line in parentheses replaced by what it asks for:
@@ -82,6 +82,7 @@ def pm_preamble(  # noqa: PLR0913 - a form with many blanks
     wait: float,
     patience: float,
     definition: str = "",
+    handoffs: str = "",
 ) -> str:
     """Return the prompt of a consultation. Paths are absolute.
 
@@ -97,6 +98,7 @@ def pm_preamble(  # noqa: PLR0913 - a form with many blanks
         wait: How long what it does not order waits at the most, in seconds.
         patience: How long a decision is waited for, in seconds.
         definition: The prompt of the agent's definition.
+        handoffs: The folder in which it puts its handoffs, where that is not the task's `handoffs/`.
 
     """
     return _PREAMBLE.format(
@@ -105,6 +107,7 @@ def pm_preamble(  # noqa: PLR0913 - a form with many blanks
         spawned=local_time(at),
         cwd=cwd,
         task_dir=task_dir.rstrip("/"),
+        handoffs=handoffs.rstrip("/") or f"{task_dir.rstrip('/')}/handoffs",
         scratchpad=scratchpad.rstrip("/"),
         run=run,
         order=order.rstrip("\n"),

@@ -25,12 +25,12 @@ _PREAMBLE: Final = """\
 Your working directory: {cwd}
 
 Ensure this structure exists:
-- {task_dir}/handoffs/
+- {handoffs}/
 - {artifacts}/
 - {scratchpad}/
 
 ### When You Finish (or Get Blocked)
-Write handoff to: {task_dir}/handoffs/{agent}-{{YYYYMMDD}}-{{HHMMSS}}{suffix}
+Write handoff to: {handoffs}/{agent}-{{YYYYMMDD}}-{{HHMMSS}}{suffix}
 (the local date and time at which you write it; if you cannot write files, make it your last message)
 
 Include:
@@ -95,6 +95,7 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
     earlier: str = "",
     asked: str = "",
     handoff_format: str = MARKDOWN,
+    handoffs: str = "",
 ) -> str:
     """Return the prompt that a run begins with. Paths are absolute, on the machine where the agent runs.
 
@@ -117,11 +118,12 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         earlier: Where work of earlier tries lies, if there is any.
         asked: Further sections that the report must have, for gates from installed packages.
         handoff_format: The format in which the report is to be written.
+        handoffs: The folder in which it puts its handoffs, where that is not the task's `handoffs/`.
 
     """
     judges = role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates
     plans = role is Role.PLAN or Gate.SUBTASKS in gates
-    handoffs = HANDOFF_FORMATS.find(handoff_format)
+    written = HANDOFF_FORMATS.find(handoff_format)
     form = ReportForm(
         agent=agent,
         run=run,
@@ -137,12 +139,12 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         task=task,
         spawned=local_time(at),
         cwd=cwd,
-        task_dir=task_dir.rstrip("/"),
+        handoffs=handoffs.rstrip("/") or f"{task_dir.rstrip('/')}/handoffs",
         artifacts=artifacts.rstrip("/"),
         scratchpad=scratchpad.rstrip("/"),
         order=order.rstrip("\n"),
-        suffix=handoffs.suffix,
-        form=handoffs.form(form).rstrip("\n") + "\n",
+        suffix=written.suffix,
+        form=written.form(form).rstrip("\n") + "\n",
         minutes=SIGN_OF_PROGRESS,
         definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
         earlier=_EARLIER.format(earlier=earlier.strip()) if earlier.strip() else "",

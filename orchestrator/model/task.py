@@ -151,6 +151,10 @@ class Config:
     architect: bool = False
     """`yes` or `no`: whether the architect settles the design before the work begins."""
 
+    outboxes: bool = False
+    """`yes` or `no`: whether each agent hands in through `scratchpad/AGENT/outbox/`, from where the PM publishes into
+    `handoffs/`. In a sandbox no agent can then hand in for another."""
+
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
 

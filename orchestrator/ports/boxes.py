@@ -120,6 +120,13 @@ class Boxes(Protocol):
         """
         ...
 
+    def release(self, task: str) -> bool:
+        """Let no file of a task be changed here any more, also by what is under way, until it is kept again.
+
+        Return False if one is being changed at this moment: then nothing was done.
+        """
+        ...
+
     def seen(self, box: str, folder: Path) -> Sighting | None:
         """Return what was last seen of a run, by its folder here; None if nothing was yet.
 
@@ -232,6 +239,11 @@ class NoBoxes:
 
     def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
         """Nothing is to be kept."""
+
+    def release(self, task: str) -> bool:
+        """Say that nothing is changed."""
+        del task
+        return True
 
     def seen(self, box: str, folder: Path) -> Sighting | None:
         """Nothing was ever seen."""

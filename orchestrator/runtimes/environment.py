@@ -40,6 +40,9 @@ class Assignment:
     task_dir: Path
     """Folder of the task."""
 
+    handoffs: Path
+    """Folder in which the agent puts its handoffs."""
+
     workspace: Path
     """Folder in which the agent works."""
 
@@ -96,6 +99,7 @@ def run_variables(assignment: Assignment) -> dict[str, str]:
         "ORDER": assignment.order,
         "REPLY_TO": assignment.reply_to,
         "TASK_DIR": assignment.task_dir,
+        "HANDOFFS": assignment.handoffs,
         "WORKSPACE": assignment.workspace,
         "ARTIFACTS": assignment.artifacts,
         "SCRATCHPAD": assignment.scratchpad,

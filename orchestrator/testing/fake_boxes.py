@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from orchestrator import layout
 from orchestrator.daemon.boxes.host_monitor import EVERY, HostMonitor, Ways
 from orchestrator.daemon.boxes.host_registry import HostRegistry
+from orchestrator.daemon.boxes.task_files import TaskFiles
 from orchestrator.daemon.boxes.transfers import AGAIN
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
@@ -159,6 +160,7 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
 
     def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
         """Make a task's folders there."""
+        self._gate(remote_task.task).open()
         monitor = self._monitor(remote_task.box)
         monitor.prepare(remote_task)
         return RemoteEnvironment(
@@ -282,7 +284,8 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
         def sync(remote_task: RemoteTask) -> FakeSync:
             name = sha256(f"{remote_task.box}:{remote_task.place}".encode()).hexdigest()[:12]
             mirror = layout.box_mirror(self._state, name, remote_task.task)
-            return FakeSync(link, self._files, remote_task, mirror, self._tell)
+            files = TaskFiles(self._files, self._gate(remote_task.task))
+            return FakeSync(link, files, remote_task, mirror, self._tell)
 
         def channel(remote_tasks: list[RemoteTask]) -> Any:  # noqa: ANN401 (nobody listens to it)
             raise AssertionError(remote_tasks)

@@ -16,9 +16,8 @@ from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.boxes import RemoteTask
-from orchestrator.ports.files import Entry
+from orchestrator.ports.files import Entry, Files
 from orchestrator.testing.fake_box import Box, FakeLink, under
-from orchestrator.testing.memory_files import MemoryFiles
 
 _TELLS: Final = (CLAIMED, PID, EXIT)
 
@@ -29,7 +28,7 @@ class FakeSync:
     def __init__(
         self,
         link: FakeLink,
-        files: MemoryFiles,
+        files: Files,
         remote_task: RemoteTask,
         mirror: Path,
         told: Callable[[Path], None],

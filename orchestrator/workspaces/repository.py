@@ -91,6 +91,10 @@ class Repository:
         """Return the tree of a commit."""
         return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
 
+    def same_files(self, old: str, new: str) -> bool:
+        """Tell whether two commits or trees hold the same files."""
+        return self.git.holds("diff-tree", "--quiet", old, new)
+
     def parents_of(self, commit: str) -> list[str]:
         """Return the commits upon which a commit was made."""
         return self.git.ask("show", "--no-patch", "--format=%P", commit).split()

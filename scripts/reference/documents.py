@@ -978,26 +978,3 @@ class WorkflowShow(TypedDict):
     """What connects them."""
     approval: Literal["none", "valid", "void"]
     """Whether the design was approved; `void` if it has changed since."""
-
-
-DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
-    "status": ("status NAME --json", Status),
-    "list": ("list --json", List),
-    "list-archived": ("list --archived --json", Archived),
-    "questions": ("questions --json", Questions),
-    "why": ("why NAME --json", Why),
-    "hosts": ("hosts --json", Hosts),
-    "doctor": ("doctor --json", Doctor),
-    "doctor-host": ("doctor HOST --json", DoctorHost),
-    "start-check": ("start NAME --check --json", StartCheck),
-    "templates": ("templates --json", Templates),
-    "config": ("config --json", Config),
-    "notify-test": ("notify test --json", NotifyTest),
-    "notify-list": ("notify list --json", NotifyList),
-    "workflow-new": ("workflow new NAME --json", WorkflowNew),
-    "workflow-check": ("workflow check NAME --json", WorkflowCheck),
-    "workflow-approve": ("workflow approve NAME --json", WorkflowApprove),
-    "workflow-show": ("workflow show NAME --json", WorkflowShow),
-    "daemon-status": ("daemon status --json", DaemonStatus),
-}
-"""Each document by the name of its schema: the command that prints it, and its shape."""

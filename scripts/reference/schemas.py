@@ -11,7 +11,7 @@ from typing_extensions import is_typeddict
 
 from orchestrator.cli.parser import PROGRAM
 from scripts.reference import documents
-from scripts.reference.documents import DOCUMENTS
+from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.markdown import code, page, table
 from scripts.reference.sources import meanings
 
@@ -40,6 +40,7 @@ def json_pages() -> Iterator[tuple[str, str]]:
     """Yield the pages about JSON documents: most on one page, those of status and of machines apart."""
     parted = {
         "json-status.md": ("status",),
+        "json-report.md": ("report",),
         "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check"),
         "json-workflows.md": ("workflow-new", "workflow-check", "workflow-approve", "workflow-show"),
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.benchmarks import (
+    box_promises,
     boxes,
     checkin,
     clis,
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "over": over.rows,
     "clis": clis.rows,
     "boxes": boxes.rows,
+    "box-promises": box_promises.rows,
     "loaded": loaded.rows,
     "workflow": workflows.rows,
 }

@@ -1,10 +1,17 @@
-"""A daemon that starts with a long journal, until its first beat: then it has caught up."""
+"""A daemon that starts again: with a long journal, and by the next command after it was killed.
+
+Until its first beat: then it has caught up.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,11 +25,16 @@ from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.handoff import INSTANCE, report
 from tests.benchmarks.resting import SETTINGS, rest
 from tests.benchmarks.row import Of, Reach, Row
-from tests.benchmarks.world import Begun, World
+from tests.benchmarks.status import TASK
+from tests.benchmarks.waiting import until
+from tests.benchmarks.world import Begun, World, brief
 
 LINES = 100_000
 HANDOFFS = 20_000
 """A step of a plan takes about nine lines, and leaves an order and a report: one in five."""
+
+AT_ONCE = 2
+"""How many times the start of a daemon it may take until a killed one is back: nothing waits before that."""
 
 
 class HastyFiles(DiskFiles):
@@ -48,6 +60,54 @@ def rows(bench: Bench) -> Iterator[Row]:
         for name, text in list(texts.items())[:HANDOFFS]:
             (layout.handoffs(task.folder) / name).write_bytes(text)
         yield measured(bench, world, empty, f"restart, the same with {HANDOFFS:,} handoffs on disk")
+    yield killed(bench)
+
+
+def killed(bench: Bench) -> Row:
+    """Measure how long nobody leads a task after a kill, once its user types a command that only looks."""
+    taken, floor = list[float](), list[float]()
+    with World() as world:
+        world.make_repository()
+        world.start_daemon()
+        task = world.start_task("small", brief({}, "worktree"))
+        task.first_run()
+        for _ in bench.times(5, "a killed daemon"):
+            world.kill_daemon()
+            watch = Stopwatch()
+            with subprocess.Popen([str(TASK), "list"], env=world.environ, stdout=subprocess.DEVNULL):
+                pid = until(lambda: _beating(world), "a new daemon's first beat", world.complaint)
+                taken.append(watch.ms)
+            _end(pid)
+            watch = Stopwatch()
+            world.start_daemon()
+            floor.append(watch.ms)
+    what = "a killed daemon leads again, from the next command on"
+    return Row(what, "ms", taken, floor, "a daemon that is started", Reach(Of.RATIO, AT_ONCE))
+
+
+def _beating(world: World) -> int:
+    """Return the process of a daemon that has shown that its loop turns, if it lives; else 0."""
+    with suppress(OSError, ValueError):
+        pid = int(json.loads(layout.daemon_beat(world.state).read_text())["pid"])
+        os.kill(pid, 0)
+        return pid
+    return 0
+
+
+def _end(pid: int) -> None:
+    """End a daemon that is no child of ours."""
+    descriptor = os.pidfd_open(pid)
+    signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+    os.close(descriptor)
+
+    def gone() -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    until(gone, "the end of a daemon")
 
 
 def measured(bench: Bench, world: World, empty: World, what: str) -> Row:

@@ -20,9 +20,6 @@ TIMES = 10.0
 """A tenth of a second where an empty interpreter takes ten milliseconds."""
 OF_GIT = 15.0
 """The same for what asks git, which is called up to a dozen times."""
-OF_THE_MACHINE = 30.0
-"""The same for what also asks each program that a task needs for its version, at once, and reads what is installed."""
-
 LOOKING = (
     "--version", "help", "help json", "list", "list --archived", "hosts", "logs small", "why small",
     "questions", "templates", "config", "notify list", "completion bash", "complete tasks", "daemon status",
@@ -38,13 +35,16 @@ ASKING: dict[str, tuple[int, float]] = {
     "order small dev Hurry": (Exit.FAILED, TIMES),
     "spawn small dev --instructions Work": (Exit.FAILED, TIMES),
     "diff small --stat": (Exit.DONE, OF_GIT),
+    "report small": (Exit.DONE, OF_GIT),
     "merge small --anyway": (Exit.FAILED, OF_GIT),
     "rebase small": (Exit.DONE, OF_GIT),
     "delete small": (Exit.USAGE, OF_GIT),
     "archive small": (Exit.USAGE, OF_GIT),
-    "start small --check": (Exit.DONE, OF_THE_MACHINE),
 }
 """What these say of a task that was stopped needs the daemon, git or all the machine; a refusal is an answer too."""
+
+PRINTING = ("doctor", "start small --check")
+"""What these say comes as it is known: they ask each program that a task needs for its version."""
 
 BESIDES = {"status", "doctor", "setup-agents"}
 """A benchmark of its own, measured to its first line, asks the programs that it sets up."""
@@ -69,7 +69,8 @@ def rows(bench: Bench) -> Iterator[Row]:
             world.start_daemon()
             for words, (code, most) in ASKING.items():
                 yield _row(bench, world, words, code, most)
-            yield _doctor(bench, world)
+            for words in PRINTING:
+                yield _first_line(bench, world, words)
         finally:
             os.chdir("/")
 
@@ -80,18 +81,18 @@ def _row(bench: Bench, world: World, words: str, code: int, most: float) -> Row:
     return measured(bench, world, f"task {words}", call, most)
 
 
-def _doctor(bench: Bench, world: World) -> Row:
+def _first_line(bench: Bench, world: World, words: str) -> Row:
     floor, first, last = Calls(), list[float](), list[float]()
-    what = "task doctor, until its first line"
+    what = f"task {words}, until its first line"
     for _ in bench.times(5, what):
         floor.call(bare_python(), world, terminal=False)
         watch = Stopwatch()
-        argv = [str(TASK), "doctor"]
-        with subprocess.Popen(argv, env=world.environ, stdout=subprocess.PIPE) as doctor:
-            if doctor.stdout is None or not doctor.stdout.readline():
-                raise RuntimeError("the doctor said nothing")
+        argv = [str(TASK), *words.split()]
+        with subprocess.Popen(argv, env=world.environ, stdout=subprocess.PIPE) as program:
+            if program.stdout is None or not program.stdout.readline():
+                raise RuntimeError(f"task {words} said nothing")
             first.append(watch.ms)
-            doctor.stdout.read()
+            program.stdout.read()
         last.append(watch.ms)
     said = f"until its last {max(last):.0f} ms"
     return Row(what, "ms", first, floor.clock, "python3 -c pass", Reach(Of.RATIO, TIMES), said)

@@ -129,6 +129,13 @@ class World:
                 self.daemon.wait()
             self.daemon = None
 
+    def kill_daemon(self) -> None:
+        """Kill the daemon."""
+        assert self.daemon is not None
+        self.daemon.kill()
+        self.daemon.wait()
+        self.daemon = None
+
     def complaint(self) -> str:
         """Return what the daemon said last."""
         log = self.root / "daemon.log"

@@ -205,5 +205,6 @@ def _git(project: Path, environ: dict[str, str], words: Sequence[str]) -> str:
 
 
 def _read(text: str) -> dict[str, Any]:
-    told = json.loads(text)
+    """Return the document that a command printed; ahead of it the terminal may show a warning of its own."""
+    told = json.loads(text[text.find("{") :] if text.startswith("task: ") else text)
     return told if isinstance(told, dict) else {}

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -207,7 +207,12 @@ def _copy(house: House, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("state", "project"):
         shutil.copytree(
-            house.world.root / name, folder / name, symlinks=True, ignore=_no_files, dirs_exist_ok=True
+            house.world.root / name,
+            folder / name,
+            symlinks=True,
+            ignore=_no_files,
+            copy_function=_copy_file,
+            dirs_exist_ok=True,
         )
     asked = [
         {
@@ -220,6 +225,12 @@ def _copy(house: House, folder: Path) -> None:
     ]
     (folder / "requests.json").write_text(json.dumps(asked, indent=1))
     (folder / "screens.txt").write_text(house.screens())
+
+
+def _copy_file(source: str, target: str) -> None:
+    """Copy a file that may be renamed meanwhile: what is written there is put in place under another name."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 def _no_files(folder: str, names: list[str]) -> list[str]:

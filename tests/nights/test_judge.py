@@ -660,6 +660,8 @@ def test_single_nights_judge_orders() -> None:
     assert only_one_run("dev", "greet")(seen)
     del seen.orders[2]
     assert only_one_run("dev", "greet")(seen) == []
+    seen.orders[1] = replace(seen.orders[1], agent="dev-2")  # beside another developer
+    assert only_one_run("dev", "greet")(seen) == []
     assert goes_on("dev", "greet")(seen)
 
 

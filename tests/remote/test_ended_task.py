@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -115,3 +116,53 @@ def test_nothing_comes_of_a_task_that_was_deleted(boxes: Boxes, world: World) ->
     world.until_is("complete", name="t2")
     world.until(lambda: not mirrored(world))
     assert not (world.project / "tasks/t1").exists()
+
+
+@pytest.mark.parametrize("moment", ["ahead", "behind"])
+def test_transfer_under_way_makes_no_deleted_task_again(boxes: Boxes, world: World, moment: str) -> None:
+    """rsync stands still ahead of its work, or behind it with all files in the mirror, while the task is deleted."""
+    box = furnished(boxes, world, "alpha")
+    stuck, held = no_bulk_while(world), bulk_held(world, moment)
+    world.begin({"dev:greet": [{"hold": "a", **COMMIT}]}, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.lives_of("dev:greet") == 1)
+    world.go("a")
+    world.until_is("complete")
+    (box.home / "repo/tasks/t1/artifacts/code/late").write_text("late")
+    bulk = held.with_suffix("")
+    bulk.touch()
+    stuck.unlink()
+    world.until(held.exists)
+    removal = world.task("delete", "t1", "--yes", "--unmerged")
+    assert removal.code == 0, removal.err
+    assert not (world.project / "tasks/t1").exists()
+    bulk.unlink()
+    world.until(lambda: not windows(box))
+    world.until(lambda: not list((world.state / "boxes/departed").iterdir()))
+    assert not (world.project / "tasks/t1").exists()
+    world.until(lambda: not list((world.state / "boxes").glob("*/t1-*")))
+
+
+def bulk_held(world: World, moment: str) -> Path:
+    """Have rsync here stand still ahead of its work on bulk files, or behind it, while the file `bulk` exists.
+
+    Return the file that says that it does.
+    """
+    bulk, stand_in, rsync = world.root / "bulk", world.root / "bin/rsync", world.root / "bin/rsync.listing"
+    stand_in.rename(rsync)
+    wait = f"touch '{bulk}.held'; while [ -e '{bulk}' ]; do sleep 0.05; done"
+    stand_in.write_text(
+        f"""#!/bin/sh
+trap '' TERM
+case " $* " in
+    *" --dry-run "*) exec {rsync} "$@" ;;
+    *" --from0 "*) [ -e '{bulk}' ] || exec {rsync} "$@" ;;
+    *) exec {rsync} "$@" ;;
+esac
+[ {moment} != ahead ] || {{ {wait}; }}
+{rsync} "$@"; status=$?
+[ {moment} != behind ] || {{ {wait}; }}
+exit $status
+"""
+    )
+    stand_in.chmod(0o755)
+    return bulk.with_suffix(".held")

@@ -304,3 +304,16 @@ def test_what_the_shell_there_prints_ahead_is_no_answer(link: Link, box: Box) ->
     ended = link.run(["sh", "-c", "printf '\\nhere\\n'; exit 3"])
     assert (ended.status, ended.out) == (3, b"\nhere\n")
     assert link.run(["cat"], stdin=b"x\n").out == b"x\n"
+
+
+@pytest.mark.parametrize("text", ["echo hello", "internal-sftp", "false"])
+def test_forced_command_is_told_from_a_lost_connection(boxes: Boxes, text: str) -> None:
+    """It was said to be a connection that ended, which nobody can mend."""
+    box = boxes.add("forced", server=f"ForceCommand {text}")
+    link = Link(Address(box.name), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    try:
+        with pytest.raises(Cut, match="ForceCommand") as caught:
+            link.run(["true"])
+    finally:
+        link.close()
+    assert caught.value.stands

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from orchestrator import layout
+from orchestrator.daemon import task
 from orchestrator.daemon.actions import dispatcher
 from orchestrator.daemon.actions import launch as launching
-from orchestrator.daemon.boxes import run_sightings, transfer_failures
+from orchestrator.daemon.boxes import cleanup_queue, departed_tasks, run_sightings, transfer_failures
+from orchestrator.daemon.retention import task_removal
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit
@@ -91,3 +93,38 @@ def waits_for_what_cannot_end(patch):
 def sees_no_work_on_boxes(patch):
     """Changes that an agent makes on its box are not seen."""
     patch.setattr(fake_boxes.FakeBoxes, "changed", lambda *_: False)
+
+
+def forgets_boxes_of_deleted_tasks(patch):
+    """What a deleted task has on its boxes is not noted: one that was away keeps its windows."""
+    patch.setattr(task_removal, "write_departed", lambda *_: None)
+
+
+def never_looks_at_deleted_tasks(patch):
+    """Nobody cleans the boxes up that deleted tasks have left."""
+    patch.setattr(departed_tasks.DepartedTasks, "look", lambda _: None)
+
+
+def gives_a_box_up_that_is_away(patch):
+    """A box that could not be cleaned up counts as done."""
+    leave = cleanup_queue.CleanupQueue._leave
+
+    def once(self, box, run):
+        leave(self, box, run)
+        if box in self.due:
+            self.done(box, run)
+            self.replace({})
+
+    patch.setattr(cleanup_queue.CleanupQueue, "_leave", once)
+
+
+def fetches_for_deleted_tasks(patch):
+    """What a deleted task has on its boxes is still fetched, and its files may still be changed here."""
+    patch.setattr(task.Task, "release", lambda _: True)
+    close = task.Task.let_go
+
+    def let_go(self):
+        self._remote_tasks = ()
+        close(self)
+
+    patch.setattr(task.Task, "let_go", let_go)

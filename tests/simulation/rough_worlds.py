@@ -35,6 +35,14 @@ ON_BOXES: Final = replace(
 )
 """Connections are cut all the time."""
 
+TIDIED: Final = replace(
+    ON_BOXES,
+    rates=replace(ON_BOXES.rates, kill=8, power=1),
+    boxes=BoxRates(cut=60, reboot=1, refuse=2, empty=0, wipe=0, hinder=1, at=1),
+    habits=Habits(latest=300.0, restless=0, eager=0, tidy=0.9),
+)
+"""The user deletes tasks soon after they are over, also while their boxes are away."""
+
 LITTERED: Final = replace(
     ROUGH, rates=replace(ROUGH.rates, kill=6, power=1, clock=0, suspend=0, tree=24, launcher=12)
 )
@@ -52,6 +60,14 @@ def on_boxes(scenario: Scenario) -> World:
         UserTask("gamma", architect=True, box="far"),
     )
     return World(scenario, user_tasks, Behaviour(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
+
+
+def soon_over(scenario: Scenario) -> World:
+    """Two small tasks with agents on boxes, which are soon over."""
+    user_tasks = (UserTask("alpha", box="near", brings=True), UserTask("beta", box="far"))
+    return World(
+        scenario, user_tasks, Behaviour(bad=0.1, rejects=0, odd=0.2, longest=5.0, subtasks=1), deaf=0.3
+    )
 
 
 def of_programs(scenario: Scenario) -> World:
@@ -94,6 +110,13 @@ def rough_on_boxes(worlds: int) -> list[Outcome]:
     """Run worlds with agents on boxes for some hours each."""
     return [
         simulate_world(f"g{number}", 0.4, schedule=ON_BOXES, world_of=on_boxes) for number in range(worlds)
+    ]
+
+
+def rough_and_tidied(worlds: int) -> list[Outcome]:
+    """Run worlds with agents on boxes whose tasks are deleted for a few hours each."""
+    return [
+        simulate_world(f"d{number}", 0.2, schedule=TIDIED, world_of=soon_over) for number in range(worlds)
     ]
 
 

@@ -25,6 +25,7 @@ from tests.simulation.rough_worlds import (
     rough,
     rough_and_littered,
     rough_and_passive,
+    rough_and_tidied,
     rough_of_programs,
     rough_on_boxes,
     rough_with_limits,
@@ -90,6 +91,10 @@ BOX_BREAKAGES = [
     Breakage(box_breakages.takes_a_failed_pull_for_none, Law.AT_WORK, rough_on_boxes, 20),
     Breakage(box_breakages.waits_for_what_cannot_end, Law.ENDS, rough_on_boxes, 20),
     Breakage(box_breakages.sees_no_work_on_boxes, Law.AT_WORK, rough_on_boxes, 20),
+    Breakage(box_breakages.forgets_boxes_of_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
+    Breakage(box_breakages.never_looks_at_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
+    Breakage(box_breakages.gives_a_box_up_that_is_away, Law.DELETED, rough_and_tidied, 20),
+    Breakage(box_breakages.fetches_for_deleted_tasks, Law.DELETED, rough_and_tidied, 20),
 ]
 
 
@@ -185,6 +190,12 @@ def test_sound_daemon_with_boxes_is_found_sound():
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["runs on boxes"] > 0
         assert outcome.counts["fact: box_lost"] > 0
+
+
+def test_sound_daemon_of_deleted_tasks_is_found_sound():
+    outcomes = rough_and_tidied(3)
+    assert all(set(outcome.tasks.values()) <= ENDS for outcome in outcomes)
+    assert sum(outcome.counts["tasks deleted"] for outcome in outcomes) > 2
 
 
 @pytest.mark.thorough

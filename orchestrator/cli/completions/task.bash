@@ -7,7 +7,7 @@ _agent_orchestrator() {
     local given=() kinds=() whole=$current first=$COMP_CWORD
     COMPREPLY=()
     if ((COMP_CWORD < 2)); then
-        want='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help'
+        want='=start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
             start) options='--help --project --template --check --json --yes --follow --verbose' valued='--project=folders --template=templates' places='tasks' ;;
@@ -19,6 +19,7 @@ _agent_orchestrator() {
             checkin) options='--help --project' valued='--project=folders' places='tasks' ;;
             logs) options='--help --project --attempt --check -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
             why) options='--help --project -n --json' valued='--project=folders -n=-' places='tasks+runs+questions runs+questions' ;;
+            report) options='--help --project --all --html --md --json --output --open' valued='--project=folders --output=files' places='tasks' ;;
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
             merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
             rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
@@ -36,7 +37,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
             *) return ;;
         esac
         if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

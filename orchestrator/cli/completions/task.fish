@@ -20,6 +20,7 @@ function __agent_orchestrator
             checkin 'let the PM check a task now' \
             logs 'show what the PM decided, or what an agent'"'"'s terminal showed' \
             why 'show why the PM did what it did' \
+            report 'write a page about a task, or about the night, for the browser' \
             diff 'show what a task, or one of its steps, has changed' \
             merge 'merge a task'"'"'s branch into yours, or undo that' \
             rebase 'move a task'"'"'s work on top of your branch as it is now' \
@@ -74,6 +75,10 @@ function __agent_orchestrator
             set options --help --project -n --json
             set valued --project=folders -n=-
             set places tasks+runs+questions runs+questions
+        case report
+            set options --help --project --all --html --md --json --output --open
+            set valued --project=folders --output=files
+            set places tasks
         case diff
             set options --help --project --attempt --stat --list
             set valued --project=folders --attempt=-
@@ -137,7 +142,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -18,6 +18,7 @@ _agent_orchestrator() {
             'checkin:let the PM check a task now'
             'logs:show what the PM decided, or what an agent'"'"'s terminal showed'
             'why:show why the PM did what it did'
+            'report:write a page about a task, or about the night, for the browser'
             'diff:show what a task, or one of its steps, has changed'
             'merge:merge a task'"'"'s branch into yours, or undo that'
             'rebase:move a task'"'"'s work on top of your branch as it is now'
@@ -50,6 +51,7 @@ _agent_orchestrator() {
             checkin) options='--help --project' valued='--project=folders' places='tasks' ;;
             logs) options='--help --project --attempt --check -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
             why) options='--help --project -n --json' valued='--project=folders -n=-' places='tasks+runs+questions runs+questions' ;;
+            report) options='--help --project --all --html --md --json --output --open' valued='--project=folders --output=files' places='tasks' ;;
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
             merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
             rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
@@ -67,7 +69,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

@@ -42,6 +42,13 @@ class CleanupQueue:
         with self._lock:
             return dict(self._due)
 
+    @property
+    def next_try(self) -> float | None:
+        """When the next box is due, by the monotonic clock; None if no box waits for its time."""
+        with self._lock:
+            tries = [self._tries.get(box, (0, 0.0))[1] for box in self._due if box not in self._under_way]
+        return min(tries, default=None)
+
     def replace(self, due: Mapping[str, str]) -> None:
         """Set which boxes are to be cleaned up."""
         with self._lock:

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import layout
 from orchestrator.daemon.boxes.box_cleanup import noted_runs
 from orchestrator.daemon.boxes.cleanup_queue import CleanupQueue
+from orchestrator.model.host_names import HERE, is_box
 
 if TYPE_CHECKING:
     from orchestrator.daemon.core.context import Context
@@ -34,12 +35,24 @@ def write_departed(files: Files, state: Path, task: str, due: Mapping[str, str])
         files.write(_note(state, task), json.dumps(dict(due)).encode())
 
 
+def boxes_shown(state: Mapping[str, Any]) -> dict[str, str]:
+    """Return the boxes on which a task has had agents, by the last state of it that a daemon showed."""
+    hosts = [str(agent.get("host") or HERE) for agent in state.get("agents", ())]
+    return {host: "" for host in hosts if is_box(host)}
+
+
 @dataclass(slots=True)
 class DepartedTasks:
     """All deleted and archived tasks with boxes that are still to be cleaned up. One thread calls it."""
 
     context: Context
     _queues: dict[str, CleanupQueue] = field(default_factory=dict)
+
+    @property
+    def next_try(self) -> float | None:
+        """When the next box is due, by the monotonic clock; None if no box waits for its time."""
+        tries = [at for queue in self._queues.values() if (at := queue.next_try) is not None]
+        return min(tries, default=None)
 
     def look(self) -> None:
         """Have the boxes cleaned up that are due; what the disk cannot do now is done by the next look."""

@@ -13,6 +13,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -98,7 +99,7 @@ class HostMonitor:
         self._contact = HostHealth(self.box, self.ways.link, self._publish_belief, self.steady, self.luck)
         self.troubles = TransferFailures(self.now, self.steady, self.luck)
         self._bringing = Transfers(
-            self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles
+            self.box, self.files, self.ways.sync, self.post, self.steady, self.troubles, self._is_kept
         )
         self._transcripts = RemoteTranscripts(self.ways.link, self.files)
         self.begin()
@@ -199,6 +200,10 @@ class HostMonitor:
     def prepare(self, remote_task: RemoteTask) -> None:
         """Make a task's folders on the box. Raises Refused, Unavailable."""
         self._bringing.prepare(remote_task)
+
+    def idle(self, task: str) -> AbstractContextManager[None]:
+        """Hold all transfers of a task back. Raises Unavailable: one is under way, and does not end soon."""
+        return self._bringing.idle(task)
 
     # The thread -----------------------------------------------------------------------------------
 
@@ -307,6 +312,13 @@ class HostMonitor:
         self._due = now + self._contact.failed(error)
         if not is_lost(error):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
+
+    def _is_kept(self, remote_task: RemoteTask) -> bool:
+        """Return whether a task still has something in a place on the box, which may have ended during a round."""
+        with self._lock:
+            return any(
+                each.place == remote_task.place for each in self._remote_tasks.get(remote_task.task, ())
+            )
 
     def _publish_belief(self) -> None:
         """Have every task look at the believed state of the box now."""

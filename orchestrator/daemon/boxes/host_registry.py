@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from orchestrator.daemon.boxes.host_monitor import HostMonitor
+from orchestrator.daemon.boxes.task_files import TaskGate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ class HostRegistry(ABC, Generic[K]):
 
     def __init__(self) -> None:
         self._monitors: dict[str, K] = {}
+        self._gates: dict[str, TaskGate] = {}
 
     @abstractmethod
     def _monitor(self, box: str) -> K:
@@ -28,10 +30,21 @@ class HostRegistry(ABC, Generic[K]):
 
     def keep(self, task: str, remote_tasks: tuple[RemoteTask, ...]) -> None:
         """Record what a task has on boxes."""
+        if remote_tasks:
+            self._gate(task).open()
         for box in sorted({remote_task.box for remote_task in remote_tasks} | set(self._monitors)):
             self._monitor(box).keep(
                 task, tuple(remote_task for remote_task in remote_tasks if remote_task.box == box)
             )
+
+    def release(self, task: str) -> bool:
+        """Change no file of a task here any more; return False if one is being changed, and nothing was done."""
+        gate = self._gates.get(task)
+        return gate is None or gate.close()
+
+    def _gate(self, task: str) -> TaskGate:
+        """Return what lets the changes of a task's files pass."""
+        return self._gates.setdefault(task, TaskGate(task))
 
     def seen(self, box: str, folder: Path) -> Sighting | None:
         """Return what was last seen of a run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,17 +65,22 @@ class RemoteTranscripts:
             else:
                 full.append((path, there, copy.size if copy else 0))
         for (path, _, size), more in zip(wanted, self._grown(wanted, EACH), strict=True):
-            if not more:
-                continue
-            if size + len(more) > LARGEST or not self._has_room(path.parent.parent, len(more)):
-                self._mark_partial(path.parent)
-            else:
-                # No port for this: a copy that is cut off is continued, and nobody else writes there.
-                with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
-                    file.write(more)
+            if more:
+                with suppress(FileNotFoundError):  # the task was deleted meanwhile
+                    self._add(path, size, more)
         for (path, _, _), more in zip(full, self._grown(full, 1), strict=True):
             if more:
-                self._mark_partial(path.parent)
+                with suppress(FileNotFoundError):
+                    self._mark_partial(path.parent)
+
+    def _add(self, path: Path, size: int, more: bytes) -> None:
+        """Append to a copy of so many bytes, unless it is too much."""
+        if size + len(more) > LARGEST or not self._has_room(path.parent.parent, len(more)):
+            self._mark_partial(path.parent)
+            return
+        # No port for this: a copy that is cut off is continued, and nobody else writes there.
+        with os.fdopen(os.open(path, _APPEND, 0o600), "ab") as file:
+            file.write(more)
 
     def _grown(self, files: Sequence[tuple[Path, str, int]], each: int) -> list[bytes]:
         return grown(self.link, [(there, size) for _, there, size in files], each)

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.host_registry import HostRegistry
+from orchestrator.daemon.boxes.task_files import TaskFiles
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.location import address_of
 from orchestrator.formats.tree_listing import differing, read_listing
@@ -106,6 +107,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
     def ground(self, remote_task: RemoteTask) -> RemoteEnvironment:
         """Make a task's folders on its box, and return their paths and environment. Raises Refused, Unavailable."""
+        self._gate(remote_task.task).open()
         monitor = self._monitor(remote_task.box)
         # Read again for each run: something may have been installed.
         environ = login_environment(monitor.ways.link)
@@ -133,8 +135,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         The record of fetched files stays: if the task goes on, they are fetched into the mirror again without any
         effect.
         """
-        for mirror in layout.boxes(self._state).glob(f"*/{task}"):
-            clear(mirror)
+        self._free(task)
         monitor = self._monitor(box)
         with suppress(NoServer, NoTarget):
             close_window(self._tmux, task, monitor.ways.link)
@@ -190,6 +191,16 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
     # -------------------------------------------------------------------------------------------------
 
+    def _free(self, task: str) -> None:
+        """Delete the mirrors of a task that keeps nothing any more. Raises Unavailable: a transfer is under way."""
+        with self._lock:
+            monitors = [self._monitors[box] for box in sorted(self._monitors)]
+        with ExitStack() as idle:
+            for monitor in monitors:
+                idle.enter_context(monitor.idle(task))
+            for mirror in layout.boxes(self._state).glob(f"*/{task}"):
+                clear(mirror)
+
     def _monitor(self, box: str) -> HostMonitor:
         with self._lock:
             if box not in self._monitors:
@@ -205,7 +216,8 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             here = LocalPaths(
                 remote_task.folder, remote_task.home, layout.box_mirror(self._state, name, remote_task.task)
             )
-            return TaskSync(link, self._files, there, here, self._environ, bounds=self._bounds)
+            files = TaskFiles(self._files, self._gate(remote_task.task))
+            return TaskSync(link, files, there, here, self._environ, bounds=self._bounds)
 
         def channel(remote_tasks: list[RemoteTask]) -> Channel:
             tasks = [self._there(link, remote_task) for remote_task in remote_tasks]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
@@ -40,12 +41,16 @@ SLICE: Final = 2.0
 """Seconds for which bulk files are fetched then, whatever there is; doubled until they are here."""
 
 
+_NOTHING: Final = Pulled(more=True, waits=True)
+"""The result of a pull for a task that has nothing on the box any more: it says nothing about its runs."""
+
+
 @dataclass
 class Transfers:
     """Sends and fetches for the tasks on one box. `prepare` may be called by any thread, the rest by one.
 
     `sync` makes the transfer object for one task. `post` sends a hint to the loop, `steady` returns seconds that never
-    go back. Failures are recorded in `troubles`.
+    go back, `is_kept` whether a task still has something on the box. Failures are recorded in `troubles`.
     """
 
     box: str
@@ -54,6 +59,7 @@ class Transfers:
     post: Callable[[h.Hint], None]
     steady: Callable[[], float]
     troubles: TransferFailures = field(default_factory=TransferFailures)
+    is_kept: Callable[[RemoteTask], bool] = lambda _: True
     _syncs: dict[tuple[str, str], tuple[TaskSync, threading.Lock]] = field(default_factory=dict)
     _ready: set[tuple[str, str]] = field(default_factory=set)
     _answered: set[tuple[str, str, int]] = field(default_factory=set)
@@ -111,6 +117,8 @@ class Transfers:
 
     def _pull_control(self, remote_task: RemoteTask) -> Pulled:
         with self._held(remote_task, BUSY) as sync:
+            if not self.is_kept(remote_task):
+                return _NOTHING
             self._send_answers(remote_task, sync)
             pulled = sync.pull_control(remote_task.runs)
         self._note(remote_task, TransferKind.STEERING, pulled.ended)
@@ -164,7 +172,7 @@ class Transfers:
             if has_news() and not is_late:
                 return
             until = now + (self._slices.get(key, SLICE) if is_late else 0.0)
-            go_on = partial(self._may_go_on, until, has_news)
+            go_on = partial(self._may_go_on, remote_task, until, has_news)
             pulled = self._guarded(
                 remote_task, TransferKind.LARGE, partial(self._pull_bulk, remote_task, go_on)
             )
@@ -182,8 +190,8 @@ class Transfers:
             else:
                 self._note_all_here(remote_task, remote_task.over | remote_task.runs.intersection(gone))
 
-    def _may_go_on(self, until: float, has_news: Callable[[], bool]) -> bool:
-        return self.steady() < until or not has_news()
+    def _may_go_on(self, remote_task: RemoteTask, until: float, has_news: Callable[[], bool]) -> bool:
+        return self.is_kept(remote_task) and (self.steady() < until or not has_news())
 
     def _note_all_here(self, remote_task: RemoteTask, runs: Iterable[str]) -> None:
         marks = [layout.run_outstanding(layout.run_home(remote_task.home, run)) for run in runs]
@@ -194,6 +202,8 @@ class Transfers:
 
     def _pull_bulk(self, remote_task: RemoteTask, go_on: Callable[[], bool]) -> Pulled:
         with self._held(remote_task, BUSY) as sync:
+            if not self.is_kept(remote_task):
+                return _NOTHING
             pulled = sync.pull_bulk(remote_task.runs | remote_task.over, go_on)
         self._say(remote_task, pulled)
         self._note(remote_task, TransferKind.LARGE, pulled.ended)
@@ -255,6 +265,20 @@ class Transfers:
             )
         for name, why in pulled.refused:
             self.post(h.SayHint(remote_task.task, f"{name} was not fetched from {self.box}: {why}"))
+
+    @contextmanager
+    def idle(self, task: str) -> Iterator[None]:
+        """Hold all transfers of a task back. Raises Unavailable: one is under way, and does not end soon."""
+        with self._lock:
+            locks = [
+                lock for key, (_, lock) in sorted(self._syncs.items(), key=itemgetter(0)) if key[0] == task
+            ]
+        with ExitStack() as held:
+            for lock in locks:
+                if not lock.acquire(timeout=BUSY):
+                    raise Unavailable(f"{self.box}: files of {task} are still being fetched")
+                held.callback(lock.release)
+            yield
 
     @contextmanager
     def _held(self, remote_task: RemoteTask, patience: float = -1) -> Iterator[TaskSync]:

@@ -18,6 +18,13 @@ class HandoffHint:
 
 
 @dataclass(frozen=True, slots=True)
+class OutboxHint:
+    """Something happened in the outbox of one of a task's agents."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArtifactHint:
     """Something happened in a task's `artifacts/`."""
 
@@ -111,6 +118,7 @@ class Stop:
 
 TaskHint: TypeAlias = (
     HandoffHint
+    | OutboxHint
     | ArtifactHint
     | BriefHint
     | RequestHint

@@ -163,7 +163,21 @@ def artifacts_of(state: PMState, run: Run, task: Path) -> Path:
     return layout.artifacts(task, state.agents[run.agent].artifact_folder, subtask)
 
 
+def hands_in_to(state: PMState, run: Run, task: Path) -> Path:
+    """Return the folder in which a run puts its handoffs; `task` is the task's folder as the run sees it.
+
+    On a box all agents share the `handoffs/` there: what is fetched from it has passed no outbox.
+    """
+    if state.brief.config.outboxes and not run.on_box:
+        return layout.outbox(task, run.instance)
+    return layout.handoffs(task)
+
+
 def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
-    own = (layout.handoffs(task), artifacts_of(state, run, task), layout.scratchpad(task, run.instance))
+    own = (
+        hands_in_to(state, run, task),
+        artifacts_of(state, run, task),
+        layout.scratchpad(task, run.instance),
+    )
     return (*own, layout.orchestration(task)) if Gate.NOTES in state.steps[run.step].gates else own

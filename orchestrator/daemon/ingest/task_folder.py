@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator import layout
-from orchestrator.daemon.core.task_paths import artifacts_of
+from orchestrator.daemon.core.task_paths import artifacts_of, hands_in_to
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Unreadable
@@ -129,7 +129,9 @@ def make_run_folders(files: Files, folder: Path, state: PMState, run: Run) -> st
 
     Raises OSError.
     """
-    paths = artifacts_of(state, run, folder), layout.scratchpad(folder, run.instance)
+    paths = [artifacts_of(state, run, folder), layout.scratchpad(folder, run.instance)]
+    if (handed_in := hands_in_to(state, run, folder)) != layout.handoffs(folder):
+        paths.append(handed_in)
     names = [path.relative_to(folder) for path in paths]
     above = dict.fromkeys(str(each) for name in names for each in [*reversed(name.parents[:-1]), name])
     done = _cleared(files, folder, [*dict.fromkeys([*_OTHERS, *above])], state.links)

@@ -189,6 +189,8 @@ def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
     match path.relative_to(folder).parts:
         case ("handoffs", name):
             return h.HandoffHint(task, name)
+        case ("scratchpad", _, layout.OUTBOX, _):
+            return h.OutboxHint(task)
         case ("artifacts", *rest) if rest:
             return h.ArtifactHint(task, "/".join(rest))
         case ("task.md",):

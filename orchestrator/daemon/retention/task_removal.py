@@ -44,7 +44,13 @@ def let_go(context: Context, task: Task, why: str) -> str:
         raise Refused(f"{name} is {task.engine.state.state}: `task stop {task.id}` first")
     if task.doing.busy:
         raise Refused(f"work for {name} is still under way: try again in a moment")
-    write_departed(context.adapters.files, context.state_folder, task.id, task.boxes_due)
-    write_mark(context.adapters.files, task.home, why, context.clock.now())
+    if not task.release():
+        raise Refused(f"files of {name} are still coming from a box: try again in a moment")
+    try:
+        write_departed(context.adapters.files, context.state_folder, task.id, task.boxes_due)
+        write_mark(context.adapters.files, task.home, why, context.clock.now())
+    except OSError:
+        task.keep_again()
+        raise
     task.let_go()
     return f"the daemon has closed {name}"

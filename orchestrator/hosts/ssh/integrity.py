@@ -1,7 +1,8 @@
 """Whether files fetched from a box are complete: nobody is writing them, and they have not changed since.
 
 A file that is written in place, rather than renamed, may be read half-way. A script of python3 checks this on the box
-after the files were read. Without python3 nothing is known, and the files are accepted as they are.
+after the files were read. Without python3, or one that prints what it likes, nothing is known, and the files are
+accepted as they are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from orchestrator.hosts.ssh.child import TooMuch
 from orchestrator.ports.box_link import BoxLink
 
 AT_ONCE: Final = 200
@@ -55,7 +57,12 @@ def unsettled(link: BoxLink, files: Mapping[str, tuple[int, int]]) -> set[str]:
     paths = list(files)
     for first in range(0, len(paths), AT_ONCE):
         some = paths[first : first + AT_ONCE]
-        ended = link.run(["sh", "-c", _FIND_PYTHON, "sh", _LOOK, *some])
+        try:
+            ended = link.run(["sh", "-c", _FIND_PYTHON, "sh", _LOOK, *some])
+        except TooMuch as problem:
+            if problem.is_err:
+                raise
+            continue  # what is called python3 there is something else
         lines = ended.out.decode(errors="replace").splitlines()
         if lines[-1:] == ["told"]:
             for line in lines[:-1]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from orchestrator.hosts.ssh.child import Children, Late, run_child
+from orchestrator.hosts.ssh.child import Children, Late, TooMuch, run_child
 from orchestrator.hosts.ssh.connection import Connection
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.hosts.ssh.master import (
@@ -49,6 +49,9 @@ anew, as sessions of it were not released (for example by a program that was kil
 
 YOUNG: Final = 30.0
 """Seconds for which a new connection is kept anyway: the sessions may belong to people who have logged in."""
+
+_LOST: Final = 255
+"""ssh's exit status when its connection ended."""
 
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
 _SHELL: Final = (
@@ -154,6 +157,9 @@ class Link:
                 self._doubt(master)
                 message = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
                 raise Cut(message, stands=master.stands()) from None
+            except TooMuch as problem:
+                message = f"{self.address}: `{argv[0]}` there {problem}"
+                raise TooMuch(message, problem.out, is_err=problem.is_err) from None
             return self._result(ended, mark, argv[0], master)
 
     @contextmanager
@@ -323,7 +329,15 @@ class Link:
             self._crowded_since = None
             _, _, out = ended.out.partition(f"\n{mark}\n".encode())
             return Ended(int(status), out, err)
-        raise self._ended_early(ended.err, name, master)
+        if f"\n{mark}\n".encode() in ended.out or ended.status < 0 or ended.status == _LOST:
+            raise self._ended_early(ended.err, name, master)
+        words = (ended.out + ended.err)[-200:].decode(errors="replace").strip()
+        raise Cut(
+            f"{self.address}: the login there ended with {ended.status} instead of running a command ({words!a}): "
+            "look for a forced command (ForceCommand, or command= in authorized_keys), or for a start-up file of its "
+            "shell that ends it",
+            stands=master.stands(),
+        )
 
     def _ended_early(self, words_printed: bytes, name: str, master: Master) -> Unreachable:
         """Return the error for an ssh that ended before its command, with these words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import Gate
+from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.briefing import digest
 from orchestrator.pm.plan.skills import where_they_lie
 from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work
@@ -31,11 +32,18 @@ def instructions_for(state: PMState, step: Step) -> str:
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
         text = f"{text}\n\nThis is attempt {state.runs.tries(step.id)}. Feedback on the work so far:\n\n{feedback}"
-    if step.cause is not None:
+    if step.cause is not None and not _is_told_as_check(state, step):
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
-        text = f"{text}\n\nHow the last try ended: it {step.cause.what}."
+        text = f"{text}\n\nThe last try: {step.cause.what}."
         text += f" Its last lines:{lines}" if lines else ""
     return text
+
+
+def _is_told_as_check(state: PMState, step: Step) -> bool:
+    """Return whether what failed is the check of the work as it is now: the context tells of it, and nobody tried."""
+    run = state.runs.get(step.cause.run) if step.cause is not None else None
+    is_check = run is not None and run.purpose is Purpose.CHECK and run.attempt == step.attempt
+    return is_check and step.check_exit is not None
 
 
 def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str] = ()) -> str:

@@ -211,7 +211,7 @@ def marks(artifacts: list[str]) -> list[str]:
 
 def lay_down(turn: Turn, data: bytes) -> None:
     """Put a report into `handoffs/`, whole unless it is told otherwise."""
-    handoffs = Path(ENV["TASK_DIR"], "handoffs")
+    handoffs = Path(ENV["HANDOFFS"])
     path = handoffs / turn.name if turn.name else free_name(handoffs)
     if turn.place == "fifo":
         os.mkfifo(path)

@@ -49,6 +49,9 @@ try() {
         try repository mv "$PROJECT/.git" "$PROJECT/.was"
         try tasks mv "$PROJECT/tasks" "$PROJECT/were"
         try other mkdir "$PROJECT/tasks/another"
+        try forge sh -c "echo x >'$ORCHESTRATOR_TASK_DIR/handoffs/review-20260101-000000.md'"
+        try slip sh -c "echo x >'$ORCHESTRATOR_TASK_DIR/scratchpad/plan/outbox/plan-20260101-000000.md'"
+        try redirect sh -c "mv '$ORCHESTRATOR_HANDOFFS' '$ORCHESTRATOR_SCRATCHPAD/was'"
     }
     [ -z "$SHARED" ] || {
         try commit sh -c 'git add made.txt && git -c user.name=x -c user.email=x commit -qm Made'
@@ -56,7 +59,7 @@ try() {
         try stash sh -c 'echo y >>made.txt && git stash -q && git stash pop -q && git add made.txt'
     }
 } >"$ORCHESTRATOR_ARTIFACTS/tried.txt"
-report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
+report=$ORCHESTRATOR_HANDOFFS/$ORCHESTRATOR_AGENT-$(date +%Y%m%d-%H%M%S).md
 {
     printf '# Handoff: %s\\n**Status:** COMPLETE\\n**Run:** %s\\n' "$ORCHESTRATOR_AGENT" "$ORCHESTRATOR_RUN"
     printf '\\n## Completed Work\\nDone.\\n\\n## Artifacts Generated\\n- artifacts/analysis/tried.txt\\n'
@@ -71,7 +74,7 @@ NOR_IN_THE_SANDBOX = (
 BUT_STILL = ("commit", "branch", "stash")
 
 
-def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, str]:
+def tried(world: World, *before: str, workspace: str = "worktree", outboxes: bool = False) -> dict[str, str]:
     """Let an agent try everything behind a boundary, and return what became of each."""
     (world.root / "home" / "config.toml").touch(0o600)
     agent = world.project / "agent.sh"
@@ -91,13 +94,22 @@ def tried(world: World, *before: str, workspace: str = "worktree") -> dict[str, 
     words = " ".join(before)
     world.let({"plan": [{"hold": "looked"}]})
     folder = world.brief(
-        "t1", f"workspace: {workspace}", f"explore.command: {words} env {told} /bin/sh {agent}"
+        "t1",
+        f"workspace: {workspace}",
+        f"outboxes: {'yes' if outboxes else 'no'}",
+        f"explore.command: {words} env {told} /bin/sh {agent}",
     )
     brief = folder / "task.md"
     lines = brief.read_text().split("\n")
     ours = [line for line in lines if line.startswith("explore.command:")]
     brief.write_text("\n".join(line for line in lines if line != ours[0]))
-    for each in ("handoffs", "scratchpad", "artifacts/analysis", "scratchpad/explore"):
+    for each in (
+        "handoffs",
+        "scratchpad",
+        "artifacts/analysis",
+        "scratchpad/explore",
+        "scratchpad/plan/outbox",
+    ):
         (folder / each).mkdir(parents=True, exist_ok=True)
     if workspace == "shared":
         for path in (world.project, folder, *folder.rglob("*/")):
@@ -128,6 +140,17 @@ def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(
     assert not (world.project / "x").exists()
     guards = ("config.lock", "config.worktree", "commondir", "hooks", "modules")
     assert [each for each in guards if (world.project / ".git" / each).exists()] == []
+
+
+@pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
+@pytest.mark.parametrize("outboxes", [True, False])
+def test_in_the_sandbox_no_agent_hands_in_for_another(world: World, *, outboxes: bool) -> None:
+    """With an outbox of its own it cannot write into `handoffs/`, nor into that of another, and yet reports."""
+    became = tried(world, str(SANDBOXED), "--", outboxes=outboxes)
+    assert became["forge"] == ("refused" if outboxes else "done")
+    assert became["slip"] == became["redirect"] == "refused"
+    names = {path.name.partition("-")[0] for path in (world.project / "tasks/t1/handoffs").iterdir()}
+    assert "explore" in names
 
 
 @by_root

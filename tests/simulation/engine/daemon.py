@@ -13,6 +13,7 @@ from random import Random
 from typing import Final
 
 from orchestrator.daemon.actions.admission import leases_of
+from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import Adapters as Reach
@@ -129,6 +130,7 @@ class Daemon:
     _happened: bool = True
     boxes_of: Callable[[Callable[[h.Hint], None]], FakeBoxes] | None = None
     _boxes: FakeBoxes | None = None
+    _departed: DepartedTasks | None = None
     _executor: FakeExecutor = field(init=False)
     _hints: SimpleQueue[h.Hint] = field(default_factory=SimpleQueue)
     _check_in_at: float = 0.0
@@ -147,20 +149,29 @@ class Daemon:
         self._hints = SimpleQueue()
         self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)
         self._boxes = self.boxes_of(self._box_hint) if self.boxes_of else None
+        context = self._context()
+        self._departed = departed = DepartedTasks(context)
         self.loop = Loop(
-            self._context(), lambda _: None, lambda: None, self._hints, passivated=self._count_passivated
+            context,
+            lambda _: None,
+            lambda: None,
+            self._hints,
+            rescanned=departed.look,
+            passivated=self._count_passivated,
+            let_go=lambda _: departed.look(),
         )
         self._check_in_at = self.clock.monotonic() + self.settings.limits.check_in_interval
         self._rescan_at = self.clock.monotonic() + self.settings.daemon.rescan
         self.needs_rescan = self._happened = True
         self.loop.open()
+        departed.look()
 
     def drop(self, *, power: bool = False, torn: int = 0) -> None:
         """End the process without warning: all that it had in memory is lost."""
         self._executor.close()
         if self._boxes is not None:
             self._boxes.close()
-        self.loop = None
+        self.loop = self._departed = None
         self.files.crash(power=power, torn=torn)
 
     def hint(self, hint: h.Hint) -> None:
@@ -182,6 +193,8 @@ class Daemon:
             moments.append(self._rescan_at)
         if (wake_at := self.loop.wake_at()) is not None:
             moments.append(wake_at - self.clock.now() + self.clock.monotonic())
+        if self._departed is not None and (next_try := self._departed.next_try) is not None:
+            moments.append(max(self._rescan_at, next_try))
         return min(moments)
 
     def work(self) -> None:

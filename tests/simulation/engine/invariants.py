@@ -23,6 +23,7 @@ from tests.simulation.engine.law import Broken, Finding, Law, findings
 from tests.simulation.engine.laws import lasting_laws, overdue
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
+from tests.simulation.engine.removal import come_back, left_behind
 from tests.simulation.engine.workflow_laws import WorkflowLaws
 from tests.simulation.engine.workflow_tasks import WorkflowTask
 
@@ -187,7 +188,7 @@ class Invariants:
             found += [each.about(watched.user_task.id) for each in watched.branch.foreign(watched.audit)]
             if (task := open_.get(watched.user_task.id)) is not None:
                 found += self._of_task(watched, task)
-        found += self._unknown() + self._unanswered()
+        found += self._unknown() + self._unanswered() + come_back(world)
         if found:
             raise Broken(found[:10])
 
@@ -290,8 +291,10 @@ class Invariants:
         )
         unanswered = (f"request {request} was never answered" for request in sorted(self.world.waiting))
         found += findings(Law.REQUEST_ANSWERED, unanswered)
+        found += left_behind(self.world)
         for watched in self.tasks:
-            found += [each.about(watched.user_task.id) for each in self._history(watched)]
+            if watched.user_task.id not in self.world.deleted:
+                found += [each.about(watched.user_task.id) for each in self._history(watched)]
         if found:
             raise Broken(found[:10])
 

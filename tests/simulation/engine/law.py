@@ -33,6 +33,7 @@ class Law(StrEnum):
     AT_WORK = "a run that works is not ended as inactive"
     ANSWERED = "a run whose model answers is not ended as stalled"
     NOTHING_LEFT = "at the end no process lives"
+    DELETED = "of a deleted task nothing comes back, and nothing is left on its boxes"
     GATE = "no step passes without the evidence for its gates"
     NEEDS = "an agent of a workflow starts only when all that it needs is verified"
     VERIFIED = "nothing is verified without its verifier"

@@ -91,7 +91,10 @@ def _outcome(world: World, schedule: FaultSchedule, days: float) -> Outcome:
         day = (world.clock.monotonic() - begun) / DAY
         raise Failed(scenario.seed, day, found_in(error), days_old) from error
     lasted = (world.clock.monotonic() - begun) / DAY
-    ended = {user_task.name: str(world.shown(user_task).get("state")) for user_task in world.user_tasks}
+    ended = {
+        user_task.name: world.deleted.get(user_task.id) or str(world.shown(user_task).get("state"))
+        for user_task in world.user_tasks
+    }
     return Outcome(scenario.seed, schedule.name, lasted, ended, _counts(world, faults, invariants))
 
 
@@ -109,7 +112,7 @@ def _run(world: World, faults: Faults, user: User, invariants: Invariants, days:
     user.calm_down()
     _until(world, user, world.clock.monotonic() + LAST_DAYS * DAY, to_the_end=True)
     if not user.ended():
-        states = [world.shown(user_task).get("state") for user_task in world.user_tasks]
+        states = [world.shown(user_task).get("state") for user_task in world.present]
         text = f"after {LAST_DAYS} days without faults the tasks are {states}"
         raise Broken([Finding(Law.ENDS, text)])
     let_agents_exit(world)

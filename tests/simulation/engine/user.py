@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from orchestrator.pm.handlers.stuck_termination import GONE
+from tests.simulation.engine.removal import Removal
 from tests.simulation.engine.user_task import PROJECT, UserTask
 from tests.simulation.engine.world import World
 
@@ -24,7 +25,8 @@ class Habits:
 
     soonest, latest: the range of seconds between two looks at the tasks. The rest are probabilities at each look:
     restless: to make some request. eager: to want more of a task that is over. forgetful: not to answer a question.
-    twice: to answer a question again, in another way. keen: to have it tried again where something could be given up.
+    twice: to answer a question again, in another way. tidy: to delete a task that is over and has worked on boxes.
+    keen: to have something tried again that could be given up.
     """
 
     soonest: float = 60.0
@@ -34,6 +36,7 @@ class Habits:
     forgetful: float = 0.1
     twice: float = 0.1
     keen: float = 0.0
+    tidy: float = 0.03
 
 
 @dataclass(slots=True)
@@ -61,7 +64,7 @@ class User:
         For a calm user a stopped task has not ended, since they restart it.
         """
         ends = OVER if self.calm else ENDED
-        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.user_tasks)
+        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.present)
 
     def calm_down(self) -> None:
         """Stay until every task has ended."""
@@ -77,7 +80,7 @@ class User:
         """Look at the tasks, answer questions, and perhaps make requests."""
         self._looks += 1
         self.world.take_replies()
-        for user_task in self.world.user_tasks:
+        for user_task in self.world.present:
             shown = self.world.shown(user_task)
             for question in shown.get("questions", []):
                 self._answer(user_task, question)
@@ -126,10 +129,21 @@ class User:
         name = f"user.{user_task.name}/{self._looks}"
         random = self.world.scenario.random(name)
         over = shown.get("state") in OVER
-        if over and random.random() < self.habits.eager and self.world.scenario.allows(name):
+        if over and self._is_tidy(user_task):
+            Removal(self.world).delete(user_task)
+        elif over and random.random() < self.habits.eager and self.world.scenario.allows(name):
             self._start(user_task)
         elif random.random() < self.habits.restless and self.world.scenario.allows(name):
             self._do_something(user_task, random)
+
+    def _is_tidy(self, user_task: UserTask) -> bool:
+        """Return whether to delete a task that is over."""
+        if not user_task.boxes:
+            return False
+        name = f"tidies.{user_task.name}/{self._looks}"
+        return self.world.scenario.random(name).random() < self.habits.tidy and self.world.scenario.allows(
+            name
+        )
 
     def _do_something(self, user_task: UserTask, random: Random) -> None:
         match random.randrange(6):
@@ -148,6 +162,8 @@ class User:
                 self.world.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
     def _start(self, user_task: UserTask, *, again: bool = False) -> None:
+        if user_task.id in self.world.deleted:
+            return
         if not again:
             self._goals[user_task.name] = self._goals.get(user_task.name, 0) + 1
         self.world.start(user_task, self._goal(user_task), CRITERIA[:2])

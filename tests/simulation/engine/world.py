@@ -48,7 +48,8 @@ class World:
 
     deaf: the probability that a watcher loses an event. slow: workers take time. trouble_at: when the disk last
     refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests whose reply
-    nobody has taken, and when each was made. after_turns: called after each turn of the daemon. on_kill: called when
+    nobody has taken, and when each was made. deleted: the tasks that the user deleted, by id, with their last states.
+    after_turns: called after each turn of the daemon. on_kill: called when
     the daemon was killed.
     """
 
@@ -73,6 +74,7 @@ class World:
     complaints: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     waiting: dict[str, float] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
     trouble_at: float = 0.0
@@ -152,6 +154,11 @@ class World:
         dice = self.scenario.random(f"boxes.life.{self.daemon.boots}")
         deaf = self.deaf if self.scenario.allows("boxes-deaf") else 0.0
         return FakeBoxes(STATE, self.files, self.clock, self.boxes, post, self.wrote, dice, deaf)
+
+    @property
+    def present(self) -> list[UserTask]:
+        """The tasks that the user has not deleted."""
+        return [user_task for user_task in self.user_tasks if user_task.id not in self.deleted]
 
     @property
     def hosts(self) -> list[FakeHost]:
@@ -250,7 +257,7 @@ class World:
                     reply = json.loads(self.files.read(user_task.requests / entry.name))
                     self.waiting.pop(f"{user_task.id}/{entry.name.partition('.')[0]}", None)
                     self.counts["replies: done" if reply["ok"] else "replies: refused"] += 1
-                    with self._unseen():
+                    with self.unseen():
                         self.files.remove(user_task.requests / entry.name)
 
     def has_reply(self, request: str) -> bool:
@@ -261,12 +268,12 @@ class World:
 
     def save(self, path: Path, data: bytes) -> None:
         """Write a file durably, as `task` and editors do."""
-        with self._unseen():
+        with self.unseen():
             self.files.make_folder(path.parent)
             self.files.write(path, data)
 
     @contextmanager
-    def _unseen(self) -> Iterator[None]:
+    def unseen(self) -> Iterator[None]:
         """Change files as a program other than the daemon."""
         before, self.files.before = self.files.before, None
         try:

@@ -19,7 +19,7 @@ from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.run import Exit
 from orchestrator.model.usage_limit import Reset
-from scripts.reference.documents import DOCUMENTS
+from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.schemas import schemas
 from tests.json_schemas import FOLDER, faults, schema_of
 from tests.unit.pm.story import AT, Story

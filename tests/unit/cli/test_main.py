@@ -73,7 +73,7 @@ def test_inside_a_run_everything_can_be_looked_at(house, task, monkeypatch, word
 
 
 def test_every_verb_either_changes_or_looks():
-    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff"}
+    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff", "report"}
     assert shown == set(VERBS)
 
 

@@ -12,6 +12,7 @@ from orchestrator.cli.box import BoxReport
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.remote import boxes_wanted
 from orchestrator.formats.task_file import read_brief
+from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import State
 
 FILLED = """\
@@ -731,6 +732,19 @@ def test_a_check_looks_at_all_and_starts_nothing(start, house, daemon, brief):
     assert said.out.endswith("tidy could start; nothing was started\n")
     assert daemon.heard == []
     assert everything(house) == before
+
+
+def test_a_check_prints_each_finding_once_known(start, brief, monkeypatch, capfd):
+    """Nothing was shown until each program had answered, and each box."""
+    shown = []
+
+    def asks_programs(*_, **__):
+        shown.append(capfd.readouterr().out)
+        raise Refused("no program answers")
+
+    monkeypatch.setattr("orchestrator.cli.machine_probe.examine", asks_programs)
+    start("--check")
+    assert [word in shown[0] for word in ("task.md: ", "budget: ", "base: ")] == [True] * 3
 
 
 def test_a_check_that_finds_something_missing_ends_with_1(start, house, daemon, brief):

@@ -595,6 +595,7 @@ def test_bulk_transfer_that_was_put_off_for_long_has_its_time(bench: Bench) -> N
     """There is always something urgent; each time that it does not come to its end it is given twice as long."""
     now, given = [1000.0], list[float]()
     transfers, task = bench.monitor._bringing, remote_task("t-2")
+    transfers.is_kept = lambda _: True
     transfers.steady = lambda: now[0]
     sync = bench.sync(task)
 
@@ -749,3 +750,40 @@ def test_monitor_knows_whether_its_channel_floods(bench: Bench) -> None:
     assert not bench.monitor.floods
     bench.channels[-1].floods = True
     wait_until(lambda: bench.monitor.floods)
+
+
+def test_nothing_is_fetched_for_a_task_that_is_kept_no_more(bench: Bench) -> None:
+    """It ended, or was deleted, during a round that had begun for it: a pull would fill its mirror again."""
+    bench.there["r-1"] = ALIVE
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.monitor.keep("t-2", (remote_task("t-2", "r-2"),))
+    bench.round()
+    first, second = bench.syncs["t-1"], bench.syncs["t-2"]
+    wait_until(lambda: bench.monitor._bringing.due == math.inf)
+    first.goes_on.clear()
+    pulls, hauls = second.pulls, first.hauls + second.hauls
+    bench.monitor.hurry()
+    wait_until(lambda: bench.looks > 0 and bench.monitor._bringing._syncs[_key("t-1")][1].locked())
+    bench.monitor.keep("t-1", ())
+    bench.monitor.keep("t-2", ())
+    first.goes_on.set()
+    bench.round()
+    assert (second.pulls, first.hauls + second.hauls) == (pulls, hauls)
+
+
+def test_transfers_of_a_task_are_held_back_while_it_is_cleaned_up(bench: Bench) -> None:
+    bench.there["r-1"] = ALIVE
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.monitor.keep("t-2", (remote_task("t-2", "r-2"),))
+    bench.round()
+    sync = bench.syncs["t-1"]
+    wait_until(lambda: bench.monitor._bringing.due == math.inf)
+    with bench.monitor.idle("t-1"):
+        pulls = sync.pulls
+        bench.monitor.keep("t-1", ())
+    bench.round()
+    assert sync.pulls == pulls
+
+
+def _key(task: str) -> tuple[str, str]:
+    return task, remote_task(task).place

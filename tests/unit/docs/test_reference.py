@@ -27,7 +27,7 @@ def test_committed_files_are_fresh():
     assert [str(path) for path in stale()] == [], "run scripts/docs reference"
 
 
-@pytest.mark.parametrize(("package", "parts", "storeys"), [("", 18, 9), ("pm", 7, 5), ("daemon", 13, 8)])
+@pytest.mark.parametrize(("package", "parts", "storeys"), [("", 19, 10), ("pm", 7, 5), ("daemon", 13, 8)])
 def test_code_imports_one_way_and_stays_small(package, parts, storeys):
     shown = code_map(package)
     assert shown.back_arrows == []

@@ -68,6 +68,15 @@ def test_each_order_says_how_the_check_ended_before() -> None:
         assert STILL_RED[2] in order, "both outputs are shown to who decides"
 
 
+def test_a_tester_is_not_told_of_a_try_that_it_never_made() -> None:
+    """Its first order said "How the last try ended: it the check exited 1", of the PM's own check."""
+    suite = Suite("a")
+    suite.works("a", STILL_RED)
+    order = suite.story.order_of("test:a")
+    assert "last try" not in order.instructions
+    assert order.context.count(STILL_RED[2]) == 1
+
+
 def test_a_suite_that_was_green_is_said_to_be_so() -> None:
     suite = Suite("a", before=None)
     assert "exited 0" in suite.story.order_of("dev:a").context

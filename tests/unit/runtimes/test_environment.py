@@ -18,6 +18,7 @@ def assignment():
         order=Path("/pm/runs/r1/order.md"),
         reply_to="pm-20261120-090000.md",
         task_dir=Path("/p/tasks/demo"),
+        handoffs=Path("/p/tasks/demo/handoffs"),
         workspace=Path("/pm/worktrees/parser"),
         artifacts=Path("/p/tasks/demo/artifacts/code"),
         scratchpad=Path("/p/tasks/demo/scratchpad/dev-2"),
@@ -41,6 +42,7 @@ def test_environment_has_all_that_a_run_needs(assignment):
         "ORCHESTRATOR_ORDER": "/pm/runs/r1/order.md",
         "ORCHESTRATOR_REPLY_TO": "pm-20261120-090000.md",
         "ORCHESTRATOR_TASK_DIR": "/p/tasks/demo",
+        "ORCHESTRATOR_HANDOFFS": "/p/tasks/demo/handoffs",
         "ORCHESTRATOR_WORKSPACE": "/pm/worktrees/parser",
         "ORCHESTRATOR_ARTIFACTS": "/p/tasks/demo/artifacts/code",
         "ORCHESTRATOR_SCRATCHPAD": "/p/tasks/demo/scratchpad/dev-2",
@@ -54,7 +56,7 @@ def test_environment_has_all_that_a_run_needs(assignment):
 
 def test_what_does_not_apply_is_there_and_empty():
     p = Path("/x")
-    said = run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p))
+    said = run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, p))
     assert {name for name, value in said.items() if not value} == {
         f"ORCHESTRATOR_{name}" for name in ("SUBTASK", "TEMPLATE", "BASE", "BRANCH", "CHECK_EXIT", "RESUMES")
     }
@@ -63,7 +65,7 @@ def test_what_does_not_apply_is_there_and_empty():
 def test_passed_check_is_0_in_the_environment(assignment):
     p = Path("/x")
     assert (
-        run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, check_exit=0))[
+        run_variables(Assignment("r", "t", "dev", "dev", "s", 1, p, "o", p, p, p, p, p, check_exit=0))[
             "ORCHESTRATOR_CHECK_EXIT"
         ]
         == "0"

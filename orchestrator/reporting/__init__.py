@@ -1,0 +1,1 @@
+"""A task's report: the page that is read the morning after."""

@@ -1,0 +1,50 @@
+"""Which document each command prints with `--json`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scripts.reference.documents import (
+    Archived,
+    Config,
+    DaemonStatus,
+    Doctor,
+    DoctorHost,
+    Hosts,
+    List,
+    NotifyList,
+    NotifyTest,
+    Questions,
+    StartCheck,
+    Status,
+    Templates,
+    Why,
+    WorkflowApprove,
+    WorkflowCheck,
+    WorkflowNew,
+    WorkflowShow,
+)
+from scripts.reference.report_document import Reports
+
+DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
+    "status": ("status NAME --json", Status),
+    "list": ("list --json", List),
+    "list-archived": ("list --archived --json", Archived),
+    "questions": ("questions --json", Questions),
+    "why": ("why NAME --json", Why),
+    "report": ("report NAME --json", Reports),
+    "hosts": ("hosts --json", Hosts),
+    "doctor": ("doctor --json", Doctor),
+    "doctor-host": ("doctor HOST --json", DoctorHost),
+    "start-check": ("start NAME --check --json", StartCheck),
+    "templates": ("templates --json", Templates),
+    "config": ("config --json", Config),
+    "notify-test": ("notify test --json", NotifyTest),
+    "notify-list": ("notify list --json", NotifyList),
+    "workflow-new": ("workflow new NAME --json", WorkflowNew),
+    "workflow-check": ("workflow check NAME --json", WorkflowCheck),
+    "workflow-approve": ("workflow approve NAME --json", WorkflowApprove),
+    "workflow-show": ("workflow show NAME --json", WorkflowShow),
+    "daemon-status": ("daemon status --json", DaemonStatus),
+}
+"""Each document by the name of its schema: the command that prints it, and its shape."""

@@ -1,0 +1,251 @@
+"""What a journal says, gathered: attempts, checks, questions, stretches of time."""
+
+import json
+
+import pytest
+
+from orchestrator.reporting.build import report_of
+from orchestrator.reporting.history import NOTABLE
+from orchestrator.reporting.task_report import SpanKind
+from tests.unit.reporting.journal import AT, Lines
+
+VIEW = {"task": "tidy", "id": "tidy-0a1b2c3d", "project": "/shop", "state": "complete"}
+
+
+@pytest.fixture
+def lines():
+    made = Lines()
+    made.begin()
+    return made
+
+
+def report(lines, **view):
+    return report_of(VIEW | view, lines.history(), made_at=lines[-1]["at"] + 60)
+
+
+def lane(made, name):
+    return next(each.spans for each in made.lanes if each.name == name)
+
+
+def step(made):
+    return {"id": made, "agent": "dev", "title": "Do it", "status": "passed", "why": ""}
+
+
+def test_a_rejected_attempt_keeps_why_and_what_the_next_was_told(lines):
+    lines.open("r-1")
+    lines.end("r-1")
+    fed = {"kind": "step_fed", "step": "dev:one", "feedback": ["FAIL: test_it"]}
+    reopened = {
+        "kind": "step_reopened",
+        "step": "dev:one",
+        "attempt": 2,
+        "at": 0,
+        "why": "rejected by test:one",
+    }
+    rejected = lines.say("time_passed", fed, reopened)
+    lines.open("r-2", attempt=2)
+    lines.say("work_committed", step="dev:one", attempt=2, commit="c0ffee")
+    passed = lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    first, second = story.attempts
+    assert (first.outcome, first.why, first.line) == ("not accepted", "rejected by test:one", rejected)
+    assert (second.outcome, second.feedback, second.commit, second.line) == (
+        "passed",
+        "FAIL: test_it",
+        "c0ffee",
+        passed,
+    )
+
+
+def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
+    """A developer's attempt passes when it is committed; then a tester rejects it."""
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})
+    lines.say(
+        "time_passed",
+        {"kind": "step_reopened", "step": "dev:one", "attempt": 2, "why": "rejected by test:one"},
+    )
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert story.attempts[0].outcome == "not accepted"
+
+
+def test_work_that_is_only_checked_again_was_not_rejected(lines):
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})
+    again = {
+        "kind": "step_reopened",
+        "step": "dev:one",
+        "attempt": 2,
+        "why": "others merged",
+        "recheck": True,
+    }
+    lines.say("time_passed", again)
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert story.attempts[0].outcome.startswith("passed")
+
+
+def test_a_run_is_a_span_from_its_opening_to_its_end(lines):
+    opened = lines.open("r-1")
+    lines.end("r-1", after=300)
+    (span,) = lane(report(lines), "dev")
+    assert (span.kind, span.until - span.since, span.line) == (SpanKind.WORK, 300.0, opened)
+
+
+def test_a_run_that_lives_has_no_end(lines):
+    lines.open("r-1")
+    (span,) = lane(report(lines, state="running"), "dev")
+    assert span.until is None
+
+
+def test_a_run_that_was_never_launched_is_no_work(lines):
+    lines.open("r-1")
+    failed = lines.say("launch_failed", run="r-1", reason="tmux is not installed")
+    made = report(lines)
+    assert not [each for each in made.lanes if each.name == "dev"]
+    assert [(each.line, "tmux is not installed" in each.text) for each in made.incidents] == [(failed, True)]
+
+
+def test_a_check_of_the_daemon_has_exit_and_output(lines):
+    lines.open("r-1", purpose="check")
+    line = lines.end("r-1", 1, ("FAILED (failures=1)",))
+    (check,) = report(lines).checks
+    assert (check.exit, check.passed, check.output, check.line) == (1, False, ("FAILED (failures=1)",), line)
+
+
+def test_a_limit_lasts_until_the_step_is_tried_again(lines):
+    lines.open("r-1")
+    limit = {"words": "resets at 5pm"}
+    lines.say("time_passed", {"kind": "step_limited", "step": "dev:one", "limit": limit})
+    lines.end("r-1")
+    lines.say("time_passed", {"kind": "step_limited", "step": "dev:one", "limit": limit}, after=600)
+    lines.open("r-2")
+    (span,) = lane(report(lines), "usage limits")
+    assert (span.until - span.since, "resets at 5pm" in span.text) == (720.0, True)
+
+
+def test_time_without_a_program_names_what_it_waited_for(lines):
+    lines.open("r-1")
+    lines.end("r-1")
+    asked = {"id": "q-1", "text": "Keep the name?", "step": "dev:one", "asked_at": lines[-1]["at"]}
+    line = lines.say("time_passed", {"kind": "question_asked", "question": asked}, after=0)
+    lines.say(
+        "answered", {"kind": "question_answered", "question": "q-1", "text": "keep", "by": ""}, after=3600
+    )
+    lines.open("r-2")
+    lines.end("r-2")
+    made = report(lines)
+    (idle,) = [span for span in lane(made, "nobody at work") if span.since > AT + 60]
+    assert (idle.line, "Keep the name?" in idle.text, idle.until - idle.since) == (line, True, 3660.0)
+    (question,) = made.questions
+    assert (question.answer, question.answered_at - question.asked_at) == ("keep", 3600.0)
+    assert made.waits[0].until - made.waits[0].since == 3660.0
+
+
+def test_an_open_question_has_no_answer(lines):
+    lines.say("time_passed", {"kind": "question_asked", "question": {"id": "q-1", "text": "Which?"}})
+    (question,) = report(lines, state="waiting").questions
+    assert (question.answered_at, question.answer) == (None, "")
+
+
+def test_a_box_that_was_away_is_a_span(lines):
+    lines.say("box_lost", box="alpha", why="no route")
+    lines.say("box_back", box="alpha", after=120)
+    (span,) = lane(report(lines), "boxes")
+    assert (span.kind, span.until - span.since) == (SpanKind.BOX, 120.0)
+
+
+def test_rest_before_the_end_is_no_idleness(lines):
+    lines.open("r-1")
+    lines.end("r-1")
+    lines.say("stop_asked", {"kind": "task_moved", "to": "stopped"}, after=0)
+    lines.say("task_started", {"kind": "task_moved", "to": "running"}, after=7200)
+    lines.open("r-2")
+    lines.end("r-2")
+    made = report(lines)
+    assert lane(made, "stopped")[0].until - lane(made, "stopped")[0].since == 7200.0
+    assert all(span.until - span.since < 300 for span in lane(made, "nobody at work"))
+
+
+def test_what_agents_reviews_alone_speak_for_is_named(lines):
+    lines.open("r-1", step="test:two", purpose="check")
+    lines.end("r-1")
+    steps = [
+        step("dev:one") | {"commit": "a", "subtask": "one"},
+        step("dev:two") | {"commit": "b", "subtask": "two"},
+        step("test:two") | {"subtask": "two"},
+    ]
+    trust = report(lines, steps=steps).trust
+    assert [("dev:one" in each, "dev:two" in each) for each in trust if "only agents" in each] == [
+        (True, False)
+    ]
+
+
+def test_a_check_before_any_change_proves_no_work(lines):
+    lines.open("r-1", step="baseline", purpose="check")
+    lines.end("r-1", 1)
+    steps = [step("dev:one") | {"commit": "a", "subtask": "one"}]
+    trust = report(lines, steps=steps).trust
+    assert any("Before anything was changed" in each for each in trust)
+    assert any("dev:one" in each and "only agents" in each for each in trust)
+
+
+def test_criteria_met_without_evidence_are_named(lines):
+    criteria = [
+        {"text": "It is fast", "met": True, "evidence": []},
+        {"text": "It works", "met": True, "evidence": ["x"]},
+    ]
+    trust = report(lines, criteria=criteria).trust
+    assert any("word alone" in each and "It is fast" in each and "It works" not in each for each in trust)
+
+
+@pytest.mark.parametrize(
+    ("view", "part"),
+    [
+        ({"usage": {"partial": True}}, "tokens"),
+        ({"usage": {"unpriced": ["some-model"]}}, "some-model"),
+        ({"state": "running"}, "not over"),
+        ({"boxes": [{"address": "alpha", "missing": [{"instance": "dev-2"}]}]}, "dev-2"),
+    ],
+)
+def test_what_is_not_known_is_listed(lines, view, part):
+    assert any(part in each for each in report(lines, **view).unknown)
+    assert not any(part in each for each in report(lines).unknown)
+
+
+def test_secrets_and_control_characters_are_not_in_it(lines):
+    secret = "sk-ant-api03-" + "a" * 40
+    lines.say("time_passed", {"kind": "noticed", "text": f"\x1b[2J key {secret}"})
+    (incident,) = report(lines).incidents
+    assert secret not in incident.text
+    assert "\x1b" not in incident.text
+
+
+def test_every_line_that_matters_is_read(lines):
+    """A line that `NOTABLE` leaves out changes nothing but the list of decisions."""
+    kept = [each for each in ("event_landed", "usage_seen", "activity_seen") if NOTABLE.search(_raw(each))]
+    assert kept == []
+    for kind in (
+        "run_opened",
+        "step_moved",
+        "step_fed",
+        "question_asked",
+        "noticed",
+        "task_moved",
+        "step_troubled",
+    ):
+        assert NOTABLE.search(_raw("event_landed", kind))
+    for kind in ("run_gone", "report_landed", "work_committed", "box_lost", "launch_failed", "answered"):
+        assert NOTABLE.search(_raw(kind))
+
+
+def _raw(fact, *changes):
+    line = {"n": 1, "at": AT, "fact": {"kind": fact}, "changes": [{"kind": each} for each in changes]}
+    return json.dumps(line, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    "damage", [{}, {"fact": None}, {"fact": {}, "changes": [{}]}, {"changes": [{"kind": "run_opened"}]}]
+)
+def test_a_line_that_lacks_fields_ends_nothing(lines, damage):
+    lines.append({"n": 9, "at": AT} | damage)
+    assert report(lines).name == "tidy"
