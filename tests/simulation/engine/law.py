@@ -38,6 +38,7 @@ class Law(StrEnum):
     NEEDS = "an agent of a workflow starts only when all that it needs is verified"
     VERIFIED = "nothing is verified without its verifier"
     CAPS = "no more agents of a workflow work at once than its plan allows"
+    AUDITED = "the files of a workflow are what the contract says"
     MERGED = "the branch moves forward, and has what was merged"
     COMMIT = "a commit has the work of its step, and lacks nothing"
     WORK_KEPT = "nothing takes away an agent's work"
