@@ -173,11 +173,15 @@ class Folder:
         """Return the orders to do the work of an agent."""
         return [each for each in self.orders if each.agent == agent and not each.subjects]
 
-    def passes_of(self, agent: str) -> list[Handoff]:
-        """Return the reports in which the agent's verifier passes it: alone, or at a checkpoint."""
+    def judged_of(self, agent: str) -> list[Handoff]:
+        """Return the reports of the agent's verifier on it."""
         verifier = self.agents[agent].get("verifier")
         own = [each for each in self.orders if each.agent == verifier and agent in each.subjects]
-        reports = [report for each in own if (report := self.report_of(each)) is not None]
+        return [report for each in own if (report := self.report_of(each)) is not None]
+
+    def passes_of(self, agent: str) -> list[Handoff]:
+        """Return the reports in which the agent's verifier passes it: alone, or at a checkpoint."""
+        reports = self.judged_of(agent)
         joint = {each for point in self.plan.get("checkpoints") or [] for each in point["subjects"]}
         return [each for each in reports if each.fields.get("Verdict") in PASSES or agent in joint]
 
@@ -356,19 +360,17 @@ def _counts(folder: Folder) -> Iterator[str]:
 
 @rule(13)
 def _needs(folder: Folder) -> Iterator[str]:
-    """Needs were verified at launch."""
+    """Needs were verified at launch. The user may let a proof of concept pass, once its verifier has judged it."""
     for agent, plan in folder.workers.items():
         for order in folder.orders_to(agent)[:1]:
             for need in plan.get("needs") or []:
-                if not any(each.at <= order.at for each in folder.passes_of(need)) and not _user_decided(
-                    folder, need
-                ):
+                said = folder.judged_of(need) if _user_may_pass(folder, need) else folder.passes_of(need)
+                if not any(each.at <= order.at for each in said):
                     yield f"{order.path} starts {agent} before {need} was verified"
 
 
-def _user_decided(folder: Folder, agent: str) -> bool:
-    """Return whether a proof of concept passed by the user's word: its verifier asked."""
-    return folder.agents[agent]["kind"] == "poc"
+def _user_may_pass(folder: Folder, agent: str) -> bool:
+    return bool(folder.agents[agent]["kind"] == "poc")
 
 
 @rule(14)
@@ -418,6 +420,11 @@ def _one_run(folder: Folder) -> Iterator[str]:
             yield f"{agent} was started at {begin}, and was at work until {end}"
 
 
+def _passed_by_user(folder: Folder, agent: str) -> bool:
+    """Return whether the user may have let a proof of concept pass: its verifier has judged it."""
+    return _user_may_pass(folder, agent) and bool(folder.judged_of(agent))
+
+
 @rule(17)
 def _by_its_verifier(folder: Folder) -> Iterator[str]:
     """What is verified was passed by the verifier that the plan names."""
@@ -425,7 +432,7 @@ def _by_its_verifier(folder: Folder) -> Iterator[str]:
         if (
             folder.stands(agent) in VERIFIED
             and not folder.passes_of(agent)
-            and not _user_decided(folder, agent)
+            and not _passed_by_user(folder, agent)
         ):
             yield f"{agent} is {folder.stands(agent)}, and no report of {folder.agents[agent]['verifier']} passes it"
 
