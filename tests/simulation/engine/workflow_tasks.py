@@ -1,4 +1,4 @@
-"""A workflow of the user: a plan drawn by seed, and the files of its design, approved as `task workflow approve` does."""
+"""A workflow of the user: a plan drawn by seed, and the files of its design, approved as `workflow approve` does."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ Keep assumptions in `completion_drive/session_current.json`: `note_id`, `timesta
 - Resolve yourself: consistency, obvious bugs, details, documentation.
 
 ## End of your turn
-Write `blocked` or `ready_for_verification` into `shared_status.json`. `verification_results.json` names what is missing.
+Write `blocked` or `ready_for_verification` into `shared_status.json`. `verification_results.json` names what is
+missing.
 """
 VERIFIER: Final = """\
 # {id}
@@ -87,7 +88,8 @@ class WorkflowTask(UserTask):
         lines = ["family: workflow", "worker.command: worker", f"workspace: {self.workspace}"]
         lines += [f"unanswered: {self.unanswered}"] if self.unanswered else []
         config = "\n".join(lines)
-        return f"# Task: {self.name}\n\n## Goal\n{goal}\n\n## Success Criteria\n- {WORKS}\n\n## Agent Config\n{config}\n"
+        head = f"# Task: {self.name}\n\n## Goal\n{goal}\n"
+        return f"{head}\n## Success Criteria\n- {WORKS}\n\n## Agent Config\n{config}\n"
 
     @cached_property
     def agents(self) -> dict[str, WorkflowAgent]:
@@ -130,7 +132,7 @@ def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
         needs = tuple(each.id for each in near if random.random() < 0.3)
         more: dict[str, Any] = {
             "group": random.choice(("", "", BUILD)),
-            "files": random.choice(((), (), ("db/**",), (f"ui/a{number}/**",))),
+            "files": random.choice(((), ("db/**",), ("db/**",), (f"ui/a{number}/**",))),
             "verifier": random.choice(judges).id,
             "own_bounds": random.choice(((), (), (("verifications", 2),), (("crashes", 1), ("asks", 0)))),
         }
@@ -140,7 +142,7 @@ def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
         name,
         f"conversation_summary_{name}.md",
         (*agents, *(each for each in judges if any(of.verifier == each.id for of in agents))),
-        max_parallel=max(1, random.randint(1, 5) * max(1, size // 10)),
+        max_parallel=random.choice((1, 2, 3, 4, 5, 6)) * max(1, size // 10),
         bounds=Bounds(),
         groups=((BUILD, random.randint(1, 2) * max(1, size // 10)),),
         criteria=(CriterionPlan(WORKS, tuple(f"{each.id}.e1" for each in agents)),),
