@@ -1,7 +1,7 @@
 """An auditor of workflows. It knows the numbered rules of the contract and the files in a task's folder, nothing else.
 
 It imports nothing of the program, so that a fault there cannot hide itself. The rules and their numbers are in
-`docs/explanation/workflow-audit.md`. It is right about a workflow that waits or has ended, while none of its runs lives.
+`docs/explanation/workflow-audit.md`. It is right about a workflow that waits or has ended, while no run of it lives.
 """
 
 from __future__ import annotations
@@ -457,7 +457,7 @@ def _fails_name_evidence(folder: Folder) -> Iterator[str]:
         if (
             report is not None
             and report.fields.get("Verdict") == "REJECTED"
-            and not re.search(r"^- \S", report.text, re.M)
+            and not re.search(r"^- \S", report.text, re.MULTILINE)
         ):
             yield f"{report.path} rejects, and names nothing"
 

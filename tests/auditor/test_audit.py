@@ -18,10 +18,10 @@ from tests.auditor.audit import RULES, audit
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/workflow-audit.md"
 FOUND = json.loads((Path(__file__).parents[1] / "fixtures/wf/finished.json").read_text())
-O = "orchestration"
-STATUS, PLAN = f"{O}/shared_status.json", f"{O}/workflow_coordination_plan.md"
-SESSION = f"{O}/agents/a0/completion_drive/session_20251128_0323_a0.json"
-INDEX, LOG = (f"{O}/agents/archival_agent/{name}.json" for name in ("archive_index", "cleanup_log"))
+ROOT = "orchestration"
+STATUS, PLAN = f"{ROOT}/shared_status.json", f"{ROOT}/workflow_coordination_plan.md"
+SESSION = f"{ROOT}/agents/a0/completion_drive/session_20251128_0323_a0.json"
+INDEX, LOG = (f"{ROOT}/agents/archival_agent/{name}.json" for name in ("archive_index", "cleanup_log"))
 Files = dict[str, str]
 Mutation = Callable[[Files], None]
 
@@ -66,7 +66,7 @@ def entry(agent: str, **values: Any) -> Mutation:
 
 TASK = {"task_id": "a0_1764254000", "timestamp": 1764264773}
 MUTATIONS: list[tuple[int, str, Mutation]] = [
-    (1, "a JSON file breaks off", text(STATUS, "{", "", )),
+    (1, "a JSON file breaks off", text(STATUS, "{", "")),
     (1, "a time is a text", note(timestamp="2025-11-27")),
     (1, "a time is a fraction", said(INDEX, lambda index: index["sessions"][0].update(archived_at=1.5))),
     (2, "an agent has a status that there is not", entry("a0", status="done")),
@@ -74,47 +74,121 @@ MUTATIONS: list[tuple[int, str, Mutation]] = [
     (2, "a note has one", note(status="closed")),
     (3, "two agents share a task_id", text(PLAN, "task_id: a1_1764254000", "task_id: a0_1764254000")),
     (3, "a task_id has no epoch", text(PLAN, "task_id: a1_1764254000", "task_id: a1")),
-    (4, "a decision is about another task", said(f"{O}/agents/a1/poc_decision.json", lambda it: it.update(task_id="x_1764254000"))),
+    (
+        4,
+        "a decision is about another task",
+        said(f"{ROOT}/agents/a1/poc_decision.json", lambda it: it.update(task_id="x_1764254000")),
+    ),
     (5, "two notes have one id", said(SESSION, lambda it: it["notes"].append(it["notes"][0]))),
     (6, "a resolved note says not how", note(resolution=None)),
     (6, "a resolved note says not when", note(resolution_timestamp=None)),
     (7, "an escalated note says not why", note(status="escalated", escalation_reason=None)),
     (8, "an agent settles what needs others", note(resolved_by="agent_self")),
     (9, "a note is not counted", entry("a0", completion_drive_notes_count=0)),
-    (9, "the gate is shut for nothing", said(STATUS, lambda it: it.update(overall_completion_drive_gate="blocked"))),
-    (13, "an agent starts a day too early", text("handoffs/pm-20251127-194409.md", "2025-11-27 20:44:09", "2025-11-26 20:44:09")),
+    (
+        9,
+        "the gate is shut for nothing",
+        said(STATUS, lambda it: it.update(overall_completion_drive_gate="blocked")),
+    ),
+    (
+        13,
+        "an agent starts a day too early",
+        text("handoffs/pm-20251127-194409.md", "2025-11-27 20:44:09", "2025-11-26 20:44:09"),
+    ),
     (13, "a need was never passed", without("handoffs/judge-20251128-042122.md")),
     (14, "dependencies are others", entry("a4", dependencies=["a0"])),
     (15, "two are at work where one may be", text("handoffs/pm-20251127-155714.md", "16:57:14", "16:00:00")),
-    (15, "two change the same files at once", lambda files: [each(files) for each in (
-        text(PLAN, "max_parallel: 1", "max_parallel: 9"),
-        text(PLAN, "ui/a2/**", "ui/a0/**"),
-        text("handoffs/pm-20251127-173323.md", "18:33:23", "18:30:00"),
-    )] and None),
-    (16, "an agent is started while it works", text("handoffs/pm-20251127-172635.md", "18:26:35", "16:30:00")),
+    (
+        15,
+        "two change the same files at once",
+        lambda files: (
+            [
+                each(files)
+                for each in (
+                    text(PLAN, "max_parallel: 1", "max_parallel: 9"),
+                    text(PLAN, "ui/a2/**", "ui/a0/**"),
+                    text("handoffs/pm-20251127-173323.md", "18:33:23", "18:30:00"),
+                )
+            ]
+            and None
+        ),
+    ),
+    (
+        16,
+        "an agent is started while it works",
+        text("handoffs/pm-20251127-172635.md", "18:26:35", "16:30:00"),
+    ),
     (17, "the report that passes it is missing", without("handoffs/judge-20251127-193024.md")),
-    (17, "another verifier passed it", text(PLAN, "needs: [a0, a1]\n    group: build\n    verifier: referee", "needs: [a0, a1]\n    group: build\n    verifier: umpire")),
+    (17, "another verifier passed it", text(PLAN, "verifier: referee", "verifier: umpire")),
     (18, "a note is still escalated", note(status="escalated")),
-    (18, "a results file is still there", put(f"{O}/agents/a0/verification_results.json", **TASK, result="fail", missing_evidence=["x"])),
-    (19, "a rejection names nothing", lambda files: files.update({
-        "handoffs/judge-20251127-182250.md": re.sub(r"(?m)^- .*$", "", files["handoffs/judge-20251127-182250.md"])
-    })),
-    (20, "a rejected agent is not run again", lambda files: [files.pop(each) for each in (
-        "handoffs/pm-20251128-014347.md", "handoffs/pm-20251128-020053.md", "handoffs/a0-20251128-042022.md"
-    )] and None),
-    (26, "it proceeds on evidence that says no", said(f"{O}/agents/a1/poc_decision.json", lambda it: it.update(decision="proceed", evidence="fail"))),
-    (30, "an output is gone", without(f"{O}/agents/a2/task_output/a2.md")),
-    (30, "evidence is gone", without(f"{O}/agents/a2/task_output/run.log")),
-    (31, "nobody approved", lambda files: files.update({PLAN: re.sub(r"(?s)approval:\n.*?```", "approval: null\n```", files[PLAN])})),
+    (
+        18,
+        "a results file is still there",
+        put(f"{ROOT}/agents/a0/verification_results.json", **TASK, result="fail", missing_evidence=["x"]),
+    ),
+    (
+        19,
+        "a rejection names nothing",
+        lambda files: files.update(
+            {
+                "handoffs/judge-20251127-182250.md": re.sub(
+                    r"(?m)^- .*$", "", files["handoffs/judge-20251127-182250.md"]
+                )
+            }
+        ),
+    ),
+    (
+        20,
+        "a rejected agent is not run again",
+        lambda files: (
+            [
+                files.pop(each)
+                for each in (
+                    "handoffs/pm-20251128-014347.md",
+                    "handoffs/pm-20251128-020053.md",
+                    "handoffs/a0-20251128-042022.md",
+                )
+            ]
+            and None
+        ),
+    ),
+    (
+        26,
+        "it proceeds on evidence that says no",
+        said(
+            f"{ROOT}/agents/a1/poc_decision.json", lambda it: it.update(decision="proceed", evidence="fail")
+        ),
+    ),
+    (30, "an output is gone", without(f"{ROOT}/agents/a2/task_output/a2.md")),
+    (30, "evidence is gone", without(f"{ROOT}/agents/a2/task_output/run.log")),
+    (
+        31,
+        "nobody approved",
+        lambda files: files.update(
+            {PLAN: re.sub(r"(?s)approval:\n.*?```", "approval: null\n```", files[PLAN])}
+        ),
+    ),
     (34, "an archive is gone", without(SESSION)),
     (34, "the log says nothing of an archive", said(LOG, lambda it: it["operations"].pop())),
     (34, "a session was archived twice", said(INDEX, lambda it: it["sessions"].append(it["sessions"][0]))),
-    (35, "a report is of another run", lambda files: files.update({
-        "handoffs/a2-20251127-183902.md": re.sub(r"\*\*Run:\*\* \S+", "**Run:** r-00000000", files["handoffs/a2-20251127-183902.md"])
-    })),
+    (
+        35,
+        "a report is of another run",
+        lambda files: files.update(
+            {
+                "handoffs/a2-20251127-183902.md": re.sub(
+                    r"\*\*Run:\*\* \S+", "**Run:** r-00000000", files["handoffs/a2-20251127-183902.md"]
+                )
+            }
+        ),
+    ),
     (36, "an agent is not complete", entry("a3", status="verified")),
-    (36, "a session is not archived", put(f"{O}/agents/a0/completion_drive/session_current.json", **TASK, session_start=1, notes=[])),
-]  # fmt: skip
+    (
+        36,
+        "a session is not archived",
+        put(f"{ROOT}/agents/a0/completion_drive/session_current.json", **TASK, session_start=1, notes=[]),
+    ),
+]
 
 
 def audited(files: Files) -> list[int]:

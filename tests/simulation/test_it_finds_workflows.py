@@ -1,4 +1,4 @@
-"""The carrying out of workflows is broken on purpose, in the family, the files and the adapters: the simulation finds it."""
+"""Workflows are broken on purpose, in the family, the files and the ingest: the simulation finds it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.simulation import workflow_breakages as breakages
 from tests.simulation.engine.law import Law
-from tests.simulation.engine.run import Failed
-from tests.simulation.workflow_worlds import simulate_workflow
 
 
 @dataclass(frozen=True)

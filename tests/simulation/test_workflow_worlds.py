@@ -1,4 +1,4 @@
-"""Random workflows by fresh seeds. `SIMULATION_SEED` draws those of an earlier run again; the nightly run has 10,000."""
+"""Random workflows by fresh seeds. `SIMULATION_SEED` draws those of an earlier run again. Each night has 10,000."""
 
 from __future__ import annotations
 

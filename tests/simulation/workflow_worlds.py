@@ -46,10 +46,10 @@ CERTAIN: Final = replace(
 
 def is_certain(seed: str) -> bool:
     """Return whether the files of a seed's world are all there at its end."""
-    return Scenario(seed).random("workflow.certain").random() < 0.5  # noqa: PLR2004 (a half)
+    return Scenario(seed).random("workflow.certain").random() < 0.5
 
 
-def workflow_world(scenario: Scenario, most: int = 200) -> World:
+def workflow_world(scenario: Scenario, most: int = 200, bad: float | None = None) -> World:
     """Return the world of a seed: one workflow, or two that share the daemon."""
     random = scenario.random("workflow.world")
     least, largest = random.choices(SIZES, OFTEN)[0]
@@ -64,7 +64,7 @@ def workflow_world(scenario: Scenario, most: int = 200) -> World:
         for name, size in zip(("alpha", "beta"), sizes, strict=False)
     )
     behaviour = Behaviour(
-        bad=random.choice((0.0, 0.15, 0.3)),
+        bad=random.choice((0.0, 0.15, 0.3)) if bad is None else bad,
         rejects=random.choice((0.0, 0.15, 0.4)),
         leftovers=random.choice((0.0, 0.05)),
         longest=random.choice((2.0, 20.0, 90.0)),
@@ -74,13 +74,15 @@ def workflow_world(scenario: Scenario, most: int = 200) -> World:
     return World(scenario, tasks, behaviour, settings, deaf=random.choice((0.0, 0.1, 0.5)))
 
 
-def simulate_workflow(seed: str, most: int = 200, schedule: FaultSchedule | None = None) -> Outcome:
+def simulate_workflow(
+    seed: str, most: int = 200, schedule: FaultSchedule | None = None, bad: float | None = None
+) -> Outcome:
     """Run the workflows of a seed; where all files are there at the end, an auditor looks at them. Raises Failed."""
     schedule = schedule or (CERTAIN if is_certain(seed) else SCHEDULE)
     worlds = list[World]()
 
     def world_of(scenario: Scenario) -> World:
-        worlds.append(workflow_world(scenario, most))
+        worlds.append(workflow_world(scenario, most, bad))
         return worlds[-1]
 
     outcome = simulate_world(seed, schedule.days, None, schedule, world_of)

@@ -37,6 +37,7 @@ class Law(StrEnum):
     GATE = "no step passes without the evidence for its gates"
     NEEDS = "an agent of a workflow starts only when all that it needs is verified"
     VERIFIED = "nothing is verified without its verifier"
+    NOTES = "an agent removes no note, and settles none that others must"
     CAPS = "no more agents of a workflow work at once than its plan allows"
     AUDITED = "the files of a workflow are what the contract says"
     MERGED = "the branch moves forward, and has what was merged"

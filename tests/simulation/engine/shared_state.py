@@ -66,7 +66,8 @@ class SharedState:
     wrote: called with every path that an agent writes. criteria: the success criteria by task folder. reports: what
     each run wrote. found: what agents found wrong. signs: the monotonic time at which each run last showed progress.
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
-    verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an agent, and when.
+    verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
+    agent, and when.
     box, clone: where these agents run, if not here.
     """
 

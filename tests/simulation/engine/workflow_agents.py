@@ -150,9 +150,10 @@ class Player:
 
     def write_statuses(self, document: dict[str, Any], agents: dict[str, Any]) -> None:
         """Write the shared status, and note of whom this run says that it is verified."""
+        _, before = self.statuses()
         self.write("shared_status.json", document)
         for name, entry in agents.items():
-            if isinstance(entry, dict) and entry.get("status") == "verified":
+            if entry != before.get(name) and isinstance(entry, dict) and entry.get("status") == "verified":
                 claims = self.shared.claims.setdefault((self.folder, name), [])
                 claims.append((self.shared.clock.monotonic(), self.agent.process.run))
 

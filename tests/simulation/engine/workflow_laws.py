@@ -19,11 +19,13 @@ from orchestrator.daemon.core.workflow_folder import spoken_for_in
 from orchestrator.model import facts as f
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
+from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow import AgentKind, WorkflowAgent
 from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.state.changes import QuestionAnswered
 from orchestrator.pm.state.run_changes import RunOpened, RunReported
 from orchestrator.pm.state.step_changes import StepMoved
+from orchestrator.pm.state.workflow_changes import AgentRecorded
 from tests.simulation.engine.law import Finding, Law
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ SHOWN: Final = frozenset({"verified", "session_complete"})
 class WorkflowLaws:
     """What is known of one workflow.
 
-    passed: the agents that are verified. said: the last verdict on each, and the run that gave it. opened: when each run
-    was opened, at the latest. failed, crashed: how often in a row since somebody was asked, or it went well.
+    passed: the agents that are verified. said: the last verdict on each, and the run that gave it. opened: when each
+    run was opened, at the latest. failed, crashed: how often in a row since somebody was asked, or it went well.
     """
 
     world: World
@@ -70,6 +72,8 @@ class WorkflowLaws:
                     found += self._opened(run.step)
                 case RunReported(run=run):
                     found += self._reported(was, run)
+                case AgentRecorded(agent=agent, record=record) if isinstance(fact, f.ReportLanded):
+                    found += _settled(was, agent, record)
                 case StepMoved(step=step, to=StepState.PASSED):
                     found += self._passes(decision.state, fact, step)
                 case _:
@@ -208,3 +212,16 @@ class WorkflowLaws:
             for name in sorted(silent)
             if (agents[name] in SHOWN) is not (name in self.passed)
         ]
+
+
+def _settled(was: PMState, agent: str, record: AgentRecord) -> Iterator[Finding]:
+    """At the end of a turn every note is still there, and none that was escalated or resolved has changed."""
+    known = was.records.get(agent)
+    now = {each.id: each for each in record.session.notes} if record.session else {}
+    for note in known.session.notes if known and known.session else ():
+        if note.id not in now:
+            yield Finding(Law.NOTES, f"{note.id} of {agent} was removed")
+        elif note.status is NoteStatus.ESCALATED and now[note.id].status is not NoteStatus.ESCALATED:
+            yield Finding(Law.NOTES, f"{note.id} of {agent} was escalated, and {agent} settled it")
+        elif note.status is NoteStatus.RESOLVED and now[note.id] != note:
+            yield Finding(Law.NOTES, f"{note.id} of {agent} was resolved, and has changed")
