@@ -147,8 +147,8 @@ class Folder:
         for path, data in self.files.items():
             if match := _NAME.fullmatch(path):
                 text = data.decode(errors="replace")
-                fields = dict(_FIELD.findall(text))
-                agent = fields.get("Target", "") if match["who"] == "pm" else match["who"]
+                fields: dict[str, str] = dict(_FIELD.findall(text))
+                agent = fields.get("Target", "") if match["who"] == "pm" else str(match["who"])
                 at = fields.get("Timestamp", match["at"])[:19]
                 found.append(Handoff(path, agent, at, fields, text))
         return tuple(sorted(found, key=lambda each: (each.at, each.path)))

@@ -23,7 +23,7 @@ STATUS, PLAN = f"{ROOT}/shared_status.json", f"{ROOT}/workflow_coordination_plan
 SESSION = f"{ROOT}/agents/a0/completion_drive/session_20251128_0323_a0.json"
 INDEX, LOG = (f"{ROOT}/agents/archival_agent/{name}.json" for name in ("archive_index", "cleanup_log"))
 Files = dict[str, str]
-Mutation = Callable[[Files], None]
+Mutation = Callable[[Files], object]
 
 
 def said(path: str, edit: Callable[[Any], None]) -> Mutation:
@@ -53,7 +53,7 @@ def text(path: str, old: str, new: str) -> Mutation:
 
 
 def without(path: str) -> Mutation:
-    return lambda files: files.pop(path) and None
+    return lambda files: files.pop(path)
 
 
 def note(**values: Any) -> Mutation:
@@ -110,7 +110,6 @@ MUTATIONS: list[tuple[int, str, Mutation]] = [
                     text("handoffs/pm-20251127-173323.md", "18:33:23", "18:30:00"),
                 )
             ]
-            and None
         ),
     ),
     (
@@ -149,7 +148,6 @@ MUTATIONS: list[tuple[int, str, Mutation]] = [
                     "handoffs/a0-20251128-042022.md",
                 )
             ]
-            and None
         ),
     ),
     (

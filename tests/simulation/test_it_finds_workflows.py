@@ -10,13 +10,40 @@ import pytest
 from tests.simulation.engine.law import Law
 
 
+ROUGH = 0.45
+"""How often an agent goes wrong: more than in other worlds, so that a breakage shows soon."""
+
+
 @dataclass(frozen=True)
 class Breakage:
-    """A way to break workflows, the laws of which one finds it, and a world in which it shows."""
+    """A way to break workflows, the laws of which one finds it, and in how many worlds at most."""
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     laws: frozenset[Law]
-    world: int
+    most: int = 10
+    bad: float | None = None
 
 
-BREAKAGES: list[Breakage] = []
+BREAKAGES = [
+    Breakage(breakages.drops_the_last_need, frozenset({Law.NEEDS})),
+    Breakage(breakages.needs_work_and_no_verdict, frozenset({Law.NEEDS})),
+    Breakage(breakages.lets_any_verifier_judge, frozenset({Law.VERIFIED})),
+    Breakage(breakages.forgets_the_groups, frozenset({Law.CAPS})),
+    Breakage(breakages.allows_one_more_at_once, frozenset({Law.CAPS})),
+    Breakage(breakages.claims_no_files, frozenset({Law.CAPS})),
+    Breakage(breakages.passes_beside_a_results_file, frozenset({Law.VERIFIED})),
+    Breakage(breakages.takes_silence_for_a_pass, frozenset({Law.VERIFIED})),
+    Breakage(breakages.misses_no_evidence, frozenset({Law.VERIFIED})),
+    Breakage(breakages.shows_claims_as_truth, frozenset({Law.AUDITED, Law.STATE_SHOWN})),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda each: each.break_it.__name__)
+def test_it_finds_workflows_of_a_daemon_that(breakage, monkeypatch) -> None:
+    breakage.break_it(monkeypatch)
+    with pytest.raises(Failed) as caught:
+        for number in range(breakage.most):
+            simulate_workflow(f"break.{number}", most=6, bad=breakage.bad)
+    assert Law.NO_CRASH not in caught.value.laws, caught.value
+    assert breakage.laws & caught.value.laws, caught.value

@@ -9,11 +9,11 @@ from orchestrator.daemon.core import workflow_folder
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.ingest import turn_ends
 from orchestrator.daemon.projections import workflow_files
-from orchestrator.model.workflow import RESULTS_FILE
+from orchestrator.model.workflow import RESULTS_FILE, AgentKind
 from orchestrator.model.workflow_records import AgentStatus, NoteStatus
 from orchestrator.pm.plan.families import workflow
+from orchestrator.pm.plan.families.rules import Caps
 from orchestrator.pm.policies import turn_ends as policy
-from orchestrator.pm.state import note_changes
 
 
 def drops_the_last_need(patch):
@@ -44,7 +44,7 @@ def lets_any_verifier_judge(patch):
 
     def careless(brief, agent):
         work, looks = pair(brief, agent)
-        first = next(each for each in brief.workflow.agents if each.kind is workflow.AgentKind.VERIFIER)
+        first = next(each for each in brief.workflow.agents if each.kind is AgentKind.VERIFIER)
         return work, replace(looks, agent=first.id)
 
     patch.setattr(workflow, "_pair", careless)
@@ -52,13 +52,13 @@ def lets_any_verifier_judge(patch):
 
 def forgets_the_groups(patch):
     """The caps of groups are not asked."""
-    patch.setattr(workflow, "caps", lambda brief: workflow.Caps(brief.workflow.max_parallel, ()))
+    patch.setattr(workflow, "caps", lambda brief: Caps(brief.workflow.max_parallel, ()))
 
 
 def allows_one_more_at_once(patch):
     """The cap of the whole plan is one too high."""
     patch.setattr(
-        workflow, "caps", lambda brief: workflow.Caps(brief.workflow.max_parallel + 1, brief.workflow.groups)
+        workflow, "caps", lambda brief: Caps(brief.workflow.max_parallel + 1, brief.workflow.groups)
     )
 
 
@@ -190,6 +190,3 @@ def settles_escalations_by_itself(patch):
         return replace(session, notes=notes)
 
     patch.setattr(policy, "_escalated", settled)
-
-
-_ = note_changes

@@ -114,7 +114,7 @@ class WorkflowLaws:
                 yield Finding(Law.BOUND, f"{step} starts after {self.crashed[step]} crashes in a row")
 
     def _bound(self, agent: WorkflowAgent, name: str) -> int:
-        return dict(agent.own_bounds).get(name, getattr(self.task.plan.bounds, name))
+        return int(dict(agent.own_bounds).get(name, getattr(self.task.plan.bounds, name)))
 
     def _reported(self, was: PMState, name: str) -> Iterator[Finding]:
         """Note what a verifier's run really said. Its run must be one of the agent's own verifier."""

@@ -31,7 +31,8 @@ class Writer:
 
     def __init__(self, name: str, merge: Merge) -> None:
         self.name, self.merge = name, merge
-        self.base = self.mine = {}
+        self.base: dict[str, Any] = {}
+        self.mine: dict[str, Any] = {}
 
     def reads(self, text: str) -> None:
         self.base, self.mine = json.loads(text), json.loads(text)
