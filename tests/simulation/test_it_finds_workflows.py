@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.simulation import workflow_breakages as breakages
 from tests.simulation.engine.law import Law
-
-
-ROUGH = 0.45
-"""How often an agent goes wrong: more than in other worlds, so that a breakage shows soon."""
+from tests.simulation.engine.run import Failed
+from tests.simulation.workflow_worlds import simulate_workflow
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,6 @@ class Breakage:
     break_it: Callable[[pytest.MonkeyPatch], None]
     laws: frozenset[Law]
     most: int = 10
-    bad: float | None = None
 
 
 BREAKAGES = [
@@ -43,7 +41,11 @@ BREAKAGES = [
 def test_it_finds_workflows_of_a_daemon_that(breakage, monkeypatch) -> None:
     breakage.break_it(monkeypatch)
     with pytest.raises(Failed) as caught:
-        for number in range(breakage.most):
-            simulate_workflow(f"break.{number}", most=6, bad=breakage.bad)
+        _some_worlds(breakage)
     assert Law.NO_CRASH not in caught.value.laws, caught.value
     assert breakage.laws & caught.value.laws, caught.value
+
+
+def _some_worlds(breakage: Breakage) -> None:
+    for number in range(breakage.most):
+        simulate_workflow(f"break.{number}", most=6)
