@@ -13,7 +13,7 @@ from orchestrator.formats.workflow.plan import read_plan
 from orchestrator.model.workflow import AgentKind, WorkflowAgent, WorkflowPlan
 from orchestrator.ports.workspaces import Tree
 from orchestrator.testing.fake_process import FOREVER, Signalled
-from tests.simulation.engine.agents import EVEN, MINUTE, Agent
+from tests.simulation.engine.agents import MINUTE, Agent
 from tests.simulation.engine.shared_state import Life
 
 STEPS: Final = ("do:", "verify:")
@@ -38,10 +38,10 @@ def workflow_life(agent: Agent) -> Life:
     """Return the life of one run of a workflow's agent."""
     player = Player(agent)
     lives = DOES if player.kind == "do" else JUDGES
+    if player.kind == "do" and player.notes() and agent.dice.deviates(2 * agent.dice.behaviour.bad):
+        return _settles_what_is_not_its_own(player)
     if agent.dice.deviates(agent.dice.behaviour.bad):
         life = agent.random.choice(lives)
-        if player.kind == "do" and player.notes() and agent.random.random() < EVEN:
-            life = _settles_what_is_not_its_own
         agent.dice.did(f"of a workflow {life.__name__.strip('_').replace('_', ' ')}")
         return life(player)
     return _does_well(player) if player.kind == "do" else _judges_well(player)
