@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon.actions import workflow_launch
 from orchestrator.daemon.core import workflow_folder
-from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.ingest import turn_ends
-from orchestrator.daemon.projections import workflow_files
-from orchestrator.model.workflow import RESULTS_FILE, AgentKind
-from orchestrator.model.workflow_records import AgentStatus, NoteStatus
+from orchestrator.model.workflow import AgentKind
+from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.pm.plan.families import workflow
 from orchestrator.pm.plan.families.rules import Caps
 from orchestrator.pm.policies import turn_ends as policy
@@ -67,22 +64,6 @@ def claims_no_files(patch):
     patch.setattr(workflow, "_claims", lambda brief, agent: ())
 
 
-def allows_one_more_verification(patch):
-    """The bound of verifications is one too high."""
-    bounds = workflow._bounds
-
-    def lenient(plan, agent):
-        return tuple((name, most + (name == "max_rejections")) for name, most in bounds(plan, agent))
-
-    patch.setattr(workflow, "_bounds", lenient)
-
-
-def forgets_own_bounds(patch):
-    """An agent's own bounds are ignored."""
-    bounds = workflow._bounds
-    patch.setattr(workflow, "_bounds", lambda plan, agent: bounds(plan, replace(agent, own_bounds=())))
-
-
 def passes_beside_a_results_file(patch):
     """`verified` counts even beside a file that says what is missing."""
     subject = turn_ends._subject
@@ -127,36 +108,9 @@ def misses_no_evidence(patch):
     patch.setattr(turn_ends, "wanted", lambda agent: agent.outputs)
 
 
-def counts_half_of_the_outputs_as_all(patch):
-    """A missing output is no reason to ask."""
-    read = turn_ends.read_turn
-    patch.setattr(turn_ends, "read_turn", lambda *given: replace(read(*given), missing=()))
-
-
-def takes_escalated_notes_for_settled(patch):
-    """An agent that is ready is ready, whatever its notes say."""
-    patch.setattr(policy, "unresolved", lambda session: iter(()))
-
-
 def lets_authors_settle_everything(patch):
     """Whatever an agent writes into its notes is taken."""
     patch.setattr(policy, "accepted_notes", lambda base, now, writer: (now, ()))
-
-
-def keeps_old_results(patch):
-    """An older results file is not put away before its verifier judges again."""
-    move = WorkflowFolder.move
-
-    def lazy(self, path, to):
-        return "" if path.endswith(RESULTS_FILE) else move(self, path, to)
-
-    patch.setattr(WorkflowFolder, "move", lazy)
-
-
-def keeps_old_claims(patch):
-    """An agent's entry is not put to `working` before its run: the claim of the last one stands."""
-    publish = WorkflowFolder.publish
-    patch.setattr(WorkflowFolder, "publish", lambda self, state, own=(): publish(self, state))
 
 
 def shows_claims_as_truth(patch):
@@ -164,29 +118,3 @@ def shows_claims_as_truth(patch):
     patch.setattr(
         workflow_folder, "spoken_for_in", lambda state: {each.id for each in state.brief.workflow.agents}
     )
-
-
-def never_restores_outputs(patch):
-    """Verified outputs that somebody changed are not put back for those who build on them."""
-    patch.setattr(workflow_launch, "_restore", lambda *_: None)
-
-
-def forgets_the_last_projection(patch):
-    """Nothing is written any more once the first agent is verified."""
-    show = workflow_files.WorkflowFiles.show
-
-    def lazy(self, state, at):
-        if not self._passed:
-            show(self, state, at)
-
-    patch.setattr(workflow_files.WorkflowFiles, "show", lazy)
-
-
-def settles_escalations_by_itself(patch):
-    """Open notes of a blocked agent are resolved, and nobody is asked."""
-
-    def settled(session, words, at):
-        notes = tuple(replace(each, status=NoteStatus.RESOLVED, resolution="fine") for each in session.notes)
-        return replace(session, notes=notes)
-
-    patch.setattr(policy, "_escalated", settled)
