@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from orchestrator.formats.workflow.plan import read_plan
 from orchestrator.model.workflow import AgentKind, WorkflowAgent, WorkflowPlan
-from orchestrator.ports.workspaces import Tree
+from orchestrator.ports.worktree import Tree
 from orchestrator.testing.fake_process import FOREVER, Signalled
 from tests.simulation.engine.agents import MINUTE, Agent
 from tests.simulation.engine.shared_state import Life
