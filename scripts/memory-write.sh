@@ -37,7 +37,7 @@ mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made"
 [ ! -L "$folder" ] || fail "$folder is a link: put the folder in its place"
 [ -w "$folder" ] || fail "$folder cannot be written"
 
-made=$(mktemp "$folder/.tmp-XXXXXX") || fail "$folder cannot be written"
+made=$(mktemp "$folder/.memory-write-XXXXXX") || fail "$folder cannot be written"
 trap 'rm -f "$made"' EXIT
 trap 'exit 130' HUP INT TERM
 

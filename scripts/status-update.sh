@@ -74,15 +74,18 @@ mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made"
 [ ! -L "$folder" ] || fail "$folder is a link: put the folder in its place"
 [ -w "$folder" ] || fail "$folder cannot be written"
 
+now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+
 # One writer at a time, until this shell ends. flock lets go with the process, however that ends, and works between
-# sandboxes. Without it (macOS) a link names the writer, and one that has died is removed by one at a time.
+# sandboxes. Without it (macOS) a link names the writer, and one that has died is removed by one at a time. While others
+# wait, only awk and mv are started.
 made=''
 held=''
 trap '[ -z "$made" ] || rm -f "$made"; [ -z "$held" ] || rm -f "$held"' EXIT
 trap 'exit 130' HUP INT TERM
 if command -v flock >/dev/null 2>&1; then
     exec 9<"$folder"
-    flock -w 60 9 || fail "$folder is in use for a minute: try again"
+    flock -w 300 9 || fail "$folder is in use for five minutes: try again"
 else
     tries=0
     until ln -s "$$" "$folder/.lock" 2>/dev/null; do
@@ -104,10 +107,13 @@ if [ -e "$file" ]; then
     [ -f "$file" ] || fail "$file is no file: remove it"
     base=$file
 fi
-[ "$(wc -c <"$base")" -le 1048576 ] || fail "$file is larger than 1 MB: move it away"
-made=$(mktemp "$folder/.tmp-XXXXXX") || fail "$folder cannot be written"
+made=$folder/.status-update-$agent
+if [ -e "$made" ] || [ -L "$made" ]; then
+    rm -f "$made" # of a writer that was killed: no other is at work now
+fi
+set -C # a file that is there already is not written into
 
-AGENT=$agent KEY=$key VALUE=$value NOW=$(date -u +%Y-%m-%dT%H:%M:%SZ) awk '
+AGENT=$agent KEY=$key VALUE=$value NOW=$now awk '
     function bad(reason) {
         printf "status-update.sh: %s\n", reason | "cat >&2"
         close("cat >&2")
@@ -212,7 +218,11 @@ AGENT=$agent KEY=$key VALUE=$value NOW=$(date -u +%Y-%m-%dT%H:%M:%SZ) awk '
         fields = split("agentId role status lastUpdate currentTask progress findings handoffId nextRole waitingFor blockedBy", order, " ")
         for (i = 1; i <= fields; i++) known[order[i]] = 1
     }
-    { text = text $0 "\n" }
+    {
+        size += length($0) + 1
+        if (size > 1048576) bad(ENVIRON["AGENT"] ".json is larger than 1 MB: move it away")
+        text = text $0 "\n"
+    }
     END {
         if (failed) exit 2
         agent = "\"" ENVIRON["AGENT"] "\""
@@ -233,18 +243,18 @@ AGENT=$agent KEY=$key VALUE=$value NOW=$(date -u +%Y-%m-%dT%H:%M:%SZ) awk '
             if (name == key && !listing) field[name] = said == "" ? "null" : quoted(said)
             if (listing) field[name] = list(name == key && said == "" ? "null" : field[name], name == key && said != "" ? quoted(said) : "")
         }
-        print "{"
+        made = "{\n"
         for (i = 1; i <= fields + extra; i++) {
             name = i > fields ? more[i - fields] : order[i]
-            printf "  \"%s\": %s%s\n", name, field[name], i < fields + extra ? "," : ""
+            made = made "  \"" name "\": " field[name] (i < fields + extra ? "," : "") "\n"
         }
-        print "}"
+        if (length(made) > 1048576) bad(ENVIRON["AGENT"] ".json would be larger than 1 MB: clear its findings first")
+        print made "}"
     }
 ' "$base" >"$made" || {
     status=$?
     [ "$status" -eq 2 ] && exit 2
     fail "$file cannot be written"
 }
-[ "$(wc -c <"$made")" -le 1048576 ] || fail "$file would be larger than 1 MB: clear its findings first"
 mv -f "$made" "$file" || fail "$file cannot be written"
 made=''

@@ -259,7 +259,7 @@ class History:
 
     def _end_attempt(self, step: str, number: int, at: float, outcome: str, why: str, line: int) -> None:
         attempt = self.attempts.get((step, number))
-        if attempt is not None and attempt.outcome in {"open", "blocked", "failed"}:
+        if attempt is not None and (attempt.outcome != "passed" or outcome != "passed"):
             self.attempts[step, number] = replace(attempt, ended=at, outcome=outcome, why=why, line=line)
 
     def _happened(self, text: str, at: float, line: int, output: object = ()) -> None:

@@ -37,7 +37,7 @@ class Head(TypedDict, total=False):
     """Who hands on to whom."""
 
     from_: Annotated[PipelineRole, Field(alias="from")]
-    """Who hands on."""
+    """The role that hands on."""
     to: PipelineRole
     """Who receives."""
     timestamp: Moment

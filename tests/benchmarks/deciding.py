@@ -10,8 +10,9 @@ from pathlib import Path
 
 from orchestrator.daemon.journal.store import Journal
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.actions import Inspect
 from orchestrator.model.agents import Agent, Role
-from orchestrator.model.facts import Fact, ReportLanded, RunGone, RunStarted, TaskStarted
+from orchestrator.model.facts import Fact, ReportLanded, RunGone, RunStarted, TaskStarted, WorkInspected
 from orchestrator.model.handoff import Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit, Run
@@ -53,8 +54,13 @@ class Plan:
             self.through(DONE)
 
     def take(self, fact: Fact) -> Decision:
+        """Decide a fact, and what came of the looks into the tree that this asked for: each changed something."""
         decision = decide(self.state, fact, _LIMITS)
         self.state = decision.state
+        for action in decision.actions:
+            if isinstance(action, Inspect):
+                seen = WorkInspected(self.at, action.id, action.step, action.attempt, "/", changed=True)
+                self.state = decide(self.state, seen, _LIMITS).state
         return decision
 
     def through(self, report: Report) -> None:

@@ -49,7 +49,7 @@ FAULTS = (
         "fsync-fails",
         "fsync fails: it ends, non-zero, and says so",
         [
-            staged(test_disk.test_after_a_failed_fsync_of_the_journal_nothing_more_is_decided),
+            staged(test_disk.test_failed_fsync_of_the_journal_ends_all_deciding),
             *(staged(disk.fsync_fails, n, **disk.QUICK) for n in (3, 11, 19, 28, 40)),
         ],
     ),
@@ -88,13 +88,9 @@ FAULTS = (
         "journal-garbled",
         "bytes of the journal are others",
         [
-            staged(
-                test_restarts.test_damage_in_the_middle_is_set_aside_and_asked_about_before_anything_starts
-            ),
-            staged(test_restarts.test_a_journal_of_which_nothing_reads_is_said_and_begun_anew_by_the_user),
-            staged(
-                test_restarts.test_a_run_that_the_journal_has_forgotten_is_ended_before_another_takes_its_place
-            ),
+            staged(test_restarts.test_damaged_journal_middle_is_set_aside_and_asked_about),
+            staged(test_restarts.test_unreadable_journal_is_reported_and_begun_anew),
+            staged(test_restarts.test_run_unknown_to_the_journal_ends_before_the_next),
             *(staged(disk.journal_garbled, seed) for seed in range(8)),
         ],
     ),
@@ -106,9 +102,7 @@ FAULTS = (
                 staged(disk.projections_garbled, junk)
                 for junk in (b"", b"\xff\x00{[", b'{"state": "complete"}')
             ),
-            staged(
-                test_restarts.test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_anew
-            ),
+            staged(test_restarts.test_lost_state_folder_makes_handoffs_history),
             staged(disk.state_taken_away),
         ],
     ),
@@ -165,9 +159,7 @@ FAULTS = (
         "tmux-dies",
         "tmux server dies",
         [
-            staged(
-                test_restarts.test_a_tmux_server_that_dies_takes_its_agents_along_and_they_are_started_anew
-            ),
+            staged(test_restarts.test_agents_of_a_dead_tmux_server_are_started_anew),
             *(partial(tmux_killed, n, n + 1) for n in (1, 4, 7)),
         ],
     ),
@@ -213,10 +205,10 @@ FAULTS = (
             for scene, more in (
                 (test_silence.test_a_dialog_becomes_a_question_and_only_the_user_types, {}),
                 (test_silence.test_one_that_listens_is_nudged_once_and_by_one_line, {}),
-                (test_silence.test_one_that_is_hung_is_ended_and_another_goes_on_with_its_work, {}),
+                (test_silence.test_hung_run_is_ended_and_another_continues, {}),
                 (test_silence.test_a_moving_spinner_is_no_progress, {}),
                 (
-                    test_silence.test_one_that_only_computes_is_given_time_and_no_more_than_its_bound,
+                    test_silence.test_computing_run_gets_time_up_to_its_bound,
                     {"limits__max_looks": "3"},
                 ),
                 (test_silence.test_work_without_a_handoff_is_asked_for, {}),
@@ -229,11 +221,11 @@ FAULTS = (
         "an agent ignores TERM",
         [
             staged(
-                test_whole_task.test_a_silent_agent_that_ignores_term_is_killed_and_tried_again,
+                test_whole_task.test_silent_agent_that_ignores_term_is_killed,
                 limits__inactivity_timeout="500 ms",
                 limits__check_in_interval="100 ms",
             ),
-            staged(test_user.test_a_stop_in_the_middle_leaves_nothing_alive_and_a_start_goes_on),
+            staged(test_user.test_stop_leaves_nothing_alive_and_start_continues),
         ],
     ),
     Fault(
@@ -269,11 +261,7 @@ FAULTS = (
     Fault(
         "no-handoff",
         "an agent ends without a handoff",
-        [
-            staged(
-                test_whole_task.test_an_agent_that_ends_without_a_handoff_is_asked_for_one_and_then_counts_as_crashed
-            )
-        ],
+        [staged(test_whole_task.test_run_without_handoff_is_asked_then_counts_as_crash)],
     ),
     Fault(
         "many-files",
@@ -297,7 +285,7 @@ FAULTS = (
         "hostile-handoffs",
         "what is no handoff, forged ones, hostile names",
         [
-            staged(test_hostile_handoffs.test_whatever_is_no_handoff_is_asked_for_again_and_the_task_goes_on),
+            staged(test_hostile_handoffs.test_no_handoff_is_asked_for_again),
             staged(test_hostile_handoffs.test_nobody_speaks_for_another),
             staged(test_hostile_handoffs.test_no_word_of_an_agent_or_of_task_md_is_ever_run),
             staged(test_hostile_handoffs.test_artifacts_with_odd_names_do_not_stop_the_scribe),

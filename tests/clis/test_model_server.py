@@ -293,7 +293,8 @@ def test_a_stream_hangs_in_the_middle() -> None:
             list(iter(lambda: came.read1(65536), b""))
 
 
-def test_what_a_cli_asks_for_its_own_ends_is_no_turn_of_the_script() -> None:
+def test_requests_of_a_cli_for_itself_are_no_turns() -> None:
+    """What a cli asks for its own ends is no turn of the script."""
     path, body = ASKED["anthropic"]
     with ModelServer(in_turn(say("Mine."))) as server:
         title = {name: value for name, value in body.items() if name != "tools"}
@@ -393,7 +394,8 @@ def test_a_played_agent_is_told_what_its_tools_brought_back(dialect: str) -> Non
         assert said(dialect, post(server, path, body)[2]) == f"{len(ORDER)}: one, two"
 
 
-def test_a_played_agent_answers_the_same_again_when_a_request_is_tried_again() -> None:
+def test_repeated_request_gets_the_same_answer() -> None:
+    """A played agent answers the same again when a request is tried again."""
     path, body = ASKED["anthropic"]
     with ModelServer(two_steps()) as server:
         once = wanted("anthropic", post(server, path, body)[2])

@@ -26,7 +26,8 @@ def isolated() -> None:
             pytest.skip(network.why_open)
 
 
-def test_a_program_in_it_sees_loopback_and_the_model_server_alone() -> None:
+def test_program_reaches_only_loopback_and_the_model_server() -> None:
+    """A program in it sees loopback and the model server alone."""
     isolated()
     with a_network() as network, ModelServer(always(say("Yes.")), listener=network.listener()) as server:
         command = network.inside([sys.executable, "-c", ASK, server.url])

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"boxes need {', '.join(MI
 
 
 @pytest.mark.parametrize("installed", CLIS, indirect=True)
-def test_a_task_whose_developer_is_a_real_cli_on_a_box_is_complete(installed: str) -> None:
+def test_task_with_a_real_cli_on_a_box_completes(installed: str) -> None:
+    """A task whose developer is a real cli on a box is complete."""
     with (
         a_house(installed, played(Cast().turn), limits__termination_grace="5 s") as house,
         a_box(house, installed) as box,

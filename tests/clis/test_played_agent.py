@@ -64,7 +64,8 @@ def test_a_file_is_written_with_the_clis_own_tool(tool: str, field: str) -> None
     assert only(write(offering(tool), "/x", "y\n")) == ToolCall(tool, {field: "/x", "content": "y\n"})
 
 
-def test_a_file_is_written_by_the_shell_where_there_is_no_tool_for_it(tmp_path: Path) -> None:
+def test_shell_writes_the_file_where_no_tool_can(tmp_path: Path) -> None:
+    """A file is written by the shell where there is no tool for it."""
     wish = only(write(offering("exec_command"), str(tmp_path / "a b"), "it's %s \\n $x\n"))
     assert isinstance(wish, ToolCall)
     assert isinstance(wish.arguments, dict)
@@ -72,7 +73,8 @@ def test_a_file_is_written_by_the_shell_where_there_is_no_tool_for_it(tmp_path: 
     assert (tmp_path / "a b").read_text() == "it's %s \\n $x\n"
 
 
-def test_without_tools_the_file_is_said_whole_and_a_command_cannot_be_run() -> None:
+def test_without_tools_a_file_is_printed_and_no_command_runs() -> None:
+    """Without tools the file is said whole and a command cannot be run."""
     assert only(write(offering(), "x.py", "y\n")) == Text("x.py\n```\ny\n```\n")
     with pytest.raises(NoSuchHand):
         run(offering(), "ls")
@@ -86,7 +88,8 @@ def test_a_file_appears_in_a_folder_whole(tmp_path: Path) -> None:
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"named.md": "whole"}
 
 
-def test_an_agent_reads_in_its_order_who_it_is_and_what_it_answers(tmp_path: Path) -> None:
+def test_agent_reads_its_role_and_answers_in_its_order(tmp_path: Path) -> None:
+    """An agent reads in its order who it is and what it answers."""
     read = spawned(a_prompt(tmp_path))
     assert read == Spawned(
         "dev-2",

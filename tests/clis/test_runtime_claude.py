@@ -47,7 +47,9 @@ def shows(pane: Pane) -> Shows | None:
     return None if found is None else found[0].shows
 
 
-def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told(installed: str) -> None:
+def test_order_is_received_permissions_asked_and_end_reported(installed: str) -> None:
+    """An order is taken whole worked on with leave and its end is told."""
+
     def working(request: ModelRequest) -> Steps:
         yield write(request, f"{here.granted[0]}/made.md", "hi\n")
         yield run(request, 'echo "key=$ANTHROPIC_API_KEY." > made.md')
@@ -106,7 +108,8 @@ def test_a_dialog_that_waits_for_its_answer_is_known_as_one(installed: str) -> N
         assert (here.bench.place.work / "made.md").exists()
 
 
-def test_a_turn_that_ends_is_made_to_go_on_and_the_session_goes_on_in_another_run(installed: str) -> None:
+def test_ended_turn_goes_on_and_so_does_its_session(installed: str) -> None:
+    """A turn that ends is made to go on and the session goes on in another run."""
     with running(installed, always(say("Done."))) as here:
         here.answering = goes_on_once("Write it.")
         pane = here.start(ORDER)
@@ -122,7 +125,8 @@ def test_a_turn_that_ends_is_made_to_go_on_and_the_session_goes_on_in_another_ru
 
 
 @pytest.mark.thorough
-def test_a_session_of_which_nothing_said_was_kept_is_known_to_be_lost(installed: str) -> None:
+def test_session_without_saved_messages_is_known_as_lost(installed: str) -> None:
+    """A session of which nothing said was kept is known to be lost."""
     with running(installed, always(say("Done."))) as here:
         pane = here.start("# Agent: dev")
         ended = here.until(EventKind.ENDED)
@@ -160,7 +164,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(installed: str, answer: Answ
         assert found[0].failure is failure
 
 
-def test_a_service_that_hangs_shows_as_work_that_says_nothing_new(installed: str) -> None:
+def test_hanging_service_shows_as_work_without_news(installed: str) -> None:
     """No event tells of it: a look finds out, by a screen that only repeats itself."""
     with running(installed, always(Hang())) as here:
         pane = here.start("# Agent: dev")

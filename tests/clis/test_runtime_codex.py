@@ -59,7 +59,9 @@ def outside() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-def test_an_order_is_taken_whole_worked_on_in_the_sandbox_and_its_end_is_told(outside: Path) -> None:
+def test_order_is_received_sandboxed_and_end_reported(outside: Path) -> None:
+    """An order is taken whole worked on in the sandbox and its end is told."""
+
     def working(request: ModelRequest) -> Steps:
         commands = [f"echo hi > {here.granted[0]}/made.md", "echo hi > made.md", 'echo "key=$CODEX_API_KEY."']
         commands += [f"echo no > {path}" for path in (outside / "made", ".codex/hooks.json", ".git/config")]
@@ -140,7 +142,8 @@ def test_leave_that_nobody_can_be_asked_for_is_denied(outside: Path) -> None:
         assert not list(outside.iterdir())
 
 
-def test_a_session_goes_on_in_the_same_rollout_and_an_ended_turn_is_made_to_go_on() -> None:
+def test_session_goes_on_in_the_same_rollout() -> None:
+    """A session goes on in the same rollout and an ended turn is made to go on."""
     with running(always(say("Done."))) as here:
         here.start(ORDER, agent=DEV)
         first = here.until(EventKind.ENDED)

@@ -53,7 +53,9 @@ def shell(command: str) -> Reply:
     return call("run_shell_command", command=command)
 
 
-def test_an_order_is_taken_whole_worked_on_with_leave_and_its_end_is_told() -> None:
+def test_order_is_received_permissions_asked_and_end_reported() -> None:
+    """An order is taken whole worked on with leave and its end is told."""
+
     def working(request: ModelRequest) -> Steps:
         yield call("write_file", file_path=f"{here.granted[0]}/made.md", content="hi\n")
         yield shell('echo "key=$GEMINI_API_KEY." > made.md && echo "lang=$LANG." | cat >> made.md')
@@ -104,7 +106,8 @@ def test_what_an_order_names_is_not_brought_in_behind_it() -> None:
 
 
 @pytest.mark.thorough
-def test_a_session_in_which_nothing_was_said_yet_is_left_to_its_owner() -> None:
+def test_session_without_messages_is_left_to_its_owner() -> None:
+    """A session in which nothing was said yet is left to its owner."""
     with running(always(say("Done."))) as here:
         here.start("# Agent: dev", agent=DEV)
         chats = Path(here.until(EventKind.ENDED).transcript).parent
@@ -117,7 +120,8 @@ def test_a_session_in_which_nothing_was_said_yet_is_left_to_its_owner() -> None:
 
 
 @pytest.mark.thorough
-def test_a_session_whose_beginning_was_deleted_is_known_to_be_lost() -> None:
+def test_session_without_its_beginning_is_known_as_lost() -> None:
+    """A session whose beginning was deleted is known to be lost."""
     with running(always(say("Done."))) as here:
         here.start("# Agent: dev", agent=DEV)
         ended = here.until(EventKind.ENDED)
@@ -156,7 +160,9 @@ def test_leave_that_nobody_can_be_asked_for_is_denied() -> None:
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_ended_while_leave_is_asked_for_does_nothing_more() -> None:
+def test_run_ended_at_a_permission_request_does_nothing_more() -> None:
+    """A run that is ended while leave is asked for does nothing more."""
+
     def working(request: ModelRequest) -> Steps:
         yield shell("touch made.md")
         yield say("Done.")
@@ -237,7 +243,9 @@ def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
         wait_until(lambda: not here.left())
 
 
-def test_the_users_settings_and_hooks_hold_and_are_left_as_they_are() -> None:
+def test_users_settings_and_hooks_hold_unchanged() -> None:
+    """The users settings and hooks hold and are left as they are."""
+
     def working(request: ModelRequest) -> Steps:
         (result,) = yield shell("touch made.md")
         yield say(result.text)

@@ -84,7 +84,7 @@ def test_a_word_of_the_pm_is_read_once_in_place_of_a_tool_call(installed: str) -
         assert (layout.run_answers(here.folder) / f"{CAUTION}.read").exists()
 
 
-def test_the_records_tell_a_tool_that_runs_from_a_model_that_is_awaited(installed: str) -> None:
+def test_records_distinguish_running_tool_from_awaited_model(installed: str) -> None:
     """A tool call of some seconds, then a model that does not answer for as long, then its end."""
     go = "go-on"
 

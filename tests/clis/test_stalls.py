@@ -84,9 +84,8 @@ HUNG = Reply((Text("I look closer at it. " * 60),), pace=0.05, then=Then.PING, c
     ids=["mid-stream", "before headers"],
 )
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
-def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
-    installed: str, trouble: Answer
-) -> None:
+def test_hung_stream_costs_no_more_than_its_bound(installed: str, trouble: Answer) -> None:
+    """A hung stream costs no more than its bound and nobody is asked."""
     night = Nights(trouble)
     with a_house(installed, night.script, **QUICKLY) as house:
         complete(house, installed)
@@ -102,7 +101,8 @@ def test_a_hung_stream_costs_no_more_than_its_bound_and_nobody_is_asked(
 
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex"]), indirect=True)
-def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(installed: str) -> None:
+def test_conversation_that_is_never_answered_begins_anew(installed: str) -> None:
+    """A model that never answers a conversation is given an empty one."""
     night = Nights(HUNG, times=3)
     with a_house(
         installed, night.script, **QUICKLY | {"limits__inactivity_timeout": "30 s", "limits__max_stalls": "2"}
@@ -114,7 +114,8 @@ def test_a_model_that_never_answers_a_conversation_is_given_an_empty_one(install
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
 @pytest.mark.thorough
-def test_a_tool_that_takes_long_and_an_answer_that_comes_slowly_are_no_stalls(installed: str) -> None:
+def test_slow_tools_and_slow_answers_are_no_stalls(installed: str) -> None:
+    """A tool that takes long and an answer that comes slowly are no stalls."""
     cast = Cast()
 
     def working(request: ModelRequest) -> Steps:
@@ -166,7 +167,8 @@ def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> N
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
 @pytest.mark.thorough
-def test_who_does_not_heed_it_makes_room_for_another_that_begins_anew(installed: str) -> None:
+def test_run_that_ignores_the_caution_is_replaced(installed: str) -> None:
+    """Who does not heed it makes room for another that begins anew."""
     circles = Circles(heeds=False)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:
         complete(house, installed)

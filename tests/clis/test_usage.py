@@ -72,7 +72,8 @@ def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
 
 
 @pytest.mark.thorough
-def test_a_limit_stops_a_task_that_runs_away_and_the_answer_lets_it_go_on() -> None:
+def test_runaway_task_stops_at_its_limit_until_answered() -> None:
+    """A limit stops a task that runs away and the answer lets it go on."""
     if why := why_missing("claude"):
         pytest.skip(why)
     script = played(counted(for_ever))

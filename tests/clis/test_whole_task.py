@@ -19,7 +19,8 @@ WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
 
 
 @pytest.mark.parametrize("installed", in_ci(CLIS, "claude", "codex"), indirect=True)
-def test_a_task_is_complete_with_real_agents_whatever_becomes_of_the_daemon(installed: str) -> None:
+def test_task_with_real_agents_survives_its_daemon(installed: str) -> None:
+    """A task is complete with real agents whatever becomes of the daemon."""
     with a_house(installed, played(Cast().turn), limits__termination_grace="5 s") as house:
         world = house.world
         house.daemon()

@@ -555,7 +555,8 @@ def test_dead_time_elsewhere_is_scaled() -> None:
     assert span.counts == pytest.approx(60 * (62 - 21 - 4), abs=120)
 
 
-def test_a_hung_stream_is_dead_time_and_what_a_cli_waits_itself_is_not_scaled() -> None:
+def test_hung_stream_is_dead_time_and_cli_waits_are_unscaled() -> None:
+    """A hung stream is dead time and what a cli waits itself is not scaled."""
     seen = a_sound_night()
     hung(seen)
     seen.lives[1].last = BEGAN + 61
@@ -570,7 +571,8 @@ def test_a_hung_stream_is_dead_time_and_what_a_cli_waits_itself_is_not_scaled() 
     assert sum(each.counts for each in dead_time(again, again.tasks[0])) == pytest.approx(40, abs=3)
 
 
-def test_a_task_that_stands_still_is_dead_until_morning_but_while_it_is_refused() -> None:
+def test_idle_task_is_dead_time_unless_refused() -> None:
+    """A task that stands still is dead until morning but while it is refused."""
     seen = a_sound_night()
     seen.tasks = [replace(seen.tasks[0], ended=None)]
     assert any("until morning" in each.why for each in dead_time(seen, seen.tasks[0]))
@@ -637,7 +639,8 @@ def test_two_programs_of_a_run_and_two_runs_in_a_tree_are_found() -> None:
     assert len(started_twice(seen)) == 3
 
 
-def test_a_daemon_that_dies_by_itself_and_a_fault_of_the_bench_are_said() -> None:
+def test_dead_daemon_and_broken_bench_are_reported() -> None:
+    """A daemon that dies by itself and a fault of the bench are said."""
     assert not verdict_of(happens(DEAD_DAEMON, 10, 11)).passed
     broken = verdict_of(lambda seen: seen.faults.append("a look failed"))
     assert not broken.passed

@@ -72,7 +72,8 @@ def call_of(answer: Answer) -> ToolCall:
     return part
 
 
-def test_a_limit_begins_at_its_moment_and_ends_late_past_a_whole_minute() -> None:
+def test_limit_begins_on_time_and_ends_past_a_whole_minute() -> None:
+    """A limit begins at its moment and ends late past a whole minute."""
     limit = Refusing(Moment("dev", "greet", step=1), lasts=300, minute=30, late=60)
     service, clock = a_service(Weather(refusing=(limit,)))
     assert isinstance(service.answer(asked()), Reply)
@@ -97,7 +98,8 @@ def test_a_limit_whose_minute_would_come_too_soon_takes_the_next() -> None:
     assert answer.resets_at == NOW + 90
 
 
-def test_only_the_vendor_that_limits_refuses_and_what_a_cli_asks_besides() -> None:
+def test_only_the_limiting_vendor_refuses() -> None:
+    """Only the vendor that limits refuses and what a cli asks besides."""
     service, _ = a_service(Weather(refusing=(Refusing(Moment("dev"), lasts=600),)))
     service.vendor_of = lambda agent: {"dev": "codex"}.get(agent, "claude")
     service.answer(asked())
@@ -189,7 +191,8 @@ def test_an_act_is_given_to_the_run_whose_turn_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", shop.PARTS)
-def test_a_part_passes_its_probe_and_its_test_and_the_wrong_one_neither(name: str, tmp_path: Path) -> None:
+def test_part_passes_its_own_probe_and_test_only(name: str, tmp_path: Path) -> None:
+    """A part passes its probe and its test and the wrong one neither."""
     part = shop.PARTS[name]
     shop.make_shop(tmp_path)
     assert shop.tests_pass(tmp_path)[0]
@@ -256,7 +259,8 @@ def test_spans_are_merged_and_taken_away() -> None:
     assert length([(0, 2), (3, 8)]) == 7
 
 
-def test_every_night_says_beforehand_what_it_needs_and_what_must_come_of_it() -> None:
+def test_every_night_declares_its_needs_and_outcome() -> None:
+    """Every night says beforehand what it needs and what must come of it."""
     there = nights()
     assert len(there) >= 16
     assert sum(night.in_ci for night in there.values()) == 2

@@ -10,7 +10,8 @@ from orchestrator.model.boxes import Address
 from tests.remote.boxes import Boxes
 
 
-def test_a_box_is_asked_in_one_round_trip_whatever_its_folder_is_called(boxes: Boxes) -> None:
+def test_box_is_examined_in_one_round_trip(boxes: Boxes) -> None:
+    """A box is asked in one round trip whatever its folder is called."""
     box = boxes.add("alpha")
     cwd = box.home / "-n $(touch x) 'q' \n two"
     cwd.mkdir()
@@ -33,7 +34,8 @@ def test_a_box_is_asked_in_one_round_trip_whatever_its_folder_is_called(boxes: B
     assert list(box.home.iterdir()) == [cwd]
 
 
-def test_a_command_is_looked_for_where_it_would_work_and_never_run(boxes: Boxes) -> None:
+def test_command_is_looked_up_where_it_would_run(boxes: Boxes) -> None:
+    """A command is looked for where it would work and never run."""
     box = boxes.add("alpha")
     cwd = box.home / "work"
     (cwd / "a b").mkdir(parents=True)
@@ -62,7 +64,8 @@ def test_a_command_is_looked_for_where_it_would_work_and_never_run(boxes: Boxes)
     assert not list(box.home.rglob("was-run"))
 
 
-def test_a_program_that_never_tells_its_version_is_not_waited_for(boxes: Boxes) -> None:
+def test_program_without_version_is_not_waited_for(boxes: Boxes) -> None:
+    """A program that never tells its version is not waited for."""
     box = boxes.add("alpha")
     (box.home / "bin").mkdir()
     slow = box.home / "bin" / "slow-cli"

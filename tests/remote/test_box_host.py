@@ -43,7 +43,9 @@ def bench(boxes: Boxes, tmp_path: Path) -> Iterator[RunsBench]:
 
 @pytest.mark.parametrize("how", ["session", "box"])
 @pytest.mark.thorough
-def test_a_link_cut_at_any_step_of_a_launch_never_makes_a_second_agent(bench: RunsBench, how: str) -> None:
+def test_link_cut_during_a_launch_never_makes_a_second_agent(bench: RunsBench, how: str) -> None:
+    """A link cut at any step of a launch never makes a second agent."""
+
     def cut() -> None:
         if how == "session":
             bench.box.kill_sessions()
@@ -68,7 +70,8 @@ def test_a_link_cut_at_any_step_of_a_launch_never_makes_a_second_agent(bench: Ru
 
 
 @pytest.mark.thorough
-def test_a_daemon_killed_at_any_step_of_a_launch_starts_nothing_twice(bench: RunsBench) -> None:
+def test_daemon_killed_during_a_launch_starts_nothing_twice(bench: RunsBench) -> None:
+    """A daemon killed at any step of a launch starts nothing twice."""
     step, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         step += 2
@@ -86,7 +89,8 @@ def test_a_daemon_killed_at_any_step_of_a_launch_starts_nothing_twice(bench: Run
     assert step > 10
 
 
-def test_a_cable_out_in_the_middle_of_a_launch_is_known_and_leaves_one_agent(bench: RunsBench) -> None:
+def test_cable_out_during_a_launch_leaves_one_agent(bench: RunsBench) -> None:
+    """A cable out in the middle of a launch is known and leaves one agent."""
     spec = bench.spec("r1", f"{STARTS}; exec sleep 600")
     with ExitStack() as cable:
         bench.cut_at(8, lambda: cable.enter_context(bench.box.cut()))
@@ -118,7 +122,8 @@ def test_of_launches_that_a_frozen_tmux_there_kept_back_one_runs(bench: RunsBenc
         assert bench.starts(run) == starts
 
 
-def test_one_that_was_ended_before_a_cut_off_launch_is_tried_again_never_begins(bench: RunsBench) -> None:
+def test_run_ended_before_a_retried_launch_never_begins(bench: RunsBench) -> None:
+    """One that was ended before a cut off launch is tried again never begins."""
     spec = bench.spec("r1", STARTS)
     bench.host.end(spec.folder, kill=False)
     bench.host.launch(spec)
@@ -128,7 +133,7 @@ def test_one_that_was_ended_before_a_cut_off_launch_is_tried_again_never_begins(
 
 
 @pytest.mark.parametrize("word", ["forestall", "end"])
-def test_one_that_claimed_and_told_no_pid_for_a_minute_is_given_up(bench: RunsBench, word: str) -> None:
+def test_claim_without_pid_is_given_up_after_a_minute(bench: RunsBench, word: str) -> None:
     """Its box was switched off in between, or its disk was full: else it would be nobody's for ever."""
     deeds: dict[str, Callable[[Path], None]] = {
         "forestall": bench.host.fence,
@@ -146,7 +151,8 @@ def test_one_that_claimed_and_told_no_pid_for_a_minute_is_given_up(bench: RunsBe
     assert bench.host.observe(spec.folder) == Observation(Standing.GONE, exit=Exit(signal=15))
 
 
-def test_one_that_told_its_pid_is_not_given_up_however_old_its_claim_is(bench: RunsBench) -> None:
+def test_run_with_a_pid_is_never_given_up(bench: RunsBench) -> None:
+    """One that told its pid is not given up however old its claim is."""
     spec = bench.launched("r1")
     os.utime(bench.there("r1") / "claimed", (0, 0))
     bench.host.fence(spec.folder)
@@ -193,9 +199,10 @@ GARBAGE = [
 ]
 
 
-def test_of_many_runs_all_is_told_in_one_round_trip_and_garbage_harms_nobody_else(
+def test_many_runs_are_observed_in_one_round_trip(
     bench: RunsBench,
 ) -> None:
+    """Of many runs all is told in one round trip and garbage harms nobody else."""
     bench.launched("alive")
     bench.launched("gone", "exit 3")
     wait_until(lambda: bench.standing("gone") is Standing.GONE)
@@ -243,7 +250,8 @@ def test_as_many_as_there_are_can_be_asked_about(bench: RunsBench) -> None:
     assert bench.link.commands == 3
 
 
-def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench: RunsBench) -> None:
+def test_reused_pid_of_an_old_launcher_is_not_touched(bench: RunsBench) -> None:
+    """A process that has the number of a launcher of old is not touched."""
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
         folder = bench.there("r1")
         folder.mkdir(parents=True)
@@ -262,9 +270,8 @@ def test_a_process_that_has_the_number_of_a_launcher_of_old_is_not_touched(bench
 
 
 @pytest.mark.parametrize("brought", [False, True])
-def test_of_a_run_whose_folder_is_not_there_any_more_nothing_is_believed(
-    bench: RunsBench, *, brought: bool
-) -> None:
+def test_run_without_its_folder_is_unknown(bench: RunsBench, *, brought: bool) -> None:
+    """Of a run whose folder is not there any more nothing is believed."""
     spec = bench.launched("r1", f"{STARTS}; exec sleep 600")
     if brought:
         # Another daemon, which has only what was brought here of the run's files.
@@ -334,7 +341,8 @@ def test_a_frozen_server_there_holds_up_nobody_for_long(bench: RunsBench, monkey
     bench.insist(bench.host.panes)
 
 
-def test_what_an_agent_program_tells_lies_there_where_it_is_looked_for(bench: RunsBench) -> None:
+def test_agents_events_lie_where_they_are_looked_for(bench: RunsBench) -> None:
+    """What an agent program tells lies there where it is looked for."""
     spec = bench.spec("r1", 'echo "{}" | sh "$1/relay.sh"')
     argv = (*spec.argv, str(bench.there("r1")))
     bench.host.launch(replace(spec, argv=argv, files={"settings.json": b"{}"}))

@@ -131,9 +131,10 @@ def test_one_that_hangs_there_is_given_up(box: Box, link: Link, tasks: list[Remo
     assert link.run(["true"]).status == 0
 
 
-def test_a_connection_that_ends_is_told_and_its_channel_given_back(
+def test_ended_connection_is_reported_and_its_channel_freed(
     box: Box, link: Link, tasks: list[RemotePaths]
 ) -> None:
+    """A connection that ends is told and its channel given back."""
     for _ in range(3):
         channel = stands(link, tasks)
         box.kill_sessions()
@@ -172,9 +173,10 @@ def test_a_box_that_grants_no_more_watches_is_told_once(
 
 
 @pytest.mark.parametrize("how", ["inotify"], indirect=True)
-def test_tasks_for_which_a_command_has_no_room_are_left_to_the_schedule(
+def test_tasks_beyond_a_commands_room_are_left_to_the_schedule(
     box: Box, link: Link, tasks: list[RemotePaths], caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Tasks for which a command has no room are left to the schedule."""
     many = [RemotePaths(f"t-{number:08x}", "t", f"{box.home}/{'x' * 200}", "/own") for number in range(200)]
     channel = Channel(link, [*tasks, *many], os.environ)
     assert channel.unwatched

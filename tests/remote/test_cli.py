@@ -134,7 +134,8 @@ def test_a_folder_that_is_not_there_is_said_with_what_to_do(user: User, box: Box
     assert said.stdout.endswith("no agent could work there: provide what is missing\n")
 
 
-def test_another_key_is_shown_with_both_fingerprints_and_what_to_do(user: User, box: Box) -> None:
+def test_changed_key_is_shown_with_both_fingerprints(user: User, box: Box) -> None:
+    """Another key is shown with both fingerprints and what to do."""
     user.boxes.know(box, "other")
     said = user.task("doctor", "alpha")
     assert said.returncode == 1
@@ -146,7 +147,8 @@ def test_another_key_is_shown_with_both_fingerprints_and_what_to_do(user: User, 
     assert box.logins() == 0
 
 
-def test_an_unknown_box_is_refused_with_the_command_that_accepts_it(user: User, box: Box) -> None:
+def test_unknown_box_is_refused_with_the_accepting_command(user: User, box: Box) -> None:
+    """An unknown box is refused with the command that accepts it."""
     user.boxes.forget()
     said = user.task("doctor", "alpha")
     assert said.returncode == 1

@@ -85,7 +85,7 @@ def test_rsync_that_floods_its_errors_is_no_pull(
     assert link.run(["true"]).status == 0
 
 
-def test_connection_whose_sessions_are_not_given_back_is_made_anew(
+def test_connection_that_leaks_sessions_is_made_anew(
     box: Box, link: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten programs that we know nothing of hold all its sessions, as those do whose end was never told."""

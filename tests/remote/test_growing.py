@@ -27,7 +27,8 @@ def test_what_they_have_grown_by_comes_and_nothing_twice(link: Link, box: Box) -
     assert read[two] == two.read_bytes()
 
 
-def test_one_that_is_not_there_is_short_or_no_file_has_grown_by_nothing(link: Link, box: Box) -> None:
+def test_missing_or_short_file_has_not_grown(link: Link, box: Box) -> None:
+    """One that is not there is short or no file has grown by nothing."""
     (box.home / "short").write_bytes(b"ab")
     paths = [box.home / "nowhere", box.home, box.home / "short", box.home / "short"]
     assert grown(link, [(str(path), place) for path, place in zip(paths, [0, 0, 5, 1], strict=True)]) == [
@@ -39,9 +40,8 @@ def test_one_that_is_not_there_is_short_or_no_file_has_grown_by_nothing(link: Li
     assert grown(link, []) == []
 
 
-def test_a_file_that_was_changed_of_late_is_found_and_what_programs_keep_is_not_looked_at(
-    link: Link, box: Box
-) -> None:
+def test_recently_changed_file_is_found(link: Link, box: Box) -> None:
+    """A file that was changed of late is found and what programs keep is not looked at."""
     tree = box.home / "it's a tree"
     for name in (".git/index", "node_modules/a", "tasks/t1/progress.md", "src/old.py"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)

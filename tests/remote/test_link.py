@@ -90,14 +90,14 @@ def test_input_of_any_size_goes_in(link: Link) -> None:
 
 
 @pytest.mark.parametrize(("command", "status"), [("exit 255", 255), ("exit 3", 3), ("kill -9 $$", 137)])
-def test_a_status_is_the_commands_own_even_where_ssh_means_something_by_it(
-    link: Link, command: str, status: int
-) -> None:
+def test_exit_status_is_the_commands_own(link: Link, command: str, status: int) -> None:
+    """A status is the commands own even where ssh means something by it."""
     ended = link.run(["sh", "-c", f"echo out; echo err >&2; {command}"])
     assert (ended.status, ended.out, ended.err.splitlines()[0]) == (status, b"out\n", b"err")
 
 
-def test_a_command_that_prints_too_much_is_ended_and_the_connection_stands(link: Link, box: Box) -> None:
+def test_flooding_command_is_ended_and_the_connection_stays(link: Link, box: Box) -> None:
+    """A command that prints too much is ended and the connection stands."""
     with pytest.raises(TooMuch, match="more than 1000 bytes"):
         link.run(["yes"], most=1000)
     assert link.run(["echo", "on"]).out == b"on\n"
@@ -113,9 +113,8 @@ def test_many_commands_share_one_connection(link: Link, box: Box) -> None:
     assert box.logins() == 1
 
 
-def test_where_the_box_grants_no_more_sessions_nothing_is_run_and_no_second_connection_made(
-    boxes: Boxes, box: Box
-) -> None:
+def test_box_without_sessions_runs_nothing(boxes: Boxes, box: Box) -> None:
+    """Where the box grants no more sessions nothing is run and no second connection made."""
     link = way_to(boxes, "alpha", channels=14)
     link.run(["true"])
 
@@ -139,7 +138,8 @@ def test_where_the_box_grants_no_more_sessions_nothing_is_run_and_no_second_conn
 # The user's own settings --------------------------------------------------------------------------
 
 
-def test_the_users_settings_are_honoured_but_for_what_acts_by_itself(boxes: Boxes) -> None:
+def test_users_ssh_settings_hold_but_for_active_ones(boxes: Boxes) -> None:
+    """The users settings are honoured but for what acts by itself."""
     touched = boxes.folder / "touched"
     bad = f"""ForwardAgent yes
 RemoteCommand echo no
@@ -175,9 +175,8 @@ def test_a_box_behind_another_is_reached(boxes: Boxes) -> None:
 # Not let in ---------------------------------------------------------------------------------------
 
 
-def test_an_unknown_box_is_refused_once_and_not_asked_again_until_somebody_says_so(
-    boxes: Boxes, box: Box, link: Link
-) -> None:
+def test_unknown_box_is_refused_once_until_asked_again(boxes: Boxes, box: Box, link: Link) -> None:
+    """An unknown box is refused once and not asked again until somebody says so."""
     boxes.forget()
     with pytest.raises(NotLetIn, match="accept it: `ssh -- alpha true`") as refused:
         link.run(["true"])
@@ -231,7 +230,8 @@ def test_a_dead_link_is_known_in_ten_seconds_and_comes_back(box: Box, link: Link
     assert link.state().way is Way.REACHABLE
 
 
-def test_a_killed_connection_under_a_command_leaves_its_outcome_unknown(box: Box, link: Link) -> None:
+def test_command_on_a_killed_connection_has_unknown_outcome(box: Box, link: Link) -> None:
+    """A killed connection under a command leaves its outcome unknown."""
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(link.run, ["sh", "-c", f"touch {box.folder}/began; sleep 60"])
         wait_until((box.folder / "began").exists)
@@ -260,9 +260,8 @@ def test_a_box_that_is_down_is_left_alone_for_growing_pauses(box: Box, link: Lin
 # Connections that hang on this side ----------------------------------------------------------------
 
 
-def test_what_a_killed_daemon_left_is_ended_by_its_id_and_replaced(
-    boxes: Boxes, link: Link, box: Box
-) -> None:
+def test_leftover_connection_is_ended_by_id_and_replaced(boxes: Boxes, link: Link, box: Box) -> None:
+    """What a killed daemon left is ended by its id and replaced."""
     link.run(["true"])
     left = master_of(boxes)
     os.kill(left.pid, signal.SIGSTOP)
@@ -284,7 +283,8 @@ def test_a_connection_whose_own_process_hangs_is_replaced(boxes: Boxes, link: Li
     assert link.run(["echo", "on"]).out == b"on\n"
 
 
-def test_a_command_that_only_takes_long_costs_no_other_its_connection(link: Link, box: Box) -> None:
+def test_slow_command_costs_no_other_its_connection(link: Link, box: Box) -> None:
+    """A command that only takes long costs no other its connection."""
     with pytest.raises(Cut, match="did not end"):
         link.run(["sleep", "60"], deadline=1)
     assert link.run(["echo", "on"]).out == b"on\n"

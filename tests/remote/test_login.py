@@ -12,7 +12,8 @@ from orchestrator.model.errors import Unavailable
 from tests.remote.boxes import Box
 
 
-def test_what_a_login_sets_is_had_with_the_path_of_a_plain_command_behind(link: Link, box: Box) -> None:
+def test_login_environment_precedes_the_plain_path(link: Link, box: Box) -> None:
+    """What a login sets is had with the path of a plain command behind."""
     plain = link.run(["sh", "-c", 'printf %s "$PATH"']).out.decode().split(":")
     (box.home / ".profile").write_text(
         "echo hello\nprintf '\\norchestrator-login-1\\nA=b'\nPATH=/mine:$PATH\nexport TWO='a\nb'\n"

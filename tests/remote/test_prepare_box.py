@@ -58,7 +58,8 @@ def bare(tmp_path: Path) -> Bare:
     return Bare(tmp_path)
 
 
-def test_a_real_box_is_looked_at_as_the_page_says_and_left_as_it_is(boxes: Boxes) -> None:
+def test_real_box_is_examined_and_left_unchanged(boxes: Boxes) -> None:
+    """A real box is looked at as the page says and left as it is."""
     box = boxes.add("alpha")
     command = ["ssh", "-F", str(boxes.config), "-o", "BatchMode=yes", "--", "alpha", "sh -s"]
     done = subprocess.run(

@@ -71,9 +71,8 @@ def test_every_name_arrives_whole_and_nothing_of_it_is_obeyed(link: Link, box: B
     assert box.logins() == 1
 
 
-def test_nothing_is_ever_deleted_here_and_what_leads_elsewhere_is_not_brought(
-    link: Link, box: Box, tmp_path: Path
-) -> None:
+def test_pull_deletes_nothing_and_follows_no_links_out(link: Link, box: Box, tmp_path: Path) -> None:
+    """Nothing is ever deleted here and what leads elsewhere is not brought."""
     handoffs = box.home / "task/handoffs"
     (handoffs / "a.md").write_text("a")
     bring(link, box, tmp_path / "m")
@@ -107,9 +106,10 @@ def test_an_emptied_box_stops_the_pull_and_says_so(link: Link, box: Box, tmp_pat
 
 
 @pytest.mark.parametrize("phase", ["begun", "half"])
-def test_a_cut_in_the_middle_leaves_whole_files_only_and_is_caught_up(
+def test_cut_pull_leaves_whole_files_and_is_caught_up(
     link: Link, box: Box, tmp_path: Path, phase: str
 ) -> None:
+    """A cut in the middle leaves whole files only and is caught up."""
     whole = {f"handoffs/{number:03}.md": os.urandom(2_000_000) for number in range(30)}
     for name, content in whole.items():
         (box.home / "task" / name).write_bytes(content)
@@ -133,9 +133,8 @@ def test_a_cut_in_the_middle_leaves_whole_files_only_and_is_caught_up(
     assert not list((tmp_path / "m.stage").iterdir())
 
 
-def test_what_is_there_is_listed_by_its_name_and_size_and_nothing_is_brought(
-    link: Link, box: Box, tmp_path: Path
-) -> None:
+def test_listing_gives_names_and_sizes_and_brings_nothing(link: Link, box: Box, tmp_path: Path) -> None:
+    """What is there is listed by its name and size and nothing is brought."""
     for name in NAMES:
         (box.home / "task/handoffs" / name).write_bytes(os.fsencode(name))
     (box.home / "task/artifacts/large").write_bytes(bytes(1001))
@@ -162,9 +161,8 @@ def test_what_is_named_comes_alone_and_a_folder_empty(link: Link, box: Box, tmp_
     ]
 
 
-def test_what_cannot_be_read_there_is_told_and_holds_up_nothing_else(
-    link: Link, box: Box, tmp_path: Path
-) -> None:
+def test_unreadable_file_is_reported_and_delays_nothing(link: Link, box: Box, tmp_path: Path) -> None:
+    """What cannot be read there is told and holds up nothing else."""
     (box.home / "task/handoffs/a.md").write_text("a")
     shutil.rmtree(box.home / "task/artifacts")
     assert "artifacts" in bring(link, box, tmp_path / "m").said

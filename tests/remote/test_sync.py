@@ -54,7 +54,8 @@ def world(boxes: Boxes, tmp_path: Path) -> Iterator[World]:
 # Its folders ----------------------------------------------------------------------------------------
 
 
-def test_its_folders_are_made_there_for_nobody_else_and_kept_out_of_commits(world: World) -> None:
+def test_folders_there_are_private_and_not_committed(world: World) -> None:
+    """Its folders are made there for nobody else and kept out of commits."""
     subprocess.run(["git", "init", "-q", str(world.repo)], check=True)
     for _ in range(2):
         world.sync().prepare()
@@ -69,7 +70,8 @@ def test_its_folders_are_made_there_for_nobody_else_and_kept_out_of_commits(worl
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
 
 
-def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World) -> None:
+def test_foreign_folders_and_old_handoffs_are_refused(world: World) -> None:
+    """Folders of another task and handoffs of before are refused."""
     put(world.shared / "handoffs/old.md")
     with pytest.raises(Refused, match="handoffs"):
         world.sync().prepare()
@@ -83,7 +85,8 @@ def test_folders_of_another_task_and_handoffs_of_before_are_refused(world: World
 
 
 @pytest.mark.parametrize("which", ["shared", "own"])
-def test_folders_that_are_gone_stop_the_sync_and_are_not_made_anew_unasked(world: World, which: str) -> None:
+def test_missing_folders_stop_the_sync(world: World, which: str) -> None:
+    """Folders that are gone stop the sync and are not made anew unasked."""
     sync = world.prepared()
     put(world.shared / "handoffs" / REPORT)
     pull(sync, [RUN])
@@ -130,7 +133,8 @@ def test_answers_go_there_and_no_name_leads_elsewhere(world: World) -> None:
             sync.send_answer(run, name, b"")
 
 
-def test_an_order_that_was_sent_comes_back_to_nobody_and_is_not_the_box_s_to_change(world: World) -> None:
+def test_sent_order_is_not_the_boxes_to_change(world: World) -> None:
+    """An order that was sent comes back to nobody and is not the box s to change."""
     sync = world.prepared()
     order = "handoffs/pm-20251127-154500.md"
     put(world.here.folder / order, b"do it")
@@ -145,7 +149,8 @@ def test_an_order_that_was_sent_comes_back_to_nobody_and_is_not_the_box_s_to_cha
 # What comes -----------------------------------------------------------------------------------------
 
 
-def test_every_name_arrives_and_what_is_not_a_box_s_to_say_does_not(world: World) -> None:
+def test_every_valid_name_arrives_and_no_other(world: World) -> None:
+    """Every name arrives and what is not a box s to say does not."""
     sync = world.prepared()
     for name in ODD:
         put(world.shared / "handoffs" / f"{name}.md", os.fsencode(name))
@@ -320,7 +325,7 @@ def test_exit_never_comes_ahead_of_what_was_handed_in_before(world: World) -> No
 
 
 @pytest.mark.parametrize("others", [0, 40], ids=["a few", "many"])
-def test_events_are_heard_in_the_order_in_which_they_were_written_there(world: World, others: int) -> None:
+def test_events_arrive_in_the_order_of_writing(world: World, others: int) -> None:
     """Those of a second bear the numbers of processes, which are longer at 10,000 and begin anew at 32,768."""
     sync = world.prepared()
     numbers = [*range(9_900, 9_900 + others), 9_999, 10_001, 32_767, 301]
@@ -334,7 +339,8 @@ def test_events_are_heard_in_the_order_in_which_they_were_written_there(world: W
     assert [entry.name for entry in events.waiting()] == told
 
 
-def test_a_handoff_that_is_written_in_place_is_not_here_ahead_of_its_end(world: World) -> None:
+def test_handoff_written_in_place_arrives_whole(world: World) -> None:
+    """A handoff that is written in place is not here ahead of its end."""
     sync = world.prepared()
     path = world.shared / "handoffs" / REPORT
     whole = report("artifacts/code/a.py")
@@ -374,7 +380,8 @@ def test_a_handoff_that_changed_since_it_was_read_is_read_again(
     assert world.arrived()[f"handoffs/{REPORT}"] == report()
 
 
-def test_a_tree_without_end_holds_up_nothing_and_comes_bit_by_bit(world: World) -> None:
+def test_endless_tree_delays_nothing_and_comes_in_parts(world: World) -> None:
+    """A tree without end holds up nothing and comes bit by bit."""
     world.prepared()
     sync = world.sync(Bounds(files=4, size=1000, total=6000))
     for number in range(10):
@@ -478,9 +485,7 @@ def laid_down(world: World, tag: str, number: int) -> dict[str, bytes]:
 
 
 @pytest.mark.thorough
-def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sync_cut_anywhere_leaves_nothing_half(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The four calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
     sync, cutting = world.prepared(), Cutting(world, monkeypatch)
     expected, cuts = dict[str, bytes](), 0
@@ -508,7 +513,8 @@ def test_a_pull_that_is_cut_anywhere_leaves_nothing_half_and_is_caught_up(
     assert cuts >= 9
 
 
-def test_a_cable_that_is_out_is_noticed_and_what_came_meanwhile_comes_then(world: World) -> None:
+def test_cable_out_is_noticed_and_files_come_later(world: World) -> None:
+    """A cable that is out is noticed and what came meanwhile comes then."""
     sync = world.prepared()
     with world.box.cut():
         put(world.shared / "handoffs" / REPORT)

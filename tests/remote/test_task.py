@@ -38,9 +38,8 @@ def by_architect_and_dev(boxes: Boxes, world: World) -> tuple[Box, Box, list[str
     return alpha, beta, [*config, f"architect.command: {AGENT.format(script=world.script)}"]
 
 
-def test_a_developer_on_a_box_does_its_work_there_and_its_commits_are_judged_and_merged_here(
-    boxes: Boxes, world: World
-) -> None:
+def test_commits_of_a_box_are_judged_and_merged_here(boxes: Boxes, world: World) -> None:
+    """A developer on a box does its work there and its commits are judged and merged here."""
     box = furnished(boxes, world, "alpha")
     folder = world.begin({"dev:greet": [COMMIT]}, config=[cwd(box), "bring: branch"])
     world.until_is("complete")
@@ -57,9 +56,8 @@ def test_a_developer_on_a_box_does_its_work_there_and_its_commits_are_judged_and
 
 
 @pytest.mark.thorough
-def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_commits_it(
-    boxes: Boxes, world: World
-) -> None:
+def test_uncommitted_work_on_a_box_is_asked_to_be_committed(boxes: Boxes, world: World) -> None:
+    """A developer that leaves its work uncommitted on its box is told so and commits it."""
     box = furnished(boxes, world, "alpha")
     world.begin({"dev:greet": [{}, COMMIT]}, config=[cwd(box), "bring: branch"])
     world.until_is("complete")
@@ -72,9 +70,8 @@ def test_a_developer_that_leaves_its_work_uncommitted_on_its_box_is_told_so_and_
 
 
 @pytest.mark.thorough
-def test_what_mends_a_rejected_commit_and_is_left_uncommitted_is_not_judged_as_that_commit_again(
-    boxes: Boxes, world: World
-) -> None:
+def test_uncommitted_mend_is_not_judged_as_the_old_commit(boxes: Boxes, world: World) -> None:
+    """What mends a rejected commit and is left uncommitted is not judged as that commit again."""
     box = furnished(boxes, world, "alpha")
     mends = {"write": {"pkg/greet.py": "NAME = 'mended'\n"}}
     turns: Turns = {
@@ -118,9 +115,8 @@ def test_a_file_that_stays_on_its_box_is_evidence(boxes: Boxes, world: World) ->
 
 
 @pytest.mark.thorough
-def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_nothing(
-    boxes: Boxes, world: World
-) -> None:
+def test_cuts_of_two_boxes_and_a_killed_daemon_change_nothing(boxes: Boxes, world: World) -> None:
+    """Two boxes whose links are cut twice and a daemon that is killed change nothing."""
     alpha, beta, config = by_architect_and_dev(boxes, world)
     turns: Turns = {"architect": [{"hold": "a"}], "dev:greet": [{"hold": "d", **COMMIT}]}
     world.begin(turns, config=config)
@@ -155,9 +151,8 @@ def test_two_boxes_whose_links_are_cut_twice_and_a_daemon_that_is_killed_change_
         world.until(lambda: progress(other) == shaken)
 
 
-def test_its_window_here_shows_the_agent_there_and_says_since_when_it_cannot(
-    boxes: Boxes, world: World
-) -> None:
+def test_window_shows_the_agent_there_or_since_when_not(boxes: Boxes, world: World) -> None:
+    """Its window here shows the agent there and says since when it cannot."""
     box = furnished(boxes, world, "alpha")
     world.begin({"dev:greet": [{"hold": "d", **COMMIT}]}, config=[cwd(box), "bring: branch"])
     world.until_works("dev:greet")
@@ -179,9 +174,8 @@ def test_its_window_here_shows_the_agent_there_and_says_since_when_it_cannot(
     world.until_is("complete")
 
 
-def test_a_box_that_shows_another_key_is_one_question_with_both_and_goes_on_when_it_is_answered(
-    boxes: Boxes, world: World
-) -> None:
+def test_changed_key_is_one_question_and_its_answer_resumes(boxes: Boxes, world: World) -> None:
+    """A box that shows another key is one question with both and goes on when it is answered."""
     box = furnished(boxes, world, "alpha")
     world.begin({"dev:greet": [{"hold": "d", **COMMIT}]}, config=[cwd(box), "bring: branch"])
     world.until_works("dev:greet")
@@ -207,7 +201,7 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.check_nobody_is_left()
 
 
-def test_what_is_left_behind_on_a_box_ends_before_the_next_life_there(boxes: Boxes, world: World) -> None:
+def test_leftovers_on_a_box_end_before_the_next_run(boxes: Boxes, world: World) -> None:
     """It ignores TERM and goes on writing where its agent worked, which failed."""
     box = furnished(boxes, world, "alpha")
     script = "trap '' TERM HUP; while :; do date >late.txt; sleep 0.05; done"
@@ -244,7 +238,8 @@ def hosts_of(world: World, step: str, name: str = "t1") -> list[str]:
     return [run.get("host", "local") for run in world.story(name).runs.values() if run["step"] == step]
 
 
-def test_a_task_is_given_the_box_of_a_pool_that_can_be_had_and_keeps_it(boxes: Boxes, world: World) -> None:
+def test_task_keeps_the_available_box_of_its_pool(boxes: Boxes, world: World) -> None:
+    """A task is given the box of a pool that can be had and keeps it."""
     alpha, _ = pooled(boxes, world, 4)
     (boxes.folder / "repo").mkdir()
     world.git("clone", "-q", str(world.project), str(boxes.folder / "repo"))
@@ -270,7 +265,8 @@ def test_a_task_is_given_the_box_of_a_pool_that_can_be_had_and_keeps_it(boxes: B
     world.check_once()
 
 
-def test_tasks_are_spread_over_a_pool_and_one_that_is_too_many_waits(boxes: Boxes, world: World) -> None:
+def test_pool_spreads_tasks_and_one_too_many_waits(boxes: Boxes, world: World) -> None:
+    """Tasks are spread over a pool and one that is too many waits."""
     pooled(boxes, world, 1)
     turns: Turns = {"dev:greet": [{"hold": "d", **COMMIT}, {"hold": "d", **COMMIT}, COMMIT]}
 

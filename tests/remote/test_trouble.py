@@ -93,7 +93,8 @@ def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: Wo
 
 
 @pytest.mark.thorough
-def test_a_box_that_grants_one_session_at_a_time_is_slow_and_does_all(boxes: Boxes, world: World) -> None:
+def test_box_with_one_session_is_slow_and_does_all(boxes: Boxes, world: World) -> None:
+    """A box that grants one session at a time is slow and does all."""
     box = furnished(boxes, world, "alpha", server="MaxSessions 1")
     world.let({"dev:greet": [COMMIT]})
     asked_for(world, "t1", cwd(box), "bring: branch")
@@ -148,9 +149,8 @@ def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, w
 
 
 @pytest.mark.parametrize("what", ["tasks/t1", "tasks", ROOT])
-def test_a_folder_that_is_away_for_a_while_is_said_and_loses_nothing(
-    boxes: Boxes, world: World, what: str
-) -> None:
+def test_folder_away_for_a_while_loses_nothing(boxes: Boxes, world: World, what: str) -> None:
+    """A folder that is away for a while is said and loses nothing."""
     box = furnished(boxes, world, "alpha")
     world.let({"dev:greet": [{"hold": "d", **COMMIT}]})
     folder = asked_for(world, "t1", cwd(box), "bring: branch")
@@ -190,9 +190,7 @@ SOON = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("settings", [SOON], ids=["soon"])
-def test_an_agent_on_a_box_that_was_emptied_for_good_is_asked_about_and_another_goes_on(
-    boxes: Boxes, world: World
-) -> None:
+def test_agent_on_an_emptied_box_is_asked_about_and_replaced(boxes: Boxes, world: World) -> None:
     """Nothing is said of it until the box is begun anew; then nothing tells whether it lives: the user looks there."""
     box = furnished(boxes, world, "alpha")
     world.let({"dev:greet": [{"hold": "never"}, COMMIT]})

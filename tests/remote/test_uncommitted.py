@@ -89,9 +89,10 @@ def test_it_is_found_wherever_it_lies(link: Link, box: Box, name: str) -> None:
         (touched, False),
     ],
 )
-def test_whatever_no_commit_has_and_git_does_not_ignore_lies_uncommitted(
+def test_uncommitted_is_what_git_neither_has_nor_ignores(
     link: Link, box: Box, work: Callable[[Path], None], *, lies: bool
 ) -> None:
+    """Whatever no commit has and git does not ignore lies uncommitted."""
     repo = repository(box)
     work(repo)
     index = (repo / ".git/index").read_bytes()

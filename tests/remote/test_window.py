@@ -100,7 +100,8 @@ def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Iterator[Window]:
     made.end()
 
 
-def test_a_cut_is_shown_over_the_last_picture_and_it_comes_back_by_itself(window: Window) -> None:
+def test_cut_is_shown_over_the_last_picture_until_it_is_back(window: Window) -> None:
+    """A cut is shown over the last picture and it comes back by itself."""
     window.link.run(["true"])
     window.open()
     wait_until(lambda: "at work" in window.shows(), within=20)
@@ -129,7 +130,8 @@ def test_it_makes_no_connection_of_its_own(window: Window) -> None:
     assert window.box.logins() == before + 1
 
 
-def test_a_terminal_that_a_program_left_odd_is_put_right_while_nothing_is_shown(window: Window) -> None:
+def test_odd_terminal_is_reset_while_nothing_is_shown(window: Window) -> None:
+    """A terminal that a program left odd is put right while nothing is shown."""
     window.link.run(["true"])
     window.there("set-option", "-g", "mouse", "on")
     window.open()
@@ -142,7 +144,8 @@ def test_a_terminal_that_a_program_left_odd_is_put_right_while_nothing_is_shown(
     assert window.here.tmux(*asked) == "00000"
 
 
-def test_a_session_that_ended_there_is_told_from_a_way_that_is_lost(window: Window) -> None:
+def test_ended_session_is_distinct_from_a_lost_link(window: Window) -> None:
+    """A session that ended there is told from a way that is lost."""
     window.link.run(["true"])
     window.there("kill-server")
     window.open()
@@ -153,7 +156,8 @@ def test_a_session_that_ended_there_is_told_from_a_way_that_is_lost(window: Wind
     assert window.clients() == [SESSION]
 
 
-def test_a_box_that_grants_no_more_sessions_is_not_called_unreachable(window: Window) -> None:
+def test_box_without_sessions_is_not_called_unreachable(window: Window) -> None:
+    """A box that grants no more sessions is not called unreachable."""
     window.link.run(["true"])
     held = [subprocess.Popen(window.link.place.channel("exec cat"), stdin=subprocess.PIPE) for _ in range(10)]
     try:
@@ -255,7 +259,8 @@ def test_a_task_has_one_window_per_box(window: Window, boxes: Boxes) -> None:
     assert ensure_window(tmux, SESSION, window.link) not in {first, second}
 
 
-def test_a_name_that_tmux_or_a_shell_could_take_for_more_is_refused(link: Link) -> None:
+def test_ambiguous_names_are_refused(link: Link) -> None:
+    """A name that tmux or a shell could take for more is refused."""
     for name in ("", "-x", "a b", "$(id)", "a;b", "A"):
         with pytest.raises(Refused):
             window_argv(link, name)

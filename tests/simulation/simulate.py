@@ -8,10 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
+from tests.simulation import workflow_worlds
 from tests.simulation.engine import fresh_worlds
 from tests.simulation.engine.fault_schedule import drawn_schedule
 from tests.simulation.engine.kept_worlds import Kept
@@ -36,6 +38,8 @@ class World:
 def main() -> int:
     """Run worlds and print the counts. If a law is broken, shrink the failure and return 1."""
     options = _options()
+    if options.workflows:
+        return _workflows(options.workflows, options)
     if options.busy:
         return _fresh(options.busy, options.seed, options.jobs, options.resume)
     options.seed = options.seed or "1"
@@ -82,6 +86,30 @@ def _fresh(busy_days: int, seed: str, jobs: int, path: Path | None) -> int:
         sys.stdout.write(
             f"{law}\n  again: {fresh_worlds.replay(name)}\n  keep it: {Kept(name, fresh_worlds.LASTS).how}\n"
         )
+    return 1 if progress.failed else 0
+
+
+def _workflows(count: int, options: argparse.Namespace) -> int:
+    """Run so many worlds of workflows. Print how to run those again that failed, and how to keep them."""
+    progress = fresh_worlds.Progress(options.seed or fresh_worlds.drawn_seed())
+    if options.resume is not None:
+        progress = fresh_worlds.resumed(options.resume, progress.seed)
+    sys.stderr.write(f"workflows of seed {progress.seed}, from {progress.worlds} on\n")
+    one = partial(workflow_worlds.simulate_one, most=options.most)
+    seeds = [options.seed] if count == 1 else [f"{progress.seed}.{number}" for number in range(count)]
+    with fresh_worlds.several(one, options.jobs) as run_all:
+        while batch := seeds[progress.worlds :][: fresh_worlds.BATCH * options.jobs]:
+            for result in run_all(batch):
+                progress.add(result)
+            if options.resume is not None:
+                fresh_worlds.save(options.resume, progress)
+            failed = f", {len(progress.failed)} failed" if progress.failed else ""
+            sys.stderr.write(f"{progress.worlds:,} of {count:,} worlds of workflows{failed}\n")
+    if options.resume is not None:
+        options.resume.unlink(missing_ok=True)
+    sys.stdout.write(table(progress.counts))
+    for name, law in progress.failed.items():
+        sys.stdout.write(f"{law}\n  {workflow_worlds.how_to_keep(name, options.most)}\n")
     return 1 if progress.failed else 0
 
 
@@ -143,6 +171,11 @@ def _options() -> argparse.Namespace:
         default=0,
         help="share the days among so many worlds; with 1, run the world of that seed",
     )
+    parser.add_argument(
+        "--workflows", type=int, default=0, metavar="COUNT",
+        help="run so many fresh worlds of workflows, with --resume as above; with 1, the world of that seed",
+    )  # fmt: skip
+    parser.add_argument("--most", type=int, default=200, help="with --workflows: agents of one plan (200)")
     parser.add_argument("--jobs", type=int, default=1, help="how many worlds at once (1)")
     parser.add_argument(
         "--only", help="run the one world of the seed and allow only these events: names, by commas"

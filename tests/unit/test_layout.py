@@ -138,7 +138,8 @@ def test_what_is_ours_alone_is_believed(tmp_path):
 
 
 @pytest.mark.parametrize("folder", [True, False])
-def test_what_belongs_to_another_is_refused_and_the_message_says_what_to_do(tmp_path, folder):
+def test_foreign_folder_is_refused_with_a_remedy(tmp_path, folder):
+    """What belongs to another is refused and the message says what to do."""
     (tmp_path / "a").touch()
     other = found(tmp_path if folder else tmp_path / "a", uid=os.getuid() + 7)
     told = own_files.distrust("/pm/a", other)
@@ -147,7 +148,8 @@ def test_what_belongs_to_another_is_refused_and_the_message_says_what_to_do(tmp_
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
-def test_what_others_can_write_is_refused_and_the_message_says_what_to_do(tmp_path, mode):
+def test_folder_writable_by_others_is_refused_with_a_remedy(tmp_path, mode):
+    """What others can write is refused and the message says what to do."""
     path = tmp_path / "a"
     path.touch()
     path.chmod(mode)
@@ -184,7 +186,8 @@ def test_what_is_not_there_is_no_matter_of_trust(tmp_path):
         own_files.check_own_folder(str(tmp_path / "a"))
 
 
-def test_a_state_folder_that_others_could_fill_is_refused_until_it_is_looked_at(tmp_path):
+def test_state_folder_open_to_others_is_refused_until_checked(tmp_path):
+    """A state folder that others could fill is refused until it is looked at."""
     folder = tmp_path / "pm"
     folder.mkdir()
     folder.chmod(0o777)

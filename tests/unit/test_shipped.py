@@ -31,7 +31,8 @@ def test_schemas_lie_with_the_documents_of_a_checkout(package: Path) -> None:
     assert shipped("schemas") == package.parent / "docs" / "reference" / "schemas"
 
 
-def test_a_wheel_carries_them_and_never_takes_a_neighbour_of_that_name(package: Path) -> None:
+def test_wheel_carries_them_and_no_namesake(package: Path) -> None:
+    """A wheel carries them and never takes a neighbour of that name."""
     (package / "_shipped" / "tasks").mkdir(parents=True)
     (package.parent / "tasks").mkdir()
     (package.parent / "agents").mkdir()

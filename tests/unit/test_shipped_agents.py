@@ -57,7 +57,8 @@ def test_each_is_told_the_rules(agent):
 
 
 @pytest.mark.parametrize("role", sorted(REMOTE_ROLES))
-def test_who_may_work_on_a_box_is_not_kept_from_the_commits_that_are_asked_for_there(role):
+def test_box_worker_may_make_the_commits_asked_of_it(role):
+    """Who may work on a box is not kept from the commits that are asked for there."""
     asked = preamble(
         agent=role,
         role=Role(role),

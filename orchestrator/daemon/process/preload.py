@@ -18,8 +18,8 @@ _NOT_OURS: Final = (
     "orchestrator.testing",
     "orchestrator.notifications.senders",
 )
-_LATE: Final = ("encodings.utf_8_sig",)
-"""What the standard library imports only on first use; found by `integration/daemon/test_imports.py`."""
+_LATE: Final = ("encodings.utf_8_sig", "rapidfuzz.fuzz")
+"""What is imported only on first use; found by `integration/daemon/test_imports.py`."""
 
 
 def preload() -> None:

@@ -65,7 +65,7 @@ class WorkflowFiles:
             self._archived = False
             for agent, record in state.records.items():
                 if record is not self._records.get(agent) and agent not in speaking:
-                    self._show_notes(agent, record)
+                    self._show_notes(agent, record, archived=len(passed) == sum(1 for _ in workers(plan)))
         except Unreadable as error:
             log.warning("the files of the workflow %s cannot be written: %s", plan.workflow, error)
 
@@ -91,8 +91,11 @@ class WorkflowFiles:
                 self.folder.write(agent.instructions, text.encode())
         self._adapted = len(state.adaptations)
 
-    def _show_notes(self, agent: str, record: AgentRecord) -> None:
+    def _show_notes(self, agent: str, record: AgentRecord, *, archived: bool) -> None:
+        """Write the notes of an agent, unless they were archived: when a workflow is complete, and started again."""
         if record.session is not None:
             path = f"agents/{agent}/{SESSION_FILE}"
-            self.folder.write(path, render_session(record.session, self.folder.read(path)))
+            there = self.folder.read(path)
+            if there or not archived:
+                self.folder.write(path, render_session(record.session, there))
         self._records[agent] = record

@@ -203,7 +203,7 @@ def journal_garbled(world: World, seed: int) -> None:
 
 def state_taken_away(world: World) -> None:
     """All that the PM knows is removed under a daemon and its agent: another begins anew, and the agent is nobody's."""
-    test_restarts.test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world)
+    test_restarts.test_daemon_without_its_state_folder_gives_way(world)
     world.go("on")
 
 

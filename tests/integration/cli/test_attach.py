@@ -120,7 +120,8 @@ def test_a_pane_of_another_session_is_not_looked_at(environment):
     assert "that agent's window is closed" in done.stderr
 
 
-def test_an_agent_whose_box_has_no_window_here_is_not_taken_for_another(environment):
+def test_box_agent_without_window_is_not_mistaken(environment):
+    """An agent whose box has no window here is not taken for another."""
     done = subprocess.run([*COMMAND, "lost"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "works on me@box, which has no window here now; to see that box: `task hosts`" in done.stderr

@@ -125,9 +125,7 @@ def tried(world: World, *before: str, workspace: str = "worktree", outboxes: boo
 
 @pytest.mark.skipif(not bwrap_works(), reason="bwrap is not here, or may not make namespaces")
 @pytest.mark.parametrize("workspace", ["worktree", "shared"])
-def test_in_the_sandbox_an_agent_reaches_its_workspace_and_nothing_of_the_pm(
-    world: World, workspace: str
-) -> None:
+def test_sandbox_reaches_its_workspace_and_nothing_else(world: World, workspace: str) -> None:
     """In a shared tree it can still use git, and afterwards the user's `git status` runs nothing that it planted."""
     world.git("config", "extensions.worktreeConfig", "true")
     shutil.rmtree(world.project / ".git" / "hooks")
@@ -157,7 +155,8 @@ def test_in_the_sandbox_no_agent_hands_in_for_another(world: World, *, outboxes:
 @pytest.mark.skipif(
     shutil.which("setpriv") is None, reason="setpriv, which stands for sudo -u here, is not here"
 )
-def test_as_another_user_an_agent_reaches_its_workspace_and_nothing_of_the_pm(world: World) -> None:
+def test_other_user_reaches_its_workspace_and_nothing_else(world: World) -> None:
+    """As another user an agent reaches its workspace and nothing of the pm."""
     became = tried(world, SETPRIV, workspace="shared")
     assert {each: became[each] for each in MUST_NOT} == dict.fromkeys(MUST_NOT, "refused")
     assert (became["order"], became["workspace"]) == ("done", "done")

@@ -102,7 +102,8 @@ def test_what_its_transcript_tells_is_summed_over_the_task(world: World) -> None
     assert "\n## Usage\n" in (folder / "progress.md").read_text()
 
 
-def test_a_task_is_stopped_at_its_limit_and_goes_on_when_it_was_raised(world: World) -> None:
+def test_task_stops_at_its_limit_until_that_is_raised(world: World) -> None:
+    """A task is stopped at its limit and goes on when it was raised."""
     metered(world, 1000)
     begin(world, "limits: 2500 tokens; 8 h")
     world.until_is("waiting")

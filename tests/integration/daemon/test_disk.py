@@ -68,7 +68,8 @@ def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, s
     world.check_once()
 
 
-def test_without_descriptors_the_daemon_rests_and_goes_on_when_there_are(world: World) -> None:
+def test_daemon_rests_while_descriptors_are_missing(world: World) -> None:
+    """Without descriptors the daemon rests and goes on when there are."""
     pid = world.daemon(*IMPATIENT)
     world.begin({"plan": [HOLD]})
     world.until_works("plan")
@@ -125,7 +126,8 @@ def test_a_log_that_takes_nothing_stops_nothing(world: World) -> None:
     assert len(world.lives) == 6
 
 
-def test_after_a_failed_fsync_of_the_journal_nothing_more_is_decided(world: World) -> None:
+def test_failed_fsync_of_the_journal_ends_all_deciding(world: World) -> None:
+    """After a failed fsync of the journal nothing more is decided."""
     broken = world.root / "broken"
     fail = f"""
 import errno, os

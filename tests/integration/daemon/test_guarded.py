@@ -45,7 +45,7 @@ def open_to_others(state: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
-def test_every_folder_is_0700_and_every_file_0600_whatever_the_umask(world: World, mask: int) -> None:
+def test_own_files_are_private_under_any_umask(world: World, mask: int) -> None:
     """Also where the tmux server was there before, with a umask of its own."""
     with umask(mask):
         world.tmux.tmux("new-session", "-d", "-s", "users-own")
@@ -71,9 +71,8 @@ def test_a_daemon_in_the_foreground_closes_its_folder_too(world: World) -> None:
 @by_root
 @pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
 @pytest.mark.parametrize("what", ["journal/0000000001.jsonl", "journal", "."])
-def test_a_task_with_files_of_another_user_is_left_alone_said_and_taken_up_again(
-    world: World, what: str
-) -> None:
+def test_task_with_foreign_files_is_left_alone_then_resumed(world: World, what: str) -> None:
+    """A task with files of another user is left alone said and taken up again."""
     world.begin({"plan": [HOLD]}, name="t1")
     world.until_works("plan")
     world.stop_daemon()
@@ -172,7 +171,8 @@ def test_what_killed_writes_left_is_swept_at_the_start(world: World) -> None:
 
 
 @pytest.mark.parametrize("page", ["progress.md", "pm_state.json"])
-def test_a_folder_in_the_place_of_a_page_is_kept_and_the_page_goes_on(world: World, page: str) -> None:
+def test_folder_in_place_of_a_page_is_kept(world: World, page: str) -> None:
+    """A folder in the place of a page is kept and the page goes on."""
     folder = world.begin({"plan": [HOLD]})
     world.until_works("plan")
     world.until((folder / page).exists)

@@ -15,7 +15,8 @@ from tests.integration.daemon.world import World, names
 HOLD = {"hold": "on"}
 
 
-def test_whatever_is_no_handoff_is_asked_for_again_and_the_task_goes_on(world: World) -> None:
+def test_no_handoff_is_asked_for_again(world: World) -> None:
+    """Whatever is no handoff is asked for again and the task goes on."""
     odd: dict[str, dict[str, Any]] = {
         "explore": {"place": "fifo"},
         "plan": {"place": "/etc/passwd"},

@@ -118,7 +118,8 @@ def asked(world: World) -> World:
     return world
 
 
-def test_nothing_that_an_agent_says_acts_hides_or_betrays_wherever_it_is_shown(asked: World) -> None:
+def test_agents_text_neither_acts_nor_hides_wherever_shown(asked: World) -> None:
+    """Nothing that an agent says acts hides or betrays wherever it is shown."""
     world, folder = asked, asked.project / "tasks" / "t1"
     world.go("on")
     world.until_is("waiting")
@@ -193,7 +194,7 @@ def drawn(master: int, until: bytes) -> bytes:
     return shown
 
 
-def test_a_pane_gives_its_looker_no_title_no_clipboard_and_no_passage(world: World) -> None:
+def test_pane_passes_on_no_title_clipboard_or_passthrough(world: World) -> None:
     """What an agent prints is drawn by tmux: sequences that leave the pane do not reach the terminal outside."""
     screen = (
         "".join(SEQUENCES) + "\x1bPtmux;\x1b\x1b]52;c;cGFzc2Vk\x07\x1b\\" + "\x1bkRENAMED\x1b\\" + "\nDRAWN\n"

@@ -11,7 +11,8 @@ SEALED = Path(__file__).with_name("sealed_daemon.py")
 HOLD = {"hold": "on"}
 
 
-def test_after_its_start_a_daemon_imports_nothing_whatever_happens(world: World) -> None:
+def test_started_daemon_imports_nothing_more(world: World) -> None:
+    """After its start a daemon imports nothing whatever happens."""
     late = world.root / "late-imports"
     world.daemon(sys.executable, "-P", str(SEALED), str(late))
     world.begin(

@@ -103,7 +103,8 @@ def test_no_life_begins_beside_what_another_left(
 
 
 @SLOW_TO_END
-def test_what_ignores_term_is_killed_and_the_exit_is_its_programs_own(world: World) -> None:
+def test_what_ignores_term_is_killed_and_exit_is_its_own(world: World) -> None:
+    """What ignores term is killed and the exit is its programs own."""
     world.begin({"dev:greet": [{"leave": "trap '' TERM HUP; while :; do sleep 0.1; done"}]})
     (server,) = left_pids(world)
     finished(world)
@@ -113,7 +114,8 @@ def test_what_ignores_term_is_killed_and_the_exit_is_its_programs_own(world: Wor
     assert gone["exit"] == {"code": 0}
 
 
-def test_what_was_left_while_no_daemon_was_up_is_ended_by_the_next(world: World) -> None:
+def test_leftovers_of_daemonless_time_are_ended_by_the_next(world: World) -> None:
+    """What was left while no daemon was up is ended by the next."""
     world.begin({"dev:greet": [{"hold": "on", "leave": True}]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]

@@ -54,7 +54,8 @@ def manager(world: World) -> Iterator[Manager]:
         yield Manager(ours, address)
 
 
-def test_a_service_manager_hears_when_it_is_up_that_it_lives_and_when_it_ends(world, manager) -> None:
+def test_service_manager_is_notified_of_life_and_end(world, manager) -> None:
+    """A service manager hears when it is up that it lives and when it ends."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     world.stop_daemon()
@@ -80,7 +81,8 @@ def test_a_service_manager_hears_when_it_is_up_that_it_lives_and_when_it_ends(wo
     assert manager.hear(within=0.2) == []
 
 
-def test_the_watchdog_is_told_by_the_loop_alone_and_a_loop_that_hangs_leaves_where(world, manager) -> None:
+def test_only_the_loop_feeds_the_watchdog(world, manager) -> None:
+    """The watchdog is told by the loop alone and a loop that hangs leaves where."""
     hang = world.root / "go" / "hang"
     environ = {"NOTIFY_SOCKET": manager.address, "ORCHESTRATOR_DAEMON__HEARTBEAT_INTERVAL": "50 ms"}
     pid = world.daemon(sys.executable, "-P", str(HANGING), str(hang), **environ)
@@ -111,9 +113,8 @@ def systemd(world: World) -> Path:
     return folder
 
 
-def test_under_systemd_it_is_started_again_after_a_crash_and_stays_down_when_it_was_stopped(
-    world, systemd
-) -> None:
+def test_systemd_restarts_after_a_crash_and_not_after_a_stop(world, systemd) -> None:
+    """Under systemd it is started again after a crash and stays down when it was stopped."""
     said = world.task("daemon", "install")
     assert said.code == 0, said
     first = world.pid
@@ -175,7 +176,8 @@ def long_ago(world: World, seconds: float = 600.0) -> None:
     os.utime(path, (said["beat_at"], said["beat_at"]))
 
 
-def test_a_dead_daemon_is_started_again_by_the_next_command_and_its_task_goes_on(world: World) -> None:
+def test_next_command_restarts_a_dead_daemon(world: World) -> None:
+    """A dead daemon is started again by the next command and its task goes on."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     agent, first = world.agent("dev:greet")["pid"], world.pid
@@ -218,7 +220,8 @@ def test_two_commands_at_once_start_one_daemon(world: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["task daemon stop", "Ctrl-C"])
-def test_one_that_was_stopped_on_purpose_is_left_alone_until_it_is_started(world: World, how: str) -> None:
+def test_daemon_stopped_on_purpose_stays_down(world: World, how: str) -> None:
+    """One that was stopped on purpose is left alone until it is started."""
     world.daemon()
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")

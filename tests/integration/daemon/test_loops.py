@@ -70,7 +70,8 @@ def test_foreign_files_in_a_loop_are_a_few_lines(world: World) -> None:
     world.check_once()
 
 
-def test_kills_in_a_loop_leave_no_branch_of_a_tree_and_no_half_file(world: World) -> None:
+def test_kill_loop_leaves_no_tree_branch_and_no_half_file(world: World) -> None:
+    """Kills in a loop leave no branch of a tree and no half file."""
     world.daemon()
     folder = world.begin()
     for number in range(KILLS):

@@ -51,7 +51,8 @@ def news(world: World, where: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda letter: letter["at"])
 
 
-def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: Office) -> None:
+def test_question_and_end_are_sent_and_one_command_answers(office: Office) -> None:
+    """A question and the end are told and the answer is one command."""
     world = office.world(200)
     (hook,) = office.hooks
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
@@ -72,7 +73,8 @@ def test_a_question_and_the_end_are_told_and_the_answer_is_one_command(office: O
     world.check_once()
 
 
-def test_a_channel_that_hangs_delays_no_handoff_and_not_the_other_channel(office: Office) -> None:
+def test_hanging_channel_delays_nothing_else(office: Office) -> None:
+    """A channel that hangs delays no handoff and not the other channel."""
     world = office.world("hang", 200, notify__timeout="60 s", daemon__workers="1")
     hanging, other = office.hooks
     world.begin({"explore": [BLOCKED, BLOCKED]})
@@ -112,7 +114,8 @@ def test_a_channel_that_comes_back_is_told_what_it_missed_once(office: Office) -
     assert "is not delivered by c0 yet: HTTP 500" in world.log
 
 
-def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(office: Office) -> None:
+def test_after_a_kill_only_the_question_is_sent_again(office: Office) -> None:
+    """Killed while it tells a question is told again and other news is not."""
     world = office.world("hang", notify__timeout="60 s", notify__rules="question,complete")
     (hook,) = office.hooks
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
@@ -142,9 +145,10 @@ def test_killed_while_it_tells_a_question_is_told_again_and_other_news_is_not(of
     assert "it is not known whether c0 delivered it; it is not sent again" in world.log
 
 
-def test_a_daemon_that_was_killed_at_work_tells_so_when_it_is_back_and_one_that_was_stopped_does_not(
+def test_only_a_killed_daemon_reports_its_return(
     office: Office,
 ) -> None:
+    """A daemon that was killed at work tells so when it is back and one that was stopped does not."""
     world = office.world(200)
     (hook,) = office.hooks
     world.begin({"explore": [{"hold": "on"}]})
@@ -162,7 +166,8 @@ def test_a_daemon_that_was_killed_at_work_tells_so_when_it_is_back_and_one_that_
     assert hook.texts() == ["the daemon is up again", "t1 is complete"]
 
 
-def test_without_a_channel_nothing_is_sent_and_what_would_have_been_can_be_read(world: World) -> None:
+def test_without_channel_notifications_can_be_read(world: World) -> None:
+    """Without a channel nothing is sent and what would have been can be read."""
     world.begin()
     world.until_is("complete")
     world.until(lambda: news(world, "delivered"))

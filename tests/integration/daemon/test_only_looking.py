@@ -41,7 +41,7 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
         ),
     ],
 )
-def test_a_branch_that_a_judge_moves_is_put_back_and_judged_again(
+def test_branch_moved_by_a_judge_is_put_back_and_judged_again(
     world: World, moved: str, *, stray: bool
 ) -> None:
     """The last reviewer moved it: the task was COMPLETE over no work, or over commits that nobody had reviewed."""

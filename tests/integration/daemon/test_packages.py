@@ -25,7 +25,8 @@ def package(tmp_path):
     return Package.read(f"{tmp_path / 'till'}:subtasks=3")
 
 
-def test_a_package_is_worked_on_and_what_went_wrong_would_be_seen(package):
+def test_package_is_worked_on_and_faults_would_show(package):
+    """A package is worked on and what went wrong would be seen."""
     with a_user(None) as world:
         ((worked, looked, _),) = worked_on(world, [package], None, 300)
         assert not isinstance(looked, str), looked

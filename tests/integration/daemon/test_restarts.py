@@ -40,7 +40,8 @@ def test_killed_while_an_agent_works_it_finds_the_agent_again(world: World) -> N
     assert len(world.lives) == 6
 
 
-def test_what_is_reported_while_it_is_down_is_taken_at_the_next_start(world: World) -> None:
+def test_report_made_while_down_is_read_at_the_next_start(world: World) -> None:
+    """What is reported while it is down is taken at the next start."""
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
@@ -59,7 +60,8 @@ def test_what_is_reported_while_it_is_down_is_taken_at_the_next_start(world: Wor
     assert len(world.lives) == 6
 
 
-def test_a_request_made_while_it_is_down_is_heard_when_it_is_back(world: World) -> None:
+def test_request_to_a_daemon_that_is_down_is_handled_later(world: World) -> None:
+    """A request made while it is down is heard when it is back."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     world.kill_daemon()
@@ -115,7 +117,8 @@ def test_killed_again_and_again_it_still_gets_there(world: World) -> None:
 # tmux ---------------------------------------------------------------------------------------------
 
 
-def test_a_tmux_server_that_dies_takes_its_agents_along_and_they_are_started_anew(world: World) -> None:
+def test_agents_of_a_dead_tmux_server_are_started_anew(world: World) -> None:
+    """A tmux server that dies takes its agents along and they are started anew."""
     world.begin({"plan": [HOLD], "dev:greet": [HOLD]})
     world.until_works("plan")
     world.tmux.tmux("kill-server")
@@ -170,7 +173,8 @@ def test_a_torn_tail_is_cut_off_and_kept(world: World) -> None:
     assert [path.read_bytes() for path in (world.home() / "journal").glob("*.torn-*")] == [data[:-20]]
 
 
-def test_damage_in_the_middle_is_set_aside_and_asked_about_before_anything_starts(world: World) -> None:
+def test_damaged_journal_middle_is_set_aside_and_asked_about(world: World) -> None:
+    """Damage in the middle is set aside and asked about before anything starts."""
     world.begin({"dev:greet": [{**HOLD, "verdict": ""}]})
     world.until_works("dev:greet")
     world.kill_daemon()
@@ -197,7 +201,8 @@ def test_damage_in_the_middle_is_set_aside_and_asked_about_before_anything_start
     assert world.lives_of("explore") == 1
 
 
-def test_a_journal_of_which_nothing_reads_is_said_and_begun_anew_by_the_user(world: World) -> None:
+def test_unreadable_journal_is_reported_and_begun_anew(world: World) -> None:
+    """A journal of which nothing reads is said and begun anew by the user."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
@@ -217,7 +222,8 @@ def test_a_journal_of_which_nothing_reads_is_said_and_begun_anew_by_the_user(wor
     world.check_nobody_is_left()
 
 
-def test_a_run_that_the_journal_has_forgotten_is_ended_before_another_takes_its_place(world: World) -> None:
+def test_run_unknown_to_the_journal_ends_before_the_next(world: World) -> None:
+    """A run that the journal has forgotten is ended before another takes its place."""
     world.begin({"dev:greet": [{"hold": "never"}]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
@@ -231,7 +237,8 @@ def test_a_run_that_the_journal_has_forgotten_is_ended_before_another_takes_its_
     assert world.lives_of("dev:greet") == 2
 
 
-def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_anew(world: World) -> None:
+def test_lost_state_folder_makes_handoffs_history(world: World) -> None:
+    """Without its state folder the handoffs are history and a start begins anew."""
     folder = world.begin()
     world.until_is("complete")
     world.stop_daemon()
@@ -255,7 +262,7 @@ def test_without_its_state_folder_the_handoffs_are_history_and_a_start_begins_an
     world.check_nobody_is_left()
 
 
-def test_a_daemon_whose_state_folder_is_taken_away_makes_room_for_the_next(world: World) -> None:
+def test_daemon_without_its_state_folder_gives_way(world: World) -> None:
     """What worked for the task is known to nobody any more: a second agent worked beside it, and nobody was told."""
     world.begin({"explore": [HOLD]})
     world.until_works("explore")

@@ -40,7 +40,8 @@ def held(world: World, home: Path) -> list[str]:
     return [name for name in opened if name.startswith(str(home))]
 
 
-def test_what_is_shelved_holds_no_file_and_no_thread_and_is_heard_at_once(quick):
+def test_passivated_task_holds_no_file_and_no_thread(quick):
+    """What is shelved holds no file and no thread and is heard at once."""
     quick.daemon()
     before = threads(quick)
     quick.begin()

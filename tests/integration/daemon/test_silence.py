@@ -55,7 +55,8 @@ def test_one_that_listens_is_nudged_once_and_by_one_line(world: World) -> None:
 
 
 @quick()
-def test_one_that_is_hung_is_ended_and_another_goes_on_with_its_work(world: World) -> None:
+def test_hung_run_is_ended_and_another_continues(world: World) -> None:
+    """One that is hung is ended and another goes on with its work."""
     world.begin({"explore": [{"hang": True}]})
     world.until_is("complete")
     first, second = [run for run, step in world.lives if step == "explore"]
@@ -76,7 +77,8 @@ def test_a_moving_spinner_is_no_progress(world: World) -> None:
 
 
 @quick(limits__max_looks="3")
-def test_one_that_only_computes_is_given_time_and_no_more_than_its_bound(world: World) -> None:
+def test_computing_run_gets_time_up_to_its_bound(world: World) -> None:
+    """One that only computes is given time and no more than its bound."""
     world.begin({"explore": [{"compute": True}]})
     world.until_is("complete")
     assert seen(world).count("computing") == 3

@@ -44,9 +44,8 @@ def runs(world: World, version: str) -> bool:
     return bool(world.beat.get("version") == version)
 
 
-def test_one_whose_package_is_taken_away_carries_a_task_from_start_to_end(
-    world: World, package: Path
-) -> None:
+def test_daemon_without_its_package_carries_a_task_to_its_end(world: World, package: Path) -> None:
+    """One whose package is taken away carries a task from start to end."""
     world.daemon(PYTHONPATH=str(package))
     shutil.rmtree(package / "orchestrator")
     world.begin({"dev:greet": [{"exit": 7, "report": False}]})
@@ -59,9 +58,8 @@ def test_one_whose_package_is_taken_away_carries_a_task_from_start_to_end(
     )
 
 
-def test_in_the_middle_of_a_run_it_goes_over_to_a_new_version_and_nothing_is_lost(
-    world: World, package: Path
-) -> None:
+def test_upgrade_in_the_middle_of_a_run_loses_nothing(world: World, package: Path) -> None:
+    """In the middle of a run it goes over to a new version and nothing is lost."""
     pid = world.daemon(PYTHONPATH=str(package))
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
@@ -80,9 +78,8 @@ def test_in_the_middle_of_a_run_it_goes_over_to_a_new_version_and_nothing_is_los
     assert (set(by), by) == ({"0.1.0", "0.9.9"}, sorted(by))
 
 
-def test_again_and_again_while_agents_come_and_go_nothing_is_started_twice(
-    world: World, package: Path
-) -> None:
+def test_repeated_upgrades_start_nothing_twice(world: World, package: Path) -> None:
+    """Again and again while agents come and go nothing is started twice."""
     pid = world.daemon(PYTHONPATH=str(package))
     subtasks = [f"- [part-{number}] Add part {number} (agent: dev)" for number in range(3)]
     holds = {f"dev:part-{number}": [{"hold": f"on-{number}"}] for number in range(3)}
@@ -150,9 +147,8 @@ def test_settings_are_taken_over_while_it_runs(world: World) -> None:
     assert "rejected 1 times" in world.told()["questions"][0]["text"]
 
 
-def test_one_that_cannot_be_imported_does_not_take_over_and_the_next_one_does(
-    world: World, package: Path
-) -> None:
+def test_version_that_cannot_be_imported_does_not_take_over(world: World, package: Path) -> None:
+    """One that cannot be imported does not take over and the next one does."""
     pid = world.daemon(PYTHONPATH=str(package))
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
@@ -188,7 +184,8 @@ def test_told_to_stop_while_it_goes_over_it_stops_in_order(world: World, package
     assert len(world.lives) == 6
 
 
-def test_a_service_manager_hears_of_the_new_one_from_the_same_process(world: World, package: Path) -> None:
+def test_service_manager_keeps_the_process_at_an_upgrade(world: World, package: Path) -> None:
+    """A service manager hears of the new one from the same process."""
     address = f"{world.root}/notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
         ours.bind(address)

@@ -17,7 +17,8 @@ from tests.integration.daemon.world import World, environ_of, names
 HOLD = {"hold": "on"}
 
 
-def test_a_stop_in_the_middle_leaves_nothing_alive_and_a_start_goes_on(world: World) -> None:
+def test_stop_leaves_nothing_alive_and_start_continues(world: World) -> None:
+    """A stop in the middle leaves nothing alive and a start goes on."""
     world.begin({"dev:greet": [{"ignore_term": True, "hold": "never", "leave": True}]})
     world.until_works("dev:greet")
     agent = world.agent("dev:greet")["pid"]
@@ -92,7 +93,8 @@ def test_an_edited_check_counts_once_a_person_confirmed_it(world: World) -> None
     assert not world.told()["edited"]
 
 
-def test_tasks_of_one_project_and_namesakes_in_two_run_side_by_side(world: World) -> None:
+def test_tasks_of_one_project_and_namesakes_run_together(world: World) -> None:
+    """Tasks of one project and namesakes in two run side by side."""
     other = world.repository("other")
     world.let({})
     for name, project in (("t1", world.project), ("t2", world.project), ("t1", other)):
@@ -121,7 +123,8 @@ def cpu_of(pid: int) -> float:
 
 
 @pytest.mark.parametrize("world", [{"limits__start_timeout": "500 ms"}], indirect=True)
-def test_two_tasks_in_the_users_own_tree_take_turns_and_who_waits_spends_nothing(world: World) -> None:
+def test_tasks_in_the_users_tree_take_turns(world: World) -> None:
+    """Two tasks in the users own tree take turns and who waits spends nothing."""
     world.let({"explore": [HOLD]})
     for name in ("t1", "t2"):
         world.brief(name, "workspace: shared")
@@ -188,7 +191,8 @@ for verb in {VERBS!r}:
     assert names(world.project.iterdir()) == [".git", "notes.txt", "pkg"]
 
 
-def test_words_that_are_no_utf_8_and_hostile_requests_are_answered_and_stop_nothing(world: World) -> None:
+def test_hostile_requests_are_answered_and_stop_nothing(world: World) -> None:
+    """Words that are no utf 8 and hostile requests are answered and stop nothing."""
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
     said = world.task("spawn", "t1", "dev", "--instructions", b"half a \xff character")

@@ -58,7 +58,8 @@ def test_a_folder_that_is_made_in_its_place_deletes_nothing(world: World) -> Non
     assert any("only.txt" in world.git("ls-tree", "--name-only", each).split() for each in refs)
 
 
-def test_a_tree_that_git_forgot_is_committed_as_if_nothing_had_been(world: World) -> None:
+def test_tree_that_git_forgot_is_committed(world: World) -> None:
+    """A tree that git forgot is committed as if nothing had been."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     shutil.rmtree(world.project / ".git" / "worktrees" / "greet")

@@ -101,6 +101,7 @@ def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
     world.until_is("complete")
     assert "Be kind." in world.story().orders("dev:greet")[-1]
     world.check_once()
+    world.check_report()
 
 
 def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -> None:
@@ -112,11 +113,13 @@ def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -
     assert world.steps()["dev:greet"] == "set_aside"
     assert world.steps()["review:part"] == "passed"
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/part.py"
+    world.check_report()
 
 
-def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_the_agent(
+def test_blocker_is_retried_then_asked_and_answered(
     world: World,
 ) -> None:
+    """A blocker is tried differently then asked about and the answer reaches the agent."""
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
     world.until_is("waiting")
     assert world.told()["phase"] == "BLOCKED"
@@ -128,9 +131,11 @@ def test_a_blocker_is_tried_differently_then_asked_about_and_the_answer_reaches_
     assert "Use a file instead." in world.story().orders("dev:greet")[2]
     assert world.lives_of("dev:greet") == 3
     world.check_once()
+    world.check_report()
 
 
-def test_a_skill_that_the_user_adds_for_a_gap_is_named_when_the_question_is_answered(world: World) -> None:
+def test_skill_added_for_a_gap_is_named_after_the_answer(world: World) -> None:
+    """A skill that the user adds for a gap is named when the question is answered."""
     gap = BLOCKED | {"blockers": "There is no way in.\n\n## Skill Gaps\nhow to log in with OAuth tokens"}
     folder = world.begin({"dev:greet": [gap, gap]}, config=("plan.skills: house-rules",))
     world.until_is("waiting")
@@ -180,9 +185,10 @@ def test_a_handoff_that_is_not_one_is_asked_for_again_once(world: World, wrong, 
     world.check_once()
 
 
-def test_an_agent_that_ends_without_a_handoff_is_asked_for_one_and_then_counts_as_crashed(
+def test_run_without_handoff_is_asked_then_counts_as_crash(
     world: World,
 ) -> None:
+    """An agent that ends without a handoff is asked for one and then counts as crashed."""
     world.begin({"explore": [{"report": False}] * 2})
     world.until_is("complete")
     assert world.lives_of("explore") == 3
@@ -207,7 +213,8 @@ def test_an_agent_that_crashes_is_started_again_up_to_its_bound(world: World) ->
 @pytest.mark.parametrize(
     "world", [{"limits__inactivity_timeout": "500 ms", "limits__check_in_interval": "100 ms"}], indirect=True
 )
-def test_a_silent_agent_that_ignores_term_is_killed_and_tried_again(world: World) -> None:
+def test_silent_agent_that_ignores_term_is_killed(world: World) -> None:
+    """A silent agent that ignores term is killed and tried again."""
     world.begin({"explore": [{"ignore_term": True, "hang": True}]})
     world.until_is("complete")
     assert world.lives_of("explore") == 2
@@ -225,7 +232,8 @@ def test_a_flood_on_the_screen_stays_bounded(world: World) -> None:
     assert (world.home() / "runs" / run / "pane.log").stat().st_size <= 10_485_760
 
 
-def test_nobody_judges_work_before_it_is_committed_however_long_that_takes(world: World) -> None:
+def test_work_is_judged_only_after_its_commit(world: World) -> None:
+    """Nobody judges work before it is committed however long that takes."""
     slow = world.root / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(

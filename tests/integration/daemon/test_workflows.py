@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.auditor.audit import AUDITED, Breach, audit
 from tests.bubblewrap import bwrap_works
 from tests.integration.daemon.world import World
+
+SETTLED = {"complete", "partial", "failed", "waiting"}
 
 PROGRAM = Path(__file__).with_name("workflow_agent.py")
 SANDBOXED = Path(__file__).parents[3] / "deploy" / "sandboxed"
@@ -119,6 +123,22 @@ A greeting.
 ## Dependencies & Integration Points
 - None.
 """
+
+
+@pytest.fixture(autouse=True)
+def audited(world: World) -> Iterator[None]:
+    """After each test, if the workflow has ended or waits and no run of it lives, an auditor looks at its folder."""
+    yield
+    task = world.project / "tasks" / "t1"
+    if not any(world.homes()) or world.stands() not in SETTLED or not (task / "orchestration").exists():
+        return
+    if not world.told().get("agents"):
+        world.until(lambda: not _breaches(task))
+
+
+def _breaches(task: Path) -> list[Breach]:
+    paths = (each for part in AUDITED for each in (task / part).rglob("*") if each.is_file())
+    return audit({str(each.relative_to(task)): each.read_bytes() for each in paths})
 
 
 def design(

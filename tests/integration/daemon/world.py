@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 from tests.cgroups import remove_groups
 from tests.polling import wait_until
+from tests.report_audit import audit
 from tests.tmux_server import TmuxSocket
 
 T = TypeVar("T")
@@ -356,6 +357,11 @@ class World:
         return "\n".join(parts)
 
     # Laws --------------------------------------------------------------------------------------------
+
+    def check_report(self, name: str = "t1") -> None:
+        """Check that the report of a task says what its journal says."""
+        (report,) = json.loads(self.task("report", name, "--json").out)["reports"]
+        assert audit(self.home(name), report) == []
 
     def check_once(self, name: str = "t1") -> None:
         """Check that no agent was started twice and that no report was handled twice."""

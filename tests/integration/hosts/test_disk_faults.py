@@ -28,7 +28,8 @@ def files_end_at(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_no_half_line_stays_when_there_is_no_room_and_it_goes_on_when_there_is(tmp_path: Path) -> None:
+def test_append_without_room_leaves_no_half_line(tmp_path: Path) -> None:
+    """No half line stays when there is no room and it goes on when there is."""
     log = DiskFiles().open_log(tmp_path / "log")
     log.append(b"first\n")
     with files_end_at(10), pytest.raises(OSError, match="too large"):
@@ -39,7 +40,8 @@ def test_no_half_line_stays_when_there_is_no_room_and_it_goes_on_when_there_is(t
     assert (tmp_path / "log").read_bytes() == b"first\nthird\n"
 
 
-def test_a_write_without_room_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_write_without_room_leaves_the_old_file(tmp_path: Path) -> None:
+    """A write without room leaves the old file and nothing else."""
     files = DiskFiles()
     files.write(tmp_path / "a", b"old")
     with files_end_at(10), pytest.raises(OSError, match="too large"):

@@ -93,7 +93,8 @@ def ended(folder: Path) -> Exit | None:
 # What it runs -------------------------------------------------------------------------------------
 
 
-def test_the_agent_gets_the_environment_of_the_spec_and_nothing_else(start, folder) -> None:
+def test_agent_gets_exactly_the_environment_of_the_spec(start, folder) -> None:
+    """The agent gets the environment of the spec and nothing else."""
     environment = {"PATH": PATH, "ODD": 'it\'s "$HOME" `x`\nnext line', "EMPTY": ""}
     shown = start("env", "-0", environment=environment).communicate()[0]
     told = dict(pair.split("=", 1) for pair in shown.split("\0") if pair)
@@ -103,7 +104,8 @@ def test_the_agent_gets_the_environment_of_the_spec_and_nothing_else(start, fold
     assert ended(folder) == Exit(code=0)
 
 
-def test_the_agent_makes_files_that_others_may_read_however_close_the_daemon_is(start) -> None:
+def test_agents_files_can_be_read_by_others(start) -> None:
+    """The agent makes files that others may read however close the daemon is."""
     before = os.umask(0o077)
     try:
         assert start("sh", "-c", "umask").communicate()[0].strip() == "0022"
@@ -117,7 +119,8 @@ def test_the_agent_works_in_its_folder(start, tmp_path) -> None:
     assert start("pwd", cwd=where).communicate()[0] == f"{where}\n"
 
 
-def test_the_agent_has_the_default_signals_and_the_terminal_that_it_was_given(start) -> None:
+def test_agent_has_default_signals_and_its_terminal(start) -> None:
+    """The agent has the default signals and the terminal that it was given."""
     program = (
         "import signal as s; print([s.getsignal(n) == s.SIG_DFL for n in (s.SIGHUP, s.SIGTERM, s.SIGQUIT)])"
     )
@@ -168,7 +171,8 @@ def test_of_many_launchers_one_runs_and_the_others_say_so(start, tmp_path) -> No
     assert ran.read_text() == "run\n"
 
 
-def test_the_launcher_can_be_told_from_a_later_process_of_the_same_number(start, folder) -> None:
+def test_launcher_is_distinct_from_a_reused_pid(start, folder) -> None:
+    """The launcher can be told from a later process of the same number."""
     leader = start("sleep", "600")
     launched = wait_until(lambda: read_launched(DiskFiles(), folder))
     assert launched
@@ -206,9 +210,8 @@ def test_a_signal_to_all_ends_the_agent_and_the_launcher_tells(start, folder, tm
     assert ended(folder) == Exit(signal=number)
 
 
-def test_when_its_terminal_goes_away_the_agent_is_told_and_the_launcher_tells(
-    shell, folder, tmp_path
-) -> None:
+def test_lost_terminal_signals_agent_and_launcher_reports(shell, folder, tmp_path) -> None:
+    """When its terminal goes away the agent is told and the launcher tells."""
     agent = ("sh", "-c", f"touch '{tmp_path}/begun'; exec sleep 600")
     script = lay_down(DiskFiles(), run_spec(tmp_path, agent))
     leader, terminal = pty.fork()
@@ -221,7 +224,8 @@ def test_when_its_terminal_goes_away_the_agent_is_told_and_the_launcher_tells(
     assert ended(folder) == Exit(signal=signal.SIGHUP)
 
 
-def test_one_that_is_ended_before_it_starts_the_agent_does_not_start_it(start, folder, tmp_path) -> None:
+def test_launcher_ended_early_starts_no_agent(start, folder, tmp_path) -> None:
+    """One that is ended before it starts the agent does not start it."""
     slow = fake_tmux(tmp_path, "sleep 600")
     start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
     launched = wait_until(lambda: read_launched(DiskFiles(), folder))
@@ -232,7 +236,8 @@ def test_one_that_is_ended_before_it_starts_the_agent_does_not_start_it(start, f
     assert not (tmp_path / "ran").exists()
 
 
-def test_one_that_was_given_up_before_it_starts_the_agent_does_not_start_it(start, folder, tmp_path) -> None:
+def test_launcher_given_up_early_starts_no_agent(start, folder, tmp_path) -> None:
+    """One that was given up before it starts the agent does not start it."""
     slow = fake_tmux(tmp_path, "sleep 600")
     start("touch", str(tmp_path / "ran"), path=f"{slow}:{PATH}", pane="%1")
     wait_until(lambda: read_launched(DiskFiles(), folder))
@@ -242,7 +247,7 @@ def test_one_that_was_given_up_before_it_starts_the_agent_does_not_start_it(star
     assert not (tmp_path / "ran").exists()
 
 
-def test_one_that_cannot_tell_what_it_is_does_not_start_the_agent(start, folder, tmp_path) -> None:
+def test_launcher_without_identity_starts_no_agent(start, folder, tmp_path) -> None:
     """What is not known to live is launched again."""
     folder.mkdir(parents=True)
     (folder / "pid.new").mkdir()
@@ -277,7 +282,8 @@ def test_a_tmux_that_is_missing_stops_nothing(start, folder, tmp_path) -> None:
     assert ended(folder) == Exit(code=0)
 
 
-def test_a_tmux_that_hangs_holds_up_the_agent_for_two_seconds_at_most(start, folder, tmp_path) -> None:
+def test_hanging_tmux_delays_the_agent_two_seconds_at_most(start, folder, tmp_path) -> None:
+    """A tmux that hangs holds up the agent for two seconds at most."""
     hangs = fake_tmux(tmp_path, "exec sleep 600")
     began = time.monotonic()
     leader = start("echo", "hello", path=f"{hangs}:{PATH}", pane="%1")

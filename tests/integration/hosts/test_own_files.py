@@ -62,7 +62,8 @@ def test_a_file_of_another_user_is_refused(own):
 
 @by_root
 @pytest.mark.parametrize("above", [0, 1, 2, 3])
-def test_a_folder_of_another_user_is_refused_and_all_that_lies_in_it(own, above):
+def test_folder_of_another_user_is_refused_with_its_content(own, above):
+    """A folder of another user is refused and all that lies in it."""
     state, files = own
     folder = [journal(state), *journal(state).parents][above]
     give_away(folder)
@@ -120,7 +121,7 @@ def test_whatever_the_umask_ours_is_closed(tmp_path, umask):
     assert modes == {"tasks": 0o700, "t": 0o700, "a": 0o600, "b": 0o600, "c": 0o600}
 
 
-def test_what_is_shared_can_be_read_by_others_however_close_the_daemon_is(tmp_path):
+def test_shared_files_can_be_read_by_others(tmp_path):
     """An agent who runs as another user has to read its order, and anyone progress.md (law 1)."""
     files, before = DiskFiles(tmp_path / "state"), os.umask(0o077)
     try:

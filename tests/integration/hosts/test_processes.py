@@ -31,7 +31,8 @@ def process(child: subprocess.Popen[bytes]) -> Process:
     return Process(child.pid, start_of(child.pid))
 
 
-def test_a_process_is_alive_until_it_ends_even_if_nobody_waited_for_it(sleeper) -> None:
+def test_process_is_alive_until_it_ends_even_if_unreaped(sleeper) -> None:
+    """A process is alive until it ends even if nobody waited for it."""
     it = process(sleeper)
     assert alive(it)
     assert not alive(Process(it.pid, "another start"))
@@ -189,7 +190,7 @@ def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
 
 
 @pytest.mark.skipif(not processes.LINUX, reason="environments of others are seen in /proc only")
-def test_a_program_that_is_just_being_started_shows_its_environment() -> None:
+def test_program_at_its_start_shows_its_environment() -> None:
     """Within execve there is none for a moment, in which most of these are seen."""
     for _ in range(30):
         child = subprocess.Popen(["sleep", "600"], env={"MARKED": "by this test"})

@@ -96,7 +96,8 @@ def test_one_that_waits_prints_the_answer_and_nothing_else(hooked: Hooked) -> No
     hook.stdout.close()
 
 
-def test_what_cannot_be_handed_over_is_answered_by_the_fallback_at_once(hooked: Hooked) -> None:
+def test_failed_relay_answers_with_the_fallback_at_once(hooked: Hooked) -> None:
+    """What cannot be handed over is answered by the fallback at once."""
     shutil.rmtree(hooked.inbox)
     assert hooked.tell(b"{}", "waits", '{"decision": "deny"}') == b'{"decision": "deny"}'
     assert hooked.tell(b"{}", "waits", "") == b""
@@ -165,7 +166,8 @@ def test_a_runtime_cannot_lay_a_file_over_ours(name: str) -> None:
         checked_file(name)
 
 
-def test_what_the_pm_has_to_say_is_said_ahead_of_one_tool_call_and_no_more(hooked: Hooked) -> None:
+def test_caution_is_shown_ahead_of_one_tool_call(hooked: Hooked) -> None:
+    """What the pm has to say is said ahead of one tool call and no more."""
     answers = hooked.run / "answers"
     (hooked.run / CAUTION).write_bytes(CAUTION_FILES[CAUTION])
 

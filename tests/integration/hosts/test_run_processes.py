@@ -92,7 +92,8 @@ def test_session_and_mark_are_found_and_nobody_else(family: Family) -> None:
     assert found(Signs(launcher, launcher.pid)) == own | {left.pid}
 
 
-def test_child_of_a_marked_process_is_found_without_mark_or_session(family: Family) -> None:
+def test_child_is_found_without_mark_or_session(family: Family) -> None:
+    """Child of a marked process is found without mark or session."""
     launcher = family.launcher("exec sleep 600")
     script = f"setsid env -i sleep 600 & echo $! >>{family.folder}/begun; exec sleep 600"
     marked = family.start(["sh", "-c", script], session=True, environ={MARK: str(launcher), **_path()})
@@ -221,7 +222,8 @@ def cgroup() -> Iterator[Path]:
     assert not group.exists()
 
 
-def test_who_has_no_mark_session_or_parent_left_is_found_by_cgroup(family: Family, cgroup: Path) -> None:
+def test_process_without_mark_or_parent_is_found_by_cgroup(family: Family, cgroup: Path) -> None:
+    """Who has no mark session or parent left is found by cgroup."""
     launcher = family.launcher("exec sleep 600")
     hides = f"echo 0 >{cgroup}/cgroup.procs; setsid env -i sleep 600 & echo $! >>{family.folder}/begun"
     family.start(["sh", "-c", hides], session=True).wait()

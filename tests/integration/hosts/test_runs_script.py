@@ -269,7 +269,8 @@ def test_what_outlives_a_launcher_is_told_and_ended(
 
 
 @WITH_PROC
-def test_its_session_tells_of_what_began_while_the_launcher_lived(script: Script) -> None:
+def test_session_shows_what_began_while_the_launcher_lived(script: Script) -> None:
+    """Its session tells of what began while the launcher lived."""
     if not script._proc:
         pytest.skip("without /proc nothing tells of it")
     words = ["sh", "-c", "trap '' HUP; env -i sleep 600 & echo $!; wait"]

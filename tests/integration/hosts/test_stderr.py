@@ -62,7 +62,8 @@ def test_it_can_be_left_while_something_holds_the_pipe() -> None:
         os.killpg(child.pid, 9)
 
 
-def test_a_stream_whose_other_end_floods_is_broken_with_its_words() -> None:
+def test_flooding_stream_is_closed_with_its_last_words() -> None:
+    """A stream whose other end floods is broken with its words."""
     flood = [sys.executable, "-c", "import os\nwhile True: os.write(2, b'a' * 65536)"]
     with opened(flood, os.environ, time.monotonic() + LONG) as stream, pytest.raises(Broken) as broken:
         stream.recv(1)

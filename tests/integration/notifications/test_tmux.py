@@ -80,7 +80,8 @@ def test_who_is_attached_sees_it(server: TmuxSocket) -> None:
         "-x #[fg=red] ; run-shell 'touch {}';",
     ],
 )
-def test_what_looks_like_a_format_or_a_command_is_never_carried_out(server: TmuxSocket, text: str) -> None:
+def test_formats_and_commands_in_text_are_never_executed(server: TmuxSocket, text: str) -> None:
+    """What looks like a format or a command is never carried out."""
     trap = server.folder / "t"
     said = text.format(trap, trap)
     with attached(server) as master:
@@ -92,13 +93,15 @@ def test_what_looks_like_a_format_or_a_command_is_never_carried_out(server: Tmux
     assert server.server_pid()
 
 
-def test_where_nobody_is_attached_or_no_server_runs_it_is_refused(server: TmuxSocket) -> None:
+def test_nobody_attached_or_no_server_is_refused(server: TmuxSocket) -> None:
+    """Where nobody is attached or no server runs it is refused."""
     assert told(server, "a title") is SendResult.REFUSED
     server.tmux("kill-server")
     assert told(server, "a title") is SendResult.REFUSED
 
 
-def test_a_frozen_server_is_unknown_and_waited_for_no_longer_than_the_deadline(server: TmuxSocket) -> None:
+def test_frozen_server_is_unknown_by_the_deadline(server: TmuxSocket) -> None:
+    """A frozen server is unknown and waited for no longer than the deadline."""
     with server.frozen():
         begun = time.monotonic()
         sender = SubprocessSender(2.0, server.name, server.environ | {"PATH": os.environ["PATH"]})

@@ -171,7 +171,8 @@ def test_git_killed_in_the_middle_of_making_a_tree(repo, tree, tmp_path, git_con
     assert len(list(tree.path.glob("dir*/*"))) == 400
 
 
-def test_a_worktree_that_another_git_is_just_making_does_not_stop_this_one(repo, tree, tmp_path, git_config):
+def test_worktree_in_the_making_elsewhere_stops_nothing(repo, tree, tmp_path, git_config):
+    """A worktree that another git is just making does not stop this one."""
     shim = tmp_path / "bin"
     shim.mkdir()
     (shim / "git").write_text(

@@ -27,7 +27,7 @@ def test_a_damaged_object_is_no_passing_trouble(repo, tree, workspaces, how, nam
         workspaces.prepare(tree, 1)
 
 
-def test_work_is_kept_from_a_repository_that_is_damaged_meanwhile(repo, tree, workspaces) -> None:
+def test_work_is_kept_from_a_repository_damaged_meanwhile(repo, tree, workspaces) -> None:
     """The commit is refused at once, and made when the damage was mended: nothing was cleaned."""
     workspaces.prepare(tree, 1)
     (tree.path / "new.txt").write_text("new")

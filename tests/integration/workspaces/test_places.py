@@ -32,7 +32,8 @@ def test_a_project_in_a_subfolder_is_worked_on_there(repo, tree, workspaces):
     assert "pkg/sub dir/new.txt" in repo.names(done(workspaces, inner))
 
 
-def test_a_subfolder_that_is_not_in_the_commit_gives_the_whole_tree(repo, tree, workspaces):
+def test_subfolder_missing_in_the_commit_gives_the_whole_tree(repo, tree, workspaces):
+    """A subfolder that is not in the commit gives the whole tree."""
     (repo.path / "untracked").mkdir()
     assert workspaces.prepare(replace(tree, project=repo.path / "untracked"), 1) == tree.path
 

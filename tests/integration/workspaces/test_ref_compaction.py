@@ -19,7 +19,8 @@ def tries(workspaces, tree, *attempts: int) -> None:
     workspaces.release(tree, attempts[-1])
 
 
-def test_all_that_was_kept_is_held_by_one_ref_that_names_the_others(repo, tree, workspaces):
+def test_one_ref_holds_all_kept_work(repo, tree, workspaces):
+    """All that was kept is held by one ref that names the others."""
     tries(workspaces, tree, 1, 2, 3, 4)
     before = repo.refs("refs/tasks/")
     assert len(before) == 4
@@ -65,9 +66,8 @@ def test_another_tasks_refs_are_not_touched(repo, tree, workspaces):
 
 
 @pytest.mark.parametrize("call", range(4))
-def test_cut_off_anywhere_nothing_is_lost_and_it_is_finished_the_next_time(
-    repo, tree, workspaces, monkeypatch, call
-):
+def test_compaction_cut_off_anywhere_is_finished_later(repo, tree, workspaces, monkeypatch, call):
+    """Cut off anywhere nothing is lost and it is finished the next time."""
     tries(workspaces, tree, 1, 2, 3)
     commits = set(repo.refs("refs/tasks/").values())
     alter, calls = Repository.alter, iter(range(100))

@@ -60,7 +60,8 @@ def test_a_whole_life_changes_nothing_of_the_users(busy, tree, look, workspaces)
     assert mine == {"refs/heads/feature", "refs/heads/main", "refs/stash"}
 
 
-def test_a_branch_checked_out_by_the_user_is_not_moved_under_their_feet(repo, tree, workspaces, tmp_path):
+def test_branch_checked_out_by_the_user_is_not_moved(repo, tree, workspaces, tmp_path):
+    """A branch checked out by the user is not moved under their feet."""
     workspaces.prepare(tree, 1)
     (tree.path / "new.txt").write_text("new")
     commit, _ = workspaces.commit(tree, "Work")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from orchestrator import layout
 from orchestrator.daemon.journal import codec
 from orchestrator.daemon.journal.segments import MOST, segments, unpacked
 from orchestrator.daemon.journal.store import replayed, unsealed
+from orchestrator.model.facts import Fact
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Files
@@ -28,12 +30,13 @@ class Read:
 
 @dataclass(slots=True)
 class Audit:
-    """A task as its journal describes it. `broken` has the laws that the journal breaks."""
+    """A task as its journal describes it. `broken` has the laws that the journal breaks, `also` holds more laws."""
 
     ledger: Ledger
     state: PMState = field(default_factory=PMState)
     lines: int = 0
     broken: list[Finding] = field(default_factory=list)
+    also: list[Callable[[PMState, Fact, Decision], list[Finding]]] = field(default_factory=list)
     _read: dict[str, Read] = field(default_factory=dict)
 
     def read(self, files: Files, home: Path) -> Audit:
@@ -87,7 +90,10 @@ class Audit:
         changes = codec.decoded_changes(line["changes"])
         actions = codec.decoded_actions(line["actions"])
         was, self.state = self.state, replayed(self.state, changes, actions)
-        found = self.ledger.enter(was, fact, Decision(self.state, changes, actions))
+        decision = Decision(self.state, changes, actions)
+        found = self.ledger.enter(was, fact, decision)
+        for law in self.also:
+            found += law(was, fact, decision)
         self.broken += [each.about(f"line {self.lines} ({fact.kind})") for each in found]
 
 

@@ -17,6 +17,7 @@ from tests.simulation.engine.agents import EVEN, MINUTE, Agent
 from tests.simulation.engine.hook_events import RUNTIME, with_hooks
 from tests.simulation.engine.pm_agents import ASKED, decides
 from tests.simulation.engine.shared_state import Dice, Life, SharedState
+from tests.simulation.engine.workflow_agents import is_of_workflow, workflow_life
 
 Naps = Generator[float, None, None]
 
@@ -59,6 +60,8 @@ def _chosen_life(shared: SharedState, dice: Dice, agent: Agent) -> Life:
     process.say(f"{agent.environment['AGENT']} begins")
     if agent.environment["STEP"].startswith(ASKED):
         return decides(agent)
+    if is_of_workflow(agent):
+        return workflow_life(agent)
     if _is_stubborn(shared, agent) and shared.scenario.allows(dice.name):
         dice.did("is blocked by the same cause again")
         return _is_blocked(agent)

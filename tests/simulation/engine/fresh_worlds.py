@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from tests.simulation.engine.run import Failed, simulate_world
+from tests.simulation.engine.run import Failed, Outcome, simulate_world
 
 LASTS: Final = 2.5
 """How many days a fresh world runs. Its tasks are over by then, as a rule, and further days would be quiet."""
@@ -74,10 +74,15 @@ def replay(seed: str) -> str:
 
 def simulate_one(seed: str) -> WorldResult:
     """Run one fresh world, and return its result."""
+    return result_of(seed, lambda: simulate_world(seed, LASTS))
+
+
+def result_of(seed: str, simulate: Callable[[], Outcome]) -> WorldResult:
+    """Return the result of a world, whether it fails or not."""
     begun = time.process_time()
     counts, failed = Counter[str](), ""
     try:
-        outcome = simulate_world(seed, LASTS)
+        outcome = simulate()
         counts = Counter(outcome.counts)
         counts["days"] = round(outcome.days)
     except Failed as broken:
@@ -95,7 +100,7 @@ def until(busy_days: int, progress: Progress, jobs: int, report: Callable[[Progr
         report: Called after each batch, with the progress.
 
     """
-    with _several(jobs) as run_all:
+    with several(simulate_one, jobs) as run_all:
         while progress.busy_days < busy_days:
             numbers = range(progress.worlds, progress.worlds + BATCH * jobs)
             for result in run_all([f"{progress.seed}.{number}" for number in numbers]):
@@ -131,10 +136,12 @@ def save(path: Path, progress: Progress) -> None:
 
 
 @contextmanager
-def _several(jobs: int) -> Iterator[Callable[[list[str]], Iterator[WorldResult]]]:
-    """Provide a function that runs several worlds at once, and returns their results in order."""
+def several(
+    one: Callable[[str], WorldResult], jobs: int
+) -> Iterator[Callable[[list[str]], Iterator[WorldResult]]]:
+    """Provide a function that runs several worlds at once, each by `one`, and returns their results in order."""
     if jobs == 1:
-        yield partial(map, simulate_one)
+        yield partial(map, one)
         return
     with get_context("fork").Pool(jobs) as pool:
-        yield partial(pool.imap, simulate_one)
+        yield partial(pool.imap, one)

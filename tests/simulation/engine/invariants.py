@@ -24,6 +24,8 @@ from tests.simulation.engine.laws import lasting_laws, overdue
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
 from tests.simulation.engine.removal import come_back, left_behind
+from tests.simulation.engine.workflow_laws import WorkflowLaws
+from tests.simulation.engine.workflow_tasks import WorkflowTask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +62,7 @@ class Watched:
     audit: Audit
     pages: Pages
     branch: Branch
+    workflow: WorkflowLaws | None = None
     boot: int = 0
     known: PMState | None = None
     open: dict[str, float] = field(default_factory=dict)
@@ -83,6 +86,9 @@ class Invariants:
             branch = Branch(self.world.workspaces, user_task)
             audit = Audit(Ledger(self.world.settings.limits))
             watched = Watched(user_task, audit, Pages(self.world, user_task), branch)
+            if isinstance(user_task, WorkflowTask):
+                watched.workflow = WorkflowLaws(self.world, user_task)
+                audit.also.append(watched.workflow.enter)
             self.tasks.append(watched)
             self._journals[layout.task_journal(user_task.home)] = watched
         self.world.files.appended = self._appended
@@ -296,6 +302,8 @@ class Invariants:
         user_task, audit, files = watched.user_task, watched.audit, self.world.files
         self._read_on(watched)
         found = list(audit.broken)
+        if watched.workflow is not None:
+            found += watched.workflow.shown(audit.state)
         reopened = Journal(files, layout.task_journal(user_task.home))
         if reopened.state != audit.state:
             found.append(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Clone
@@ -66,6 +66,8 @@ class SharedState:
     wrote: called with every path that an agent writes. criteria: the success criteria by task folder. reports: what
     each run wrote. found: what agents found wrong. signs: the monotonic time at which each run last showed progress.
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
+    verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
+    agent, and when.
     box, clone: where these agents run, if not here.
     """
 
@@ -85,6 +87,8 @@ class SharedState:
     runs: Counter[str] = field(default_factory=Counter)
     did: Counter[str] = field(default_factory=Counter)
     vanished: set[Path] = field(default_factory=set)
+    verdicts: dict[str, list[Any]] = field(default_factory=dict)
+    claims: dict[tuple[Path, str], list[tuple[float, str]]] = field(default_factory=dict)
     box: str = ""
     clone: Clone | None = None
 

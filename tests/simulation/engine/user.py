@@ -14,6 +14,7 @@ from tests.simulation.engine.world import World
 
 HOUR: Final = 3600.0
 CRITERIA: Final = ("It works", "It is tested", "It is documented")
+GIVES_UP: Final = frozenset({"set-aside", "abandon", "stop"})
 OVER: Final = frozenset({"complete", "partial", "failed"})
 ENDED: Final = OVER | {"stopped"}
 
@@ -25,6 +26,7 @@ class Habits:
     soonest, latest: the range of seconds between two looks at the tasks. The rest are probabilities at each look:
     restless: to make some request. eager: to want more of a task that is over. forgetful: not to answer a question.
     twice: to answer a question again, in another way. tidy: to delete a task that is over and has worked on boxes.
+    keen: to have something tried again that could be given up.
     """
 
     soonest: float = 60.0
@@ -33,6 +35,7 @@ class Habits:
     eager: float = 0.3
     forgetful: float = 0.1
     twice: float = 0.1
+    keen: float = 0.0
     tidy: float = 0.0
 
 
@@ -117,6 +120,8 @@ class User:
     def _word(self, random: Random, question: dict[str, Any]) -> str:
         words = [*question["options"], "Do it the other way", question["options"][0]]
         word = str(random.choice(words))
+        if word in GIVES_UP and self.habits.keen and random.random() < self.habits.keen:
+            word = str(next((each for each in question["options"] if each not in GIVES_UP), word))
         return "retry" if word == "abandon" and random.random() < 0.8 else word
 
     def _perhaps_more(self, user_task: UserTask, shown: dict[str, Any]) -> None:

@@ -79,6 +79,10 @@ class UserTask:
         """The task's branch."""
         return f"task/{self.name}"
 
+    def design(self) -> dict[str, str]:
+        """Return the files of its design by their paths in `orchestration/`: of a workflow alone."""
+        return {}
+
     def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
         """Return task.md."""
         config = ["runtime: claude"] if self.hooks else [f"{agent}.command: {agent}" for agent in AGENTS]

@@ -217,8 +217,12 @@ class World:
             self.daemon.hint(RequestHint(user_task.id))
 
     def start(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:
-        """Write task.md, and make a start request."""
+        """Write task.md and, the first time, the files of its design; and make a start request."""
         self.edit(user_task, goal, criteria)
+        for path, text in user_task.design().items():
+            place = layout.orchestration(user_task.folder) / path
+            if self.files.entry(place) is None:
+                self.save(place, text.encode())
         self.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
     def edit(self, user_task: UserTask, goal: str, criteria: tuple[str, ...]) -> None:

@@ -262,7 +262,8 @@ def test_the_two_sets_share_no_file(tmp_path, workflow):
     assert set(files_in(tmp_path)) == kept
 
 
-def test_only_interactive_personas_are_no_agents_where_commands_exist(tmp_path):
+def test_interactive_personas_are_commands_not_agents(tmp_path):
+    """Only interactive personas are no agents where commands exist."""
     done = {path for path, _ in setup_agents(tmp_path, list(FORMS), workflow=True)}
     agents = {
         path

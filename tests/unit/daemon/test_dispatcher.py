@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import layout
+from orchestrator.daemon.actions import dispatcher
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.actions.run_endings import SECOND_LOOK
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters as Around
 from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
+from orchestrator.hosts.claims import CLAIMED
 from orchestrator.model.actions import End, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.run import Life
@@ -135,3 +139,39 @@ def test_launch_is_tried_again_for_what_may_pass(number, again):
     (failed,) = [each.fact for each in posted if isinstance(each, OutcomeHint)]
     assert isinstance(failed, LaunchFailed)
     assert failed.again is again
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_launch_fails_only_if_no_launcher_can_come(claimed):
+    """It may have opened a window before it failed: one that has claimed the run works, and a later one must not."""
+    story, ends, files = Story().planned("a"), Ends(), MemoryFiles()
+    posted: list[object] = []
+    run = story.run_of("dev:a").id
+    claim = layout.run_home(PLACES.home, run) / CLAIMED
+    if claimed:
+        files.put(claim)
+    doing = at_hand(ends, FakeClock(), 10.0, files, posted.append)
+    files.fail_next("write", OSError(errno.EIO, "it may not"), layout.run_home(PLACES.home, run) / LAUNCHED)
+    doing.act(story.state, PLACES, Launch("a-1", run))
+    failed = [each.fact for each in posted if isinstance(each, OutcomeHint) and each.fact is not None]
+    assert len(failed) == (0 if claimed else 1)
+    assert files.entry(claim) is not None
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_launch_that_waits_in_vain_is_claimed_before_it_fails(monkeypatch, claimed):
+    """A launcher of an earlier try may have come meanwhile; one that comes later must start nothing."""
+    monkeypatch.setattr(dispatcher, "obstacle_of", lambda *_: "its tree is in use")
+    story, clock, files = Story().planned("a"), FakeClock(), MemoryFiles()
+    posted: list[object] = []
+    run = story.run_of("dev:a").id
+    claim = layout.run_home(PLACES.home, run) / CLAIMED
+    if claimed:
+        files.put(claim)
+    doing = at_hand(Ends(), clock, 10.0, files, posted.append)
+    doing.act(story.state, PLACES, Launch("a-1", run))
+    clock.advance(Settings().limits.max_run_time)
+    doing.see_what_is_due(story.state, PLACES)
+    assert len(posted) == (0 if claimed else 1)
+    assert not doing.waiting
+    assert files.entry(claim) is not None

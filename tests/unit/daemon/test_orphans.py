@@ -14,6 +14,9 @@ from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World, listening
 
+SOON = 5.0
+"""Seconds: less than a rescan takes to come, which would find the request too."""
+
 
 @dataclass
 class Orphan:
@@ -21,9 +24,10 @@ class Orphan:
 
     outcome: bool | Exception = True
     tries: list[str] = field(default_factory=list)
+    asked: set[Path] = field(default_factory=set)
 
     def of_task(self, task: Path) -> list[MarkedRun]:
-        del task
+        self.asked.add(task)
         return [] if self.tries and self.outcome is True else [MarkedRun("r1", "77@1", Path("/gone/r1"))]
 
     def end(self, run: MarkedRun) -> bool:
@@ -58,10 +62,12 @@ def test_orphan_is_ended_by_a_worker_and_then_the_task_begins():
     assert orphan.tries == []
     assert not any(task.begun for task in world.tasks().values())
     with listening(world):
-        until = world.clock.monotonic() + 60
+        until = world.clock.monotonic() + SOON
         while not any(task.begun for task in world.tasks().values()):
             assert world.go_on(until=until)
+        (task,) = world.tasks().values()
     assert orphan.tries == ["r1"]
+    assert orphan.asked == {task.where.task}
     assert not world.complaints
 
 

@@ -20,7 +20,7 @@ from orchestrator.model.facts import CheckedIn, Intruded, StopAsked, TaskStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import Brief, TaskState
 from orchestrator.pm.decide import decide
-from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.testing.memory_files import MemoryFiles, MemoryLog
 from orchestrator.testing.memory_tree import Kind
 
 FOLDER = Path("/state/tasks/t-1/journal")
@@ -357,6 +357,37 @@ def test_a_segment_without_lines_that_is_replaced_is_kept(files, monkeypatch):
     assert Journal(files, FOLDER).state == journal.state
 
 
+@pytest.mark.parametrize("change", ["missing", "doubled"])
+def test_line_out_of_turn_is_damage(files, change):
+    """Each line bears a sound checksum, and yet the story is not what was written."""
+    journal = begun(files)
+    for number in range(3):
+        fed(journal, CheckedIn(2.0 + number, f"n{number}", {f"file{number}": 1.0 + number}))
+    assert journal.lines == 4
+    segment = FOLDER / "0000000001.jsonl"
+    lines = files.read(segment).splitlines(keepends=True)
+    lines[3:4] = [] if change == "missing" else [lines[3], lines[3]]
+    files.put(segment, b"".join(lines))
+    again = Journal(files, FOLDER)
+    assert again.damage is not None
+    assert again.damage.kept == again.lines == (2 if change == "missing" else 3)
+
+
+def test_full_segment_is_closed(files, monkeypatch):
+    """Each that stays open costs a descriptor for as long as the daemon lives."""
+    monkeypatch.setattr(journal_module, "SEGMENT_LINES_AT_MOST", 1)
+    closed = []
+
+    def noted(log):
+        closed.append(log)
+
+    monkeypatch.setattr(MemoryLog, "close", noted)
+    journal = begun(files)
+    fed(journal, StopAsked(2.0, "req-2"))
+    assert segments(files) == ["0000000001.jsonl", "0000000002.jsonl"]
+    assert len(closed) == 1
+
+
 def test_a_journal_that_nobody_touched_is_left_alone(files):
     journal = begun(files)
     journal.keep()
@@ -373,6 +404,15 @@ def test_a_journal_that_was_taken_away_is_written_anew(files):
     fed(journal, StopAsked(2.0, "req-2"))
     again = Journal(files, FOLDER)
     assert (again.lines, again.state) == (2, journal.state)
+
+
+def test_journal_that_is_taken_away_twice_is_written_anew_twice(files):
+    """Nothing need be journaled between the two."""
+    journal = begun(files)
+    for _ in range(2):
+        files.delete(FOLDER.parent.parent)
+        journal.keep()
+        assert Journal(files, FOLDER).state == journal.state
 
 
 def test_nothing_is_written_anew_where_the_whole_state_is_gone(files):

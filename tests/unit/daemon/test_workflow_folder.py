@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.daemon.projections.workflow_files import WorkflowFiles
+from orchestrator.formats.workflow.archives import read_archive_index
+from orchestrator.formats.workflow.session import render_session
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import BadFile
+from orchestrator.model.task import TaskState
+from orchestrator.model.workflow import SESSION_FILE
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.task_state import PMState
@@ -153,3 +158,21 @@ def _without_runs(story: WorkflowStory, step: str) -> PMState:
     return replace(
         story.state, orders={name: each for name, each in story.state.orders.items() if name != order}
     )
+
+
+def test_complete_workflow_started_again_archives_nothing_anew(folder: WorkflowFolder) -> None:
+    """Its sessions were written again from the journal, and archived once more each time."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.verified("a")
+    assert story.task() is TaskState.COMPLETE
+    files = WorkflowFiles(folder)
+    session = story.state.records["a"].session
+    assert session is not None
+    for agent in ("a", "judge"):
+        folder.write(f"agents/{agent}/{SESSION_FILE}", render_session(session))
+    for state in (story.state, replace(story.state, state=TaskState.RUNNING), story.state):
+        files.show(state, story.at)
+        story.at += 60
+    index = read_archive_index(folder.read("agents/archival_agent/archive_index.json"))
+    assert len(index) == len({each.agent for each in index}) == 2

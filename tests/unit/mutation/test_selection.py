@@ -47,7 +47,8 @@ def test_tests_beyond_the_time_are_left_out_but_for_the_first():
     assert len(seen.chosen(a_mutant((5, 5)), most_seconds=1.0).tests) == 1
 
 
-def test_a_line_that_no_test_is_seen_to_run_is_put_to_all_of_its_module():
+def test_line_without_tests_is_given_to_its_modules_tests():
+    """A line that no test is seen to run is put to all of its module."""
     seen = clean(one={HERE: [5]}, two={ELSEWHERE: [1]})
     assert seen.chosen(a_mutant((1, 1), scope="")).tests == ("one",)
     assert clean(two={ELSEWHERE: [1]}).chosen(a_mutant((1, 1))).tests == ()

@@ -72,7 +72,8 @@ def test_every_status_can_be_reached_and_left_but_the_last():
     assert {source for move in MOVES for source in move.sources} == set(S) - {S.COMPLETE}
 
 
-def test_a_written_status_is_a_claim_only_where_a_run_may_write_it():
+def test_written_status_is_a_claim_where_a_run_may_write_it():
+    """A written status is a claim only where a run may write it."""
     claims = {status: claimed_event(status) for status in S}
     assert {status for status, event in claims.items() if event} == {S.REVIEW, S.BLOCKED, S.READY, S.VERIFIED}
     for event in claims.values():

@@ -69,6 +69,18 @@ def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
     assert story.attempts[0].outcome == "not accepted"
 
 
+def test_work_that_passed_and_was_given_up_is_set_aside(lines):
+    """The subtask was rejected as often as allowed, and `rejections: set-aside` gave it up."""
+    lines.open("r-1")
+    for to in ("passed", "set_aside"):
+        lines.say(
+            "time_passed",
+            {"kind": "step_moved", "step": "dev:one", "to": to, "at": 0, "why": "rejected 3 times"},
+        )
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert (story.attempts[0].outcome, story.attempts[0].why) == ("set aside", "rejected 3 times")
+
+
 def test_work_that_is_only_checked_again_was_not_rejected(lines):
     lines.open("r-1")
     lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "passed", "at": 0})

@@ -244,7 +244,8 @@ def test_other_plan_leaves_the_prose_as_it_is():
 @pytest.mark.parametrize(
     "end", ["", "approval: null\n", "approval: {hash: a, by: b, at: 1}\n", "approval: # none yet\n"]
 )
-def test_approval_is_set_and_taken_back_with_nothing_else_changed(end):
+def test_approval_changes_nothing_else(end):
+    """Approval is set and taken back with nothing else changed."""
     data = page("# a comment\n" + SMALL + end)
     approval = PlanApproval("ab12", "ann", 5)
     signed = set_approval(data, approval)

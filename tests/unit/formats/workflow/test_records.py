@@ -153,7 +153,8 @@ def test_agent_that_left_the_plan_leaves_the_status():
     assert written["agents"] == {"a": {"status": "pending", "x": 1}}
 
 
-def test_what_a_status_leaves_out_stays_out_when_something_else_changes():
+def test_omitted_status_fields_stay_omitted():
+    """What a status leaves out stays out when something else changes."""
     status = read_status(data(STATUS))
     working = replace(status.agents[0], status=AgentStatus.WORKING)
     written = json.loads(render_status(replace(status, agents=(working,)), data(STATUS)))
