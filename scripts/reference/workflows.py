@@ -11,6 +11,7 @@ from orchestrator.model.workflow import AgentKind, EditKind
 from orchestrator.model.workflow_records import (
     AgentEvent,
     AgentStatus,
+    Effect,
     NoteKind,
     NoteStatus,
     PocDecision,
@@ -21,7 +22,6 @@ from orchestrator.model.workflow_records import (
     WorkflowStatus,
     Writer,
 )
-from orchestrator.pm.plan.adaptation import Effect
 from orchestrator.pm.plan.workflow_check.findings import ADVICE, Rule
 from orchestrator.pm.state.agent_transitions import MOVES
 from orchestrator.pm.state.note_changes import Forbidden

@@ -30,7 +30,7 @@ _agent_orchestrator() {
             questions) options='--help --project --json' valued='--project=folders' places='tasks' ;;
             answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
             notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
-            workflow) options='--help --project --format --json' valued='--project=folders --format==text,mermaid,dot' places='=new,check,approve,show tasks' ;;
+            workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
             templates) options='--help --json' ;;
             setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
             config) options='--help --json' ;;

@@ -120,9 +120,9 @@ function __agent_orchestrator
             set valued --channel=-
             set places =test,list
         case workflow
-            set options --help --project --format --json
-            set valued --project=folders --format==text,mermaid,dot
-            set places =new,check,approve,show tasks
+            set options --help --why --base --persona --cli --project --format --json
+            set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot
+            set places =new,design,check,approve,show,adapt,archive tasks files
         case templates
             set options --help --json
         case setup-agents

@@ -140,8 +140,8 @@ class Engine:
         return self._take(fact)
 
     def _take(self, fact: Fact) -> Decision:
-        before = self.state
-        decision = decide(before, fact, self._limits)
+        was = self.state
+        decision = decide(was, fact, self._limits)
         if decision.empty:
             return decision
         line = self._journal.append(fact, decision)
@@ -150,7 +150,7 @@ class Engine:
         day, before = day_said(fact.at), self._day
         self._day = day
         self.say(*([day] if before not in {"", day} else []), *explain(json.loads(line)))
-        self._noted(before, fact, decision, self.lines)
+        self._noted(was, fact, decision, self.lines)
         for action in decision.actions:
             self._act(self, action)
         return decision

@@ -107,9 +107,9 @@ def answer_escalations(draft: Draft) -> None:
     plan = draft.state.brief.workflow
     if plan is None or not draft.state.cases:
         return
-    for case in [each for each in draft.state.cases.values() if each.open]:
-        if draft.step(case.step).state is not StepState.BLOCKED:
-            _drop(draft, case)
+    for waiting in [each for each in draft.state.cases.values() if each.open]:
+        if draft.step(waiting.step).state is not StepState.BLOCKED:
+            _drop(draft, waiting)
     while (case := next((each for each in draft.state.cases.values() if each.open), None)) is not None:
         if case.state is CaseState.ASKED:
             case = _heard(draft, plan, case)

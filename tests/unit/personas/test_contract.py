@@ -26,9 +26,9 @@ from orchestrator.formats.workflow.plan import (
     INPUT_KEYS,
     PLAN_KEYS,
     POC_KEYS,
-    Workspace,
     read_plan,
 )
+from orchestrator.formats.workflow.plan_values import Workspace
 from orchestrator.formats.workflow.research import read_research
 from orchestrator.formats.workflow.results import read_judgement, read_resolution, read_results
 from orchestrator.formats.workflow.session import read_session
@@ -46,8 +46,8 @@ from orchestrator.model.workflow import (
     Bounds,
     EditKind,
 )
-from orchestrator.model.workflow_records import AgentStatus, NoteKind, NoteStatus
-from orchestrator.pm.plan.adaptation import Adaptation, Effect, Progress, adapt
+from orchestrator.model.workflow_records import AgentStatus, Effect, NoteKind, NoteStatus
+from orchestrator.pm.plan.adaptation import Adaptation, Progress, adapt
 from orchestrator.pm.plan.workflow_check import Rule, Surroundings, check_design
 from tests.unit.personas.texts import PAGES, PERSONAS, TEMPLATES, blocks, filled, instructions, spans
 

@@ -12,7 +12,8 @@ from orchestrator.model.task import WorkspaceKind
 from orchestrator.model.workflow import EditKind as K
 from orchestrator.model.workflow import EvidenceWanted, Input, PlanEdit, WorkflowAgent
 from orchestrator.model.workflow_records import AgentStatus as S
-from orchestrator.pm.plan.adaptation import Adaptation, AdaptationRefused, Effect, Progress, adapt
+from orchestrator.model.workflow_records import Effect
+from orchestrator.pm.plan.adaptation import Adaptation, AdaptationRefused, Progress, adapt
 from orchestrator.pm.plan.workflow_check import check_design, has_faults
 from tests.unit.pm.workflow_designs import AROUND, checked, files
 

@@ -38,7 +38,7 @@ class EscalationStory(WorkflowStory):
     """Two doers, of which b needs a, and whoever answers."""
 
     def __init__(self, *roles: str, bounds: Bounds | None = None) -> None:
-        named = Escalation(**{role: role for role in roles})
+        named = replace(Escalation(), **{role: role for role in roles})  # type: ignore[arg-type]
         agents = (doer("a"), doer("b"), doer("c", "a"), *map(on_call, roles), JUDGE)
         super().__init__(plan_of(*agents, escalation=named, bounds=bounds or Bounds()), limits=ROOMY)
         self.starts()

@@ -54,6 +54,7 @@ def test_new_agent_is_carried_out() -> None:
     assert not story.last.refused, reply
     assert story.run_of("do:a").id == before
     assert story.state.records["n"].instructions == "Make n."
+    assert story.state.brief.workflow is not None
     story.plan = story.state.brief.workflow
     story.verified("a")
     assert {"do:b", "do:n"} <= story.works_on()
