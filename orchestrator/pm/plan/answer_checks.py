@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.escalation import EscalationCase, Via
 from orchestrator.pm.plan.families.workflow import workers
-from orchestrator.pm.plan.repeated_questions import is_similar
+from orchestrator.pm.plan.similar_questions import similar
 from orchestrator.pm.state.claims import above, claims_of
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def similar_before(state: PMState, case: EscalationCase) -> Iterator[tuple[Escal
             continue
         for note in other.notes:
             answered = note.via is Via.NOBODY and note.answer
-            if answered and any(is_similar(note.question, each.question) for each in case.notes):
+            if answered and any(similar(note.question, each.question) for each in case.notes):
                 yield other, note

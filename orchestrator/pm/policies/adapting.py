@@ -27,8 +27,8 @@ from orchestrator.pm.state.step_changes import (
     StepReopened,
     StepRevised,
     StepTallied,
-    as_planned,
 )
+from orchestrator.pm.state.step_fold import as_planned
 from orchestrator.pm.state.workflow_changes import AgentRecorded, PlanAdapted
 
 if TYPE_CHECKING:
