@@ -159,6 +159,16 @@ task workflow approve NAME --json
   name hash by at
   plan status  the files that were written
 
+task workflow design NAME --json
+  name persona cli command[]   the command that begins the conversation that comes next
+
+task workflow adapt NAME FILE --json
+  name edits message           how many edits, and what they do to whom
+
+task workflow archive NAME --json
+  name folder
+  sessions[]   agent source target done reason      what became of the session of each agent
+
 task workflow show NAME --json
   workflow approval
   nodes[]      id title kind persona runtime group verifier status

@@ -109,7 +109,7 @@ def _run(words: list[str]) -> int:
     module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
     parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
     module.arguments(parser)
-    options = parser.parse_args(rest)
+    options = parser.parse_intermixed_args(rest)  # words may stand behind options, too
     if verb not in _READ_ONLY:
         from orchestrator.cli.caller import forbid_inside_run
 

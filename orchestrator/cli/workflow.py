@@ -62,13 +62,16 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--persona",
+        metavar="PERSONA",
         choices=("plan-developer", "workflow-designer", "risk-assessment", "design-verifier"),
-        help="design: whom to talk to; by default whoever comes next",
+        help="design: whom to talk to (plan-developer, workflow-designer, risk-assessment, design-verifier); "
+        "by default whoever comes next",
     )
     parser.add_argument(
         "--cli",
+        metavar="CLI",
         choices=("claude", "gemini", "opencode"),
-        help="design: in which agent CLI; by default the first found",
+        help="design: in which agent CLI (claude, gemini, opencode); by default the first found",
     )
     parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
     parser.add_argument(

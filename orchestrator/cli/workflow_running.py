@@ -38,6 +38,8 @@ def adapt(options: Namespace) -> int:
     named = options.file
     data = sys.stdin.buffer.read(FILE_BYTES + 1) if named == "-" else _read(Path(named))
     edits = read_edits(data, "standard input" if named == "-" else named)
+    if not edits:
+        raise CommandError(Exit.USAGE, f"{named} holds no edit")
     task = find(options.name, options.project)
     arguments = {"edits": data.decode(), "file": Path(named).name, "base": options.base, "why": options.why}
     message = ask(task.home, "adapt", arguments)
@@ -67,8 +69,8 @@ def archive(options: Namespace) -> int:
         rows = [
             {
                 "agent": each.agent,
-                "from": each.source,
-                "to": each.target,
+                "source": each.source,
+                "target": each.target,
                 "done": each.done,
                 "reason": each.reason,
             }

@@ -19,12 +19,17 @@ from scripts.reference.documents import (
     Status,
     Templates,
     Why,
+)
+from scripts.reference.report_document import Reports
+from scripts.reference.workflow_documents import (
+    WorkflowAdapt,
     WorkflowApprove,
+    WorkflowArchive,
     WorkflowCheck,
+    WorkflowDesign,
     WorkflowNew,
     WorkflowShow,
 )
-from scripts.reference.report_document import Reports
 
 DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "status": ("status NAME --json", Status),
@@ -44,6 +49,9 @@ DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "workflow-new": ("workflow new NAME --json", WorkflowNew),
     "workflow-check": ("workflow check NAME --json", WorkflowCheck),
     "workflow-approve": ("workflow approve NAME --json", WorkflowApprove),
+    "workflow-design": ("workflow design NAME --json", WorkflowDesign),
+    "workflow-adapt": ("workflow adapt NAME FILE --json", WorkflowAdapt),
+    "workflow-archive": ("workflow archive NAME --json", WorkflowArchive),
     "workflow-show": ("workflow show NAME --json", WorkflowShow),
     "daemon-status": ("daemon status --json", DaemonStatus),
 }

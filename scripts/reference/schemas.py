@@ -51,7 +51,15 @@ def json_pages() -> Iterator[tuple[str, str]]:
         "json-status.md": ("status",),
         "json-report.md": ("report",),
         "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check"),
-        "json-workflows.md": ("workflow-new", "workflow-check", "workflow-approve", "workflow-show"),
+        "json-workflows.md": (
+            "workflow-new",
+            "workflow-design",
+            "workflow-check",
+            "workflow-approve",
+            "workflow-show",
+            "workflow-adapt",
+            "workflow-archive",
+        ),
     }
     apart = [name for names in parted.values() for name in names]
     found = schemas()

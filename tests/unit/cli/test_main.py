@@ -72,6 +72,15 @@ def test_inside_a_run_everything_can_be_looked_at(house, task, monkeypatch, word
     assert task(*words).code == 0
 
 
+def test_words_may_stand_behind_options(house, task):
+    """`task why NAME --project P STEP` was "unrecognized arguments": argparse takes an optional word at once."""
+    house.task()
+    journal = house.home("tidy-0a1b2c3d") / "journal"
+    journal.mkdir()
+    said = task("why", "tidy", "--project", str(house.project), "nobody")
+    assert (said.code, "nobody" in said.err) == (1, True)
+
+
 def test_every_verb_either_changes_or_looks():
     shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff", "report"}
     assert shown == set(VERBS)

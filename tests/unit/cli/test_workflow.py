@@ -368,3 +368,100 @@ def test_check_says_what_start_refuses(verb, root):
 def test_start_refuses_nothing_of_a_new_design(verb, root):
     assert verb("check", "--json").json["refused"] == []
     assert "to carry it out" in verb("approve").out
+
+
+# design, adapt and archive --------------------------------------------------------------------------------
+
+
+def cli_in(house, monkeypatch, *names):
+    """Put programs of these names first on the PATH."""
+    folder = house.root / "clis"
+    folder.mkdir()
+    for name in names:
+        program = folder / name
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_design_begins_with_whoever_comes_next(house, task, verb, root, monkeypatch):
+    cli_in(house, monkeypatch, "claude")
+    missing = verb("design", "--json")
+    assert (missing.code, "setup-agents --workflow" in missing.err) == (2, True)
+    assert task("setup-agents", "--workflow", "--form", "claude", "--project", str(house.project)).code == 0
+    said = verb("design", "--json")
+    assert (said.json["persona"], said.json["cli"]) == (
+        "design-verifier",
+        "claude",
+    )  # the new design has no fault
+    assert said.json["command"] == ["claude", "/persona-design-verifier text"]
+    change(root / PLAN, "needs: [draft]", "needs: [nobody]")
+    assert verb("design", "--json").json["persona"] == "workflow-designer"
+    (root / "conversation_summary_text.md").unlink()
+    assert verb("design", "--json").json["persona"] == "plan-developer"
+
+
+def test_design_without_an_agent_cli_says_what_else_there_is(house, verb, root, monkeypatch):
+    cli_in(house, monkeypatch)
+    said = verb("design")
+    assert (said.code, "task workflow new" in said.err) == (2, True)
+
+
+def test_design_becomes_the_agent_cli(house, task, verb, root, monkeypatch):
+    cli_in(house, monkeypatch, "claude")
+    task("setup-agents", "--workflow", "--form", "claude", "--project", str(house.project))
+    begun = []
+    monkeypatch.setattr("os.execvp", lambda program, words: begun.append((program, words)))
+    monkeypatch.setattr("os.chdir", begun.append)
+    verb("design", "--persona", "risk-assessment")
+    assert begun == [house.project, ("claude", ["claude", "/persona-risk-assessment text"])]
+
+
+def test_adapt_without_a_file_shows_how_one_looks(verb, root):
+    said = verb("adapt")
+    assert (said.code, '"edit": "set_needs"' in said.err, "reinstruct" in said.err) == (2, True, True)
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"edits": []}', '{"edits": [{"edit": "fly"}]}'])
+def test_adapt_refuses_what_is_no_list_of_edits(house, verb, root, text):
+    path = house.root / "edits.json"
+    path.write_text(text)
+    said = verb("adapt", str(path))
+    assert said.code == 2
+    assert "edits.json" in said.err
+
+
+def test_archive_puts_sessions_away_and_logs_it(house, verb, root):
+    assert verb("archive").out == "there is no session to put away\n"
+    session = root / "agents" / "draft" / "completion_drive" / "session_current.json"
+    session.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"task_id": "draft_text_1727539200", "session_start": 1727539800, "notes": []})
+    session.write_text(text)
+    (put,) = verb("archive", "--json").json["sessions"]
+    assert (put["agent"], put["done"], put["reason"]) == ("draft", True, "")
+    assert (root / put["target"]).read_text() == text
+    assert not session.exists()
+    assert (root / "agents" / "archival_agent").is_dir()
+
+
+def test_archive_leaves_what_is_no_session_and_says_so(house, verb, root):
+    session = root / "agents" / "draft" / "completion_drive" / "session_current.json"
+    session.parent.mkdir(parents=True, exist_ok=True)
+    session.write_text("{")
+    said = verb("archive", "--json")
+    (put,) = said.json["sessions"]
+    assert (said.code, put["done"], bool(put["reason"]), session.exists()) == (1, False, True, True)
+
+
+def test_archive_of_a_workflow_at_work_is_refused(house, verb, root):
+    house.task("text-0a1b2c3d", state="running")
+    said = verb("archive")
+    assert (said.code, "task stop text" in said.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "edits.json"), ("check", "--why", "x"), ("new", "--cli", "claude")]
+)
+def test_options_of_one_action_belong_to_no_other(verb, root, words):
+    said = verb(*words)
+    assert (said.code, "only belongs to" in said.err) == (2, True)
