@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url"
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const RUN = JSON.parse(readFileSync(join(FOLDER, "opencode-run.json"), "utf8"))
 const BEGAN = Date.now()
-const EVERY = 10_000 // milliseconds, at the least, between two times that it tells what was used
+const EVERY = RUN.usedEvery ?? 10_000 // milliseconds, at the least, between two times that it tells what was used
 const RECORDS = join(FOLDER, "opencode-records.jsonl")
 const CAUTION = join(FOLDER, "answers", "caution")
 const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do without, or hand in BLOCKED." }
@@ -25,7 +25,7 @@ const REFUSED = { say: "deny", reason: "The PM cannot be asked just now. Do with
 // Shared by all that load this file in one process: each event is told once.
 const shared = (globalThis[Symbol.for(FOLDER)] ??= {
   session: RUN.session, heard: new Set(), prompts: new Map(), cleared: new Set(), busy: false, overflows: 0,
-  messages: new Map(), told: 0,
+  messages: new Map(), told: 0, later: undefined,
   tools: new Map(), spoke: 0,
 })
 let last = Promise.resolve()
@@ -145,7 +145,16 @@ export const Orchestrator = async ({ client, directory, worktree }) => {
     if (claimed("opencode-prompted")) await prompt(readFileSync(RUN.order, "utf8"))
   }
 
+  const tellUsed = () => {
+    clearTimeout(shared.later)
+    shared.later = undefined
+    shared.told = Date.now()
+    tell({ type: "used", session: shared.session, usage: usage([...shared.messages.values()]) })
+  }
+
   const end = async (session) => {
+    clearTimeout(shared.later)
+    shared.later = undefined
     const { data } = await client.session.messages({ path: { id: session }, query: { directory } })
     const message = (data ?? []).findLast((each) => each.info.role === "assistant")
     const text = message ? words(message.parts) : ""
@@ -193,13 +202,14 @@ export const Orchestrator = async ({ client, directory, worktree }) => {
     if (type === "message.updated" && said.info.finish && !said.info.summary && !said.info.error) shared.overflows = 0
     if (type === "message.updated" && said.info.role === "assistant" && said.info.time?.completed) {
       shared.messages.set(said.info.id, { info: said.info })
-      if (Date.now() - shared.told >= EVERY) {
-        shared.told = Date.now()
-        tell({ type: "used", session: shared.session, usage: usage([...shared.messages.values()]) })
-      }
+      const due = shared.told + EVERY - Date.now()
+      if (due <= 0) tellUsed()
+      else shared.later ??= setTimeout(tellUsed, due).unref()
     }
-    if (type === "session.status" && said.status.type === "retry")
+    if (type === "session.status" && said.status.type === "retry") {
+      if (shared.later) tellUsed() // the run may be ended while it waits for the service
       tell({ type: "retry", session: shared.session, ...said.status, type: "retry", now: Date.now() })
+    }
     if (type === "session.error") {
       shared.error = said.error
       if (said.error?.name === "ContextOverflowError") {
