@@ -81,6 +81,12 @@ def test_words_may_stand_behind_options(house, task):
     assert (said.code, "nobody" in said.err) == (1, True)
 
 
+def test_words_with_a_dash_may_stand_behind_two_dashes(house, task, daemon):
+    house.task()
+    assert task("answer", "--", "tidy", "q1", "-no").code == 0
+    assert daemon.heard[-1]["arguments"]["text"] == "-no"
+
+
 def test_every_verb_either_changes_or_looks():
     shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff", "report"}
     assert shown == set(VERBS)
