@@ -82,7 +82,7 @@ def test_words_may_stand_behind_options(house, task):
 
 
 def test_words_with_a_dash_may_stand_behind_two_dashes(house, task, daemon):
-    house.task()
+    house.task(questions=[house.question(options=[])])
     assert task("answer", "--", "tidy", "q1", "-no").code == 0
     assert daemon.heard[-1]["arguments"]["text"] == "-no"
 
