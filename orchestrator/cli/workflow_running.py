@@ -10,7 +10,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Final
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
@@ -95,9 +95,7 @@ def _known(name: str, project: Path) -> list[TaskRecord]:
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > FILE_BYTES:
-            raise CommandError(Exit.USAGE, f"{path} is larger than {FILE_BYTES} bytes")
-        return path.read_bytes()
+        return plain_files.read(path, FILE_BYTES)
     except OSError as error:
         raise CommandError(Exit.USAGE, f"{path} cannot be read: {error.strerror}") from error
 

@@ -123,7 +123,7 @@ def test_links_without_end_are_a_failure_with_its_remedy(world: World) -> None:
     for number in range(6_000):
         (world.shared / "handoffs" / f"{'x' * 150}-{number:04d}.md").symlink_to("/etc/passwd")
     put(world.shared / "handoffs" / f"{'x' * 151}.md", report())
-    with pytest.raises(Unavailable, match="remove them there"):
+    with pytest.raises(Unavailable, match="remove it there"):
         sync.pull_control([RUN])
 
 

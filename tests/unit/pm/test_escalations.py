@@ -178,7 +178,7 @@ def test_third_similar_question_goes_to_the_loop_agent() -> None:
         story.asks("a", text=text)
         number = len(story.state.cases)
         story.resolves(number, item(agent="a", text="Singular") if number == 1 else _second("Singular"))
-    story.asks("a", text="Should table names be singular or not?")
+    story.asks("a", text="Shall table names be singular?")
     case = story.state.cases["3"]
     assert (case.loop, case.to) == (True, Via.LOOP)
     assert story.step("resolve:3").agent == "loop"
