@@ -230,8 +230,8 @@ class Service:
                 layout.daemon_stopped(self._state).touch(0o600)
         if self._ends_well:
             ended_well(self._state, self._started_at)
-        self._lock.release()
         log.info("ended; agents in their panes work on")
+        self._lock.release()  # whoever sees that finds the last line in the log
         if self._ends_well and self._stuck:
             # Python would wait for these threads forever.
             logging.shutdown()
