@@ -145,9 +145,11 @@ def test_ended_connection_is_reported_and_its_channel_freed(
 
     for _ in range(3):
         channel = wait_until(stands_again)
+        assert channel
         box.kill_sessions()
         with pytest.raises(Cut, match="ended"):
             wait_until(partial(channel.read, 1))
+    assert channel
     with pytest.raises(Cut, match="closed"):
         channel.read(1)
 
