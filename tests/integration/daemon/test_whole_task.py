@@ -37,15 +37,9 @@ def test_a_task_becomes_a_branch_and_leaves_the_users_tree_alone(world: World) -
     assert names(world.project.iterdir()) == sorted([*files, "tasks"])
     assert names((world.project / "tasks").iterdir()) == ["t1"]
     assert "/tasks/t1/" in (world.project / ".git" / "info" / "exclude").read_text().splitlines()
-    # What the task made.
-    assert names(folder.iterdir()) == [
-        "artifacts",
-        "handoffs",
-        "pm_state.json",
-        "progress.md",
-        "scratchpad",
-        "task.md",
-    ]
+    # What the task made. Its pages may be being replaced just now.
+    made = ["artifacts", "handoffs", "pm_state.json", "progress.md", "scratchpad", "task.md"]
+    world.until(lambda: names(folder.iterdir()) == made)
     agents = [name.split("-")[0] for name in names((folder / "handoffs").iterdir())]
     assert sorted(set(agents)) == ["dev", "explore", "plan", "pm", "review", "test"]
     assert agents.count("pm") == len(ONE_EACH)
