@@ -38,9 +38,14 @@ def day_said(at: float) -> str:
     return moment_said(at).rpartition(" ")[0]
 
 
+def rfc3339(at: float) -> str:
+    """Return a moment (seconds since the epoch) as RFC 3339 has it, in UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+
+
 def stamped(at: float, text: str) -> str:
     """Return a text that begins with its moment, in UTC. Pure: the same wherever it is written."""
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(at))} {text}"
+    return f"{rfc3339(at)} {text}"
 
 
 def unstamped(text: str, now: float) -> str:

@@ -175,7 +175,10 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
         yield "No success criterion has been judged."
     else:
         shown = [each for each in met if each.get("evidence")]
-        yield f"{len(met)} of {len(criteria)} success criteria are met; of {len(shown)} the evidence was looked up."
+        yield (
+            f"{len(met)} of {len(criteria)} success criteria are met; "
+            f"the evidence of {len(shown)} of them was looked up."
+        )
     bare = [clean(each.get("text"), 200) for each in met if not each.get("evidence")]
     if bare:
         yield f"Met by an agent's word alone: {'; '.join(bare)}."
@@ -191,7 +194,7 @@ def _of_checks(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterabl
     passed = [step for step, check in last.items() if check.passed]
     failed = [step for step, check in last.items() if not check.passed]
     if passed:
-        yield f"The daemon ran a check itself, and it exited 0 in the end, for: {_named(passed)}."
+        yield f"Checks that the daemon itself ran exited 0 in the end for: {_named(passed)}."
     if failed:
         yield f"The last check failed for: {_named(failed)}."
     steps = [step for step in view.get("steps") or () if isinstance(step, Mapping)]

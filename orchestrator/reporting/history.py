@@ -200,8 +200,12 @@ class History:
             return
         # Passed, and only to be checked or merged again: what others merged meanwhile is no fault of this attempt.
         sound = before.outcome == "passed" and bool(change.get("recheck") or change.get("queued"))
-        outcome = "passed, then checked again" if sound else "not accepted"
         why = clean(change.get("why"))
+        outcome = "passed, then checked again" if sound else "not accepted"
+        if why.startswith(
+            f"rejected by {clean(step, 200)}:"
+        ):  # this step is the judge: its own attempt was sound
+            outcome = "rejected the work"
         self.attempts[step, attempt - 1] = replace(before, ended=at, outcome=outcome, why=why, line=number)
 
     def _step_moved(self, change: dict[str, Any], at: float, number: int) -> None:

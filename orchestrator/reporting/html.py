@@ -10,6 +10,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, Template
 
 from orchestrator.formats.amounts import span_said
+from orchestrator.formats.timestamps import rfc3339
 from orchestrator.reporting.task_report import Span, TaskReport
 
 _WIDTH: Final = 1000
@@ -79,4 +80,4 @@ def _frame(report: TaskReport) -> tuple[float, float]:
 
 
 def _iso(at: float | None) -> str:
-    return "" if at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    return "" if at is None else rfc3339(at)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
 
+from orchestrator.formats.timestamps import rfc3339
 from orchestrator.reporting.task_report import TaskReport
 
 _OF_STATUS: Final = ("state", "why", "outcome", "criteria", "usage", "used_by")
@@ -41,4 +41,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (any value of a report)
 
 
 def _moment(at: float | None) -> str | None:
-    return None if at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    return None if at is None else rfc3339(at)

@@ -1,4 +1,4 @@
-"""opencode's plugin alone, under Node.js: what it tells when, which takes minutes with opencode itself."""
+"""opencode's plugin alone, under Node.js: what it reports, and when, which takes minutes with opencode itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(bool(why_missing(NODE)), reason=why_missing(NODE
 
 PLUGIN = Path(__file__).parents[2] / "orchestrator" / "runtimes" / "laid" / "opencode_plugin.js"
 
-RELAY = '#!/bin/sh\n[ "$1" = waits ] || { cat; echo; } >>"$(dirname "$0")/told"\n'
+RELAY = '#!/bin/sh\n[ "$1" = waits ] || { cat; echo; } >>"$(dirname "$0")/reports"\n'
 
 DRIVE = """
 import { readFileSync } from "node:fs"
@@ -26,20 +26,20 @@ await new Promise((done) => setTimeout(done, %d))
 """
 
 
-def told(folder: Path, events: list[dict[str, Any]], every: int, wait: int) -> list[dict[str, Any]]:
-    """Return what the plugin tells of these events within `wait` ms, if it tells what was used each `every` ms."""
+def messages(folder: Path, events: list[dict[str, Any]], every: int, wait: int) -> list[dict[str, Any]]:
+    """Return what the plugin reports of these events within `wait` ms, if it reports use every `every` ms."""
     for name, text in {
         "plugin.mjs": PLUGIN.read_text(),
         "relay.sh": RELAY,
         "opencode-run.json": json.dumps({"usedEvery": every, "order": str(folder / "order.md")}),
         "events.json": json.dumps(events),
-        "told": "",
+        "reports": "",
     }.items():
         (folder / name).write_text(text)
     script = DRIVE % (folder / "plugin.mjs", folder / "events.json", wait)
     node = pins()[NODE].path(default_cache())
     subprocess.run([node, "--input-type=module", "-e", script], check=True, timeout=60)
-    return [json.loads(line) for line in (folder / "told").read_text().splitlines() if line]
+    return [json.loads(line) for line in (folder / "reports").read_text().splitlines() if line]
 
 
 def created() -> dict[str, Any]:
@@ -58,23 +58,23 @@ def answered(number: int) -> dict[str, Any]:
     }
 
 
-def used(tellings: list[dict[str, Any]]) -> list[int]:
-    return [each["usage"]["input"] for each in tellings if each["type"] == "used"]
+def used(reports: list[dict[str, Any]]) -> list[int]:
+    return [each["usage"]["input"] for each in reports if each["type"] == "used"]
 
 
-def test_use_is_told_later_where_it_was_just_told(tmp_path: Path) -> None:
-    """What a second message used within ten seconds was never told if the run was ended before its turn was over."""
-    found = told(tmp_path, [created(), answered(1), answered(2), answered(3)], every=300, wait=2000)
+def test_use_is_reported_later_after_a_recent_report(tmp_path: Path) -> None:
+    """The use of a second message within ten seconds was lost if the run was ended before its turn was over."""
+    found = messages(tmp_path, [created(), answered(1), answered(2), answered(3)], every=300, wait=2000)
     assert used(found) == [100, 300]
 
 
-def test_use_is_told_ahead_of_a_refusal(tmp_path: Path) -> None:
+def test_use_is_reported_before_a_refusal(tmp_path: Path) -> None:
     """A run that the service refuses is ended: nothing comes after that."""
     retry = {
         "id": "e-9",
         "type": "session.status",
         "properties": {"sessionID": "s", "status": {"type": "retry", "message": "limit", "next": 1}},
     }
-    found = told(tmp_path, [created(), answered(1), answered(2), retry], every=60_000, wait=1000)
+    found = messages(tmp_path, [created(), answered(1), answered(2), retry], every=60_000, wait=1000)
     assert [each["type"] for each in found] == ["started", "used", "used", "retry"]
     assert used(found) == [100, 200]

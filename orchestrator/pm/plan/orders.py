@@ -32,14 +32,14 @@ def instructions_for(state: PMState, step: Step) -> str:
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
         text = f"{text}\n\nThis is attempt {state.runs.tries(step.id)}. Feedback on the work so far:\n\n{feedback}"
-    if step.cause is not None and not _is_told_as_check(state, step):
+    if step.cause is not None and not _is_check_of_this_attempt(state, step):
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
         text = f"{text}\n\nThe last try: {step.cause.what}."
         text += f" Its last lines:{lines}" if lines else ""
     return text
 
 
-def _is_told_as_check(state: PMState, step: Step) -> bool:
+def _is_check_of_this_attempt(state: PMState, step: Step) -> bool:
     """Return whether what failed is the check of the work as it is now: the context tells of it, and nobody tried."""
     run = state.runs.get(step.cause.run) if step.cause is not None else None
     is_check = run is not None and run.purpose is Purpose.CHECK and run.attempt == step.attempt

@@ -69,6 +69,23 @@ def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
     assert story.attempts[0].outcome == "not accepted"
 
 
+def test_a_judge_that_rejects_is_not_itself_rejected(lines):
+    """The tester's attempt was shown as "not accepted: rejected by" itself."""
+    lines.open("r-1", step="test:one")
+    again = {
+        "kind": "step_reopened",
+        "step": "test:one",
+        "attempt": 2,
+        "why": "rejected by test:one: 3 tests failed",
+    }
+    lines.say("time_passed", again)
+    (story,) = report(lines, steps=[step("test:one")]).steps
+    assert (story.attempts[0].outcome, "3 tests failed" in story.attempts[0].why) == (
+        "rejected the work",
+        True,
+    )
+
+
 def test_work_that_passed_and_was_given_up_is_set_aside(lines):
     """The subtask was rejected as often as allowed, and `rejections: set-aside` gave it up."""
     lines.open("r-1")
