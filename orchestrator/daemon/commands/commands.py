@@ -160,6 +160,7 @@ class Commands:
             found = start.roster(self.context, Path(state.project), state.brief).agents.get(name)
         if found is None:
             raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
+        start.check_agent(self.context, state.brief, found)
         return found
 
     def template(self, task: Task) -> Path | None:

@@ -80,7 +80,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
             raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
-        _denies_in_vain(context, brief, found.agents[agent])
+        check_agent(context, brief, found.agents[agent])
     if brief.workflow is not None and not task.begun:
         check_workflow(files, folder, asked.name, brief, _as_written(context, root, brief))
     agents = cast_of(brief, found.agents)
@@ -119,8 +119,13 @@ def _as_written(context: Context, root: Path, brief: Brief) -> dict[str, Agent]:
     ).agents
 
 
-def _denies_in_vain(context: Context, brief: Brief, agent: Agent) -> None:
-    """Refuse an agent whose program does something without asking that a rule denies it. Raises Refused."""
+def check_agent(context: Context, brief: Brief, agent: Agent) -> None:
+    """Check that an agent has a program, and that this asks before it does what a rule denies it.
+
+    Raises:
+        Refused: it has none, or the program does not ask.
+
+    """
     runtime = runtime_of(agent, context.adapters.settings.runtimes)
     own = brief.config.agents.get(agent.name)
     said = (own.permissions, brief.config.permissions) if own else (brief.config.permissions,)

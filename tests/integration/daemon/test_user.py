@@ -152,6 +152,17 @@ def test_a_spawned_agent_works_beside_the_plan(world: World) -> None:
     world.check_once()
 
 
+def test_a_spawned_agent_that_cannot_be_launched_is_refused_at_once(world: World) -> None:
+    """What a start checks of the agents of its plan is checked of one that is asked for later."""
+    config = ["guard.command: true", "guard.permissions: deny run git push"]
+    world.begin({"explore": [HOLD]}, config=config)
+    world.until_works("explore")
+    said = world.task("spawn", "t1", "guard", "--instructions", "Look.")
+    assert said.code != 0
+    assert "deny run git push" in said.err
+    assert "guard" not in {change["step"]["agent"] for change in world.story().changes("step_added")}
+
+
 NAMES = [
     "../x",
     "/etc/x",

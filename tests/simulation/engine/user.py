@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Any, Final
 
 from orchestrator.pm.handlers.stuck_termination import GONE
+from tests.simulation.engine.law import Broken, Finding, Law
 from tests.simulation.engine.removal import Removal
 from tests.simulation.engine.user_task import PROJECT, UserTask
 from tests.simulation.engine.world import World
@@ -17,6 +19,8 @@ CRITERIA: Final = ("It works", "It is tested", "It is documented")
 GIVES_UP: Final = frozenset({"set-aside", "abandon", "stop"})
 OVER: Final = frozenset({"complete", "partial", "failed"})
 ENDED: Final = OVER | {"stopped"}
+AT_MOST: Final = 100
+"""A calm user answers so many questions about one step. One that needs more gets nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class User:
     _goals: dict[str, int] = field(default_factory=dict)
     _looks: int = 0
     _turned: int = 0
+    _calmed: Counter[str] = field(default_factory=Counter)
     _moments: Random = field(init=False)
 
     def begin(self) -> None:
@@ -102,6 +107,7 @@ class User:
         random, world = self.world.scenario.random(name), self.world
         say = partial(world.ask, user_task, "answer", question=question["id"])
         if self.calm:
+            self._count(user_task, question)
             options = question["options"]
             say(text=next((word for word in ("accept", GONE) if word in options), str(options[0])))
             return
@@ -110,6 +116,14 @@ class User:
         say(text=self._word(random, question))
         if random.random() < self.habits.twice and world.scenario.allows(f"twice.{name[7:]}"):
             say(text=self._word(random, question))
+
+    def _count(self, user_task: UserTask, question: dict[str, Any]) -> None:
+        """Count what a calm user is asked about a step. Raises Broken: it is asked about without end."""
+        about = f"{user_task.name}: {question['step'] or 'the task'}"
+        self._calmed[about] += 1
+        if self._calmed[about] > AT_MOST:
+            text = f"{about} does not get on without faults, after {AT_MOST} answers: {question['text']}"
+            raise Broken([Finding(Law.ENDS, text)])
 
     def _is_gone(self, user_task: UserTask, run: str) -> bool:
         """Return whether a run has no process any more, and all of its reports are here."""
