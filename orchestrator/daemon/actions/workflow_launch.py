@@ -35,8 +35,8 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     """Make an agent's files ready for a run. Repeatable until the run lives.
 
     A session of another task is put away under its archive's name. An older results file is put away before its
-    verifier judges again: what lies there when its turn ends is new. What it builds on is put back to
-    what was verified.
+    verifier judges again: what lies there when its turn ends is new. What it builds on, or judges, is put back to
+    what was handed in.
 
     Raises:
         Unreadable: a folder of the workflow is a link.
@@ -47,7 +47,8 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     if plan is None or not hands_in_by_files(step):
         return
     folder = WorkflowFolder(files, where.task)
-    agent = agents_now(plan, state.records)[step.agent]
+    agents = agents_now(plan, state.records)
+    agent = agents[step.agent]
     _write_instructions(folder, state, agent)
     for part in ("completion_drive", OUTPUT_FOLDER):
         folder.make(f"agents/{agent.id}/{part}")
@@ -59,6 +60,8 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
         folder.move(f"agents/{agent.id}/{OUTPUT_FOLDER}/{name}", f"records/resolutions/{name}")
     judged = subjects_of(state, step)
     for subject in judged:
+        _restore(folder, state, subject, layout.task_reports(where.home))
+        _put_session(folder, state, agents[subject], at)
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/verifications/{subject}.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/verifications/{subject}-decision.json")
     folder.publish(state, own=judged or (agent.id,))
@@ -72,16 +75,16 @@ def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowA
 
 
 def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> None:
-    """Put an agent's outputs back to the version that its verifier passed, if somebody has changed them since."""
+    """Put an agent's outputs back to what it handed in last, if somebody has changed them since."""
     record = state.records.get(agent, AgentRecord())
     for path, digest in record.outputs:
         if folder.digest(agent, path) == digest:
             continue
         try:
             folder.write(f"agents/{agent}/{OUTPUT_FOLDER}/{path}", folder.files.read(kept / digest))
-            log.warning("%s of %s was changed after its verification, and is put back", path, agent)
+            log.warning("%s of %s was changed after it was handed in, and is put back", path, agent)
         except Unreadable as error:
-            log.warning("%s of %s was changed after its verification: %s", path, agent, error)
+            log.warning("%s of %s was changed after it was handed in: %s", path, agent, error)
 
 
 def _put_session(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent, at: float) -> None:

@@ -57,10 +57,7 @@ class WorkflowFiles:
             self._passed = passed
             self._show_plan(state)
             if state.state is TaskState.COMPLETE and not state.live_runs:
-                if not self._archived:
-                    self._archived = True  # what cannot be put away is named once, and not tried again
-                    agents = [each.id for each in plan.agents]
-                    archive_sessions(self.folder, agents, ArchivalOperation.ARCHIVE, int(at))
+                self._archive(state, [each.id for each in plan.agents], int(at))
                 return
             self._archived = False
             for agent, record in state.records.items():
@@ -68,6 +65,15 @@ class WorkflowFiles:
                     self._show_notes(agent, record, archived=len(passed) == sum(1 for _ in workers(plan)))
         except Unreadable as error:
             log.warning("the files of the workflow %s cannot be written: %s", plan.workflow, error)
+
+    def _archive(self, state: PMState, agents: list[str], at: int) -> None:
+        """Put the sessions away, as they were accepted. What cannot be put away is named once, and not tried again."""
+        if self._archived:
+            return
+        self._archived = True
+        for agent, record in state.records.items():
+            self._show_notes(agent, record, archived=True)
+        archive_sessions(self.folder, agents, ArchivalOperation.ARCHIVE, at)
 
     def _show_plan(self, state: PMState) -> None:
         """Write the plan as adaptations left it, and a record of each. The file steers nothing."""

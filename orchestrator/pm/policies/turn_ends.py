@@ -254,9 +254,7 @@ def doubt(state: PMState, subject: SubjectEnd) -> str:
         )
     known = state.records.get(subject.agent, AgentRecord())
     if known.version != subject.version:
-        return (
-            f"the outputs of {subject.agent} were changed while you judged: judge them as they lie there now"
-        )
+        return f"the outputs of {subject.agent} were changed while you judged, and are put back: judge them again"
     return ""
 
 

@@ -17,11 +17,11 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import TaskState
 from orchestrator.model.workflow import SESSION_FILE
-from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.model.workflow_records import AgentStatus, NoteStatus, Session
 from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Unreadable
-from tests.unit.pm.workflows import WorkflowStory, doer, plan_of
+from tests.unit.pm.workflows import EPOCH, WorkflowStory, doer, note, plan_of
 
 
 @pytest.fixture
@@ -176,3 +176,15 @@ def test_complete_workflow_started_again_archives_nothing_anew(folder: WorkflowF
         story.at += 60
     index = read_archive_index(folder.read("agents/archival_agent/archive_index.json"))
     assert len(index) == len({each.agent for each in index}) == 2
+
+
+def test_notes_are_archived_as_they_were_accepted(folder: WorkflowFolder) -> None:
+    """A verifier's pass completes the workflow: a note that was removed before is in the archive all the same."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.leaves("do:a", notes=(note(1, NoteStatus.RESOLVED),))
+    story.judges("verify:a")
+    folder.write(f"agents/a/{SESSION_FILE}", render_session(Session(f"a_{EPOCH}", EPOCH)))
+    WorkflowFiles(folder).show(story.state, story.at)
+    index = read_archive_index(folder.read("agents/archival_agent/archive_index.json"))
+    assert [each.notes for each in index if each.agent == "a"] == [1]

@@ -1,0 +1,69 @@
+"""What a run of a workflow's agent finds in its files: what others handed in, as they handed it in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from orchestrator import layout
+from orchestrator.daemon.actions.workflow_launch import prepare_agent
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
+from orchestrator.formats.workflow.session import read_session, render_session
+from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow import SESSION_FILE
+from orchestrator.model.workflow_records import NoteStatus, Session
+from tests.unit.pm.workflows import EPOCH, WorkflowStory, doer, note, plan_of
+
+MADE = b"made by a\n"
+
+
+class Judged:
+    """A workflow in which `a` has handed in, and its verifier is about to be launched."""
+
+    def __init__(self, root: Path) -> None:
+        self.where = TaskPaths(root / "code", root / "home", root / "task", root / "trees")
+        self.folder = WorkflowFolder(DiskFiles(), self.where.task)
+        self.story = WorkflowStory(plan_of(doer("a")))
+        self.story.starts()
+        self.story.leaves("do:a", notes=(note(1, NoteStatus.RESOLVED),))
+        record = self.story.state.records["a"]
+        digest = sha256(MADE).hexdigest()
+        record = replace(record, outputs=(("a.sql", digest),))
+        self.state = replace(self.story.state, records={**self.story.state.records, "a": record})
+        self.record: AgentRecord = record
+        kept = layout.task_reports(self.where.home)
+        kept.mkdir(parents=True)
+        (kept / digest).write_bytes(MADE)
+
+    def prepare(self) -> None:
+        """Make the verifier's files ready."""
+        step = self.state.steps["verify:a"]
+        prepare_agent(self.folder.files, self.where, self.state, step, self.story.at)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judged:
+    return Judged(tmp_path)
+
+
+@pytest.mark.parametrize("left", [b"changed by its judge\n", None])
+def test_judged_outputs_are_put_back(judged: Judged, left: bytes | None) -> None:
+    """Outputs that were changed while they were judged void the pass: what is judged again is what was handed in."""
+    path = "agents/a/task_output/a.sql"
+    if left is not None:
+        judged.folder.write(path, left)
+    judged.prepare()
+    assert judged.folder.read(path) == MADE
+
+
+def test_judged_notes_are_put_back(judged: Judged) -> None:
+    """A note that its agent removed, which was refused, is there when the agent is judged."""
+    path = f"agents/a/{SESSION_FILE}"
+    judged.folder.write(path, render_session(Session(f"a_{EPOCH}", EPOCH)))
+    judged.prepare()
+    assert read_session(judged.folder.read(path), path) == judged.record.session
