@@ -54,15 +54,12 @@ def workflow_world(scenario: Scenario, most: int = 200, bad: float | None = None
     random = scenario.random("workflow.world")
     least, largest = random.choices(SIZES, OFTEN)[0]
     sizes = [min(random.randint(least, largest), most)] + [3] * (random.random() < 0.2)
-    tasks = tuple(
-        WorkflowTask(
-            name,
-            workspace=random.choice(("worktree", "worktree", "worktree", "shared")),
-            unanswered=random.choice(("", "", "retry after 4 h")),
-            plan=drawn_plan(name, scenario.random(f"workflow.plan.{name}"), size),
-        )
-        for name, size in zip(("alpha", "beta"), sizes, strict=False)
-    )
+    tasks = list[WorkflowTask]()
+    for name, size in zip(("alpha", "beta"), sizes, strict=False):
+        workspace = random.choice(("worktree", "worktree", "worktree", "shared"))
+        unanswered = random.choice(("", "", "retry after 4 h"))
+        plan = drawn_plan(name, scenario.random(f"workflow.plan.{name}"), size, workspace)
+        tasks.append(WorkflowTask(name, workspace=workspace, unanswered=unanswered, plan=plan))
     behaviour = Behaviour(
         bad=random.choice((0.0, 0.15, 0.3)) if bad is None else bad,
         rejects=random.choice((0.0, 0.15, 0.4)),
@@ -71,7 +68,7 @@ def workflow_world(scenario: Scenario, most: int = 200, bad: float | None = None
     )
     settings = Settings(notify=NOTIFY)
     settings = replace(settings, limits=replace(settings.limits, max_concurrent_runs=max(4, sizes[0] // 5)))
-    return World(scenario, tasks, behaviour, settings, deaf=random.choice((0.0, 0.1, 0.5)))
+    return World(scenario, tuple(tasks), behaviour, settings, deaf=random.choice((0.0, 0.1, 0.5)))
 
 
 def simulate_workflow(

@@ -22,6 +22,7 @@ from orchestrator.model.run import Ending
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow import AgentKind, WorkflowAgent
 from orchestrator.model.workflow_records import NoteStatus
+from orchestrator.pm.handlers.run_lifecycle import TERMINAL_GONE
 from orchestrator.pm.state.changes import QuestionAnswered
 from orchestrator.pm.state.run_changes import RunOpened, RunReported
 from orchestrator.pm.state.step_changes import StepMoved
@@ -93,7 +94,8 @@ class WorkflowLaws:
 
     def _count(self, was: PMState, fact: f.Fact) -> None:
         if isinstance(fact, f.RunGone) and (run := was.runs.get(fact.run)) is not None and run.live:
-            own_end = not fact.exit.lost and not fact.exit.clean and run.ending is Ending.NOT
+            lost = fact.exit.lost or fact.exit.signal == TERMINAL_GONE
+            own_end = not lost and not fact.exit.clean and run.ending is Ending.NOT
             if own_end and run.reported_at is None:
                 self.crashed[run.step] += 1
 

@@ -11,7 +11,7 @@ from orchestrator import layout
 from orchestrator.formats.task_file import read_brief
 from orchestrator.formats.workflow.approval import approval_hash, definition_bytes
 from orchestrator.formats.workflow.plan_text import render_block
-from orchestrator.model.task import Brief, WorkspaceKind
+from orchestrator.model.task import Brief, Config, WorkspaceKind
 from orchestrator.model.workflow import (
     AgentKind,
     Bounds,
@@ -123,8 +123,11 @@ def _instructions(agent: WorkflowAgent, plan: WorkflowPlan) -> str:
     return DOER.format(id=agent.id, inputs="\n- ".join(inputs or ["None."]), outputs="\n- ".join(outputs))
 
 
-def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
-    """Return an acyclic plan of so many agents that work, with verifiers, groups, claims, proofs and a checkpoint."""
+def drawn_plan(name: str, random: Random, size: int, workspace: str) -> WorkflowPlan:
+    """Return an acyclic plan of so many agents that work, with verifiers, groups, claims, proofs and a checkpoint.
+
+    It is sound for agents that work in this kind of workspace: in a shared one all claim the same files.
+    """
     judges = tuple(_verifier(each) for each in JUDGES[: random.randint(1, len(JUDGES))])
     agents = list[WorkflowAgent]()
     for number in range(size):
@@ -150,7 +153,8 @@ def drawn_plan(name: str, random: Random, size: int) -> WorkflowPlan:
     if not any(each.group for each in agents):
         plan = replace(plan, groups=())
     pointed = replace(plan, checkpoints=_checkpoints(agents, random))
-    return plan if lacks(pointed, Brief("", "", (WORKS,))) else pointed
+    brief = Brief("", "", (WORKS,), Config(workspace=WorkspaceKind(workspace)))
+    return plan if lacks(pointed, brief) else pointed
 
 
 def _verifier(name: str) -> WorkflowAgent:
