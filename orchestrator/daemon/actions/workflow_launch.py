@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
@@ -75,13 +76,20 @@ def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowA
 
 
 def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> None:
-    """Put an agent's outputs back to what it handed in last, if somebody has changed them since."""
-    record = state.records.get(agent, AgentRecord())
+    """Put an agent's outputs back to what it handed in last, if somebody has changed them since.
+
+    The copies that a kill took while they were written are written now: what is verified can be put back.
+    """
+    record, files = state.records.get(agent, AgentRecord()), folder.files
     for path, digest in record.outputs:
-        if folder.digest(agent, path) == digest:
+        data, copy = folder.output(agent, path), kept / digest
+        if data is not None and sha256(data).hexdigest() == digest:
+            if files.entry(copy) is None:
+                files.make_folder(kept)
+                files.write(copy, data)
             continue
         try:
-            folder.write(f"agents/{agent}/{OUTPUT_FOLDER}/{path}", folder.files.read(kept / digest))
+            folder.write(f"agents/{agent}/{OUTPUT_FOLDER}/{path}", files.read(copy))
             log.warning("%s of %s was changed after it was handed in, and is put back", path, agent)
         except Unreadable as error:
             log.warning("%s of %s was changed after it was handed in: %s", path, agent, error)

@@ -89,7 +89,8 @@ def report_of(state: PMState, run: Run, turn: TurnEnd, limits: Limits) -> Report
     step = state.steps[run.step]
     asks_left = step.tally.asks < bounded(limits, step.bounds).max_report_requests
     session, refused = _accepted(state, step, turn)
-    turn = replace(turn, session=session, refused=refused)
+    subjects = turn.subjects if asks_left else tuple(_given_up(state, each) for each in turn.subjects)
+    turn = replace(turn, session=session, refused=refused, subjects=subjects)
     report = _judged(state, step, turn, asks_left=asks_left)
     return replace(report, run=run.id, in_reply_to=run.order, turn=turn)
 
@@ -252,10 +253,22 @@ def doubt(state: PMState, subject: SubjectEnd) -> str:
             f"your turn is over without a verdict on {subject.agent}: set its status to verified, or write its "
             f"verification_results.json"
         )
-    known = state.records.get(subject.agent, AgentRecord())
-    if known.version != subject.version:
+    if _is_changed(state, subject):
         return f"the outputs of {subject.agent} were changed while you judged, and are put back: judge them again"
     return ""
+
+
+def _is_changed(state: PMState, subject: SubjectEnd) -> bool:
+    """Return whether an agent's outputs are others than those that it handed in."""
+    return state.records.get(subject.agent, AgentRecord()).version != subject.version
+
+
+def _given_up(state: PMState, subject: SubjectEnd) -> SubjectEnd:
+    """Return what counts of a last verdict: on outputs that were changed, or lost, it is that they are missing."""
+    if subject.missing or subject.fault or not _is_changed(state, subject):
+        return subject
+    why = "the outputs as they were handed in: they were changed or lost again while they were judged"
+    return replace(subject, missing=(why,))
 
 
 def subjects_of(state: PMState, step: Step) -> tuple[str, ...]:

@@ -421,9 +421,10 @@ def _changes_what_it_judges(player: Player) -> Life:
 def _passes_everybody(player: Player) -> Life:
     """Write `verified` for all agents, whoever's they are."""
     yield from player.works()
+    judged = player.judged()
     for each in player.plan.agents:
         player.set_status(each.id, "verified")
-    for each in player.judged():
+    for each in judged:
         player.say(each, "pass")
     return 0
 

@@ -36,9 +36,9 @@ class Judged:
         record = replace(record, outputs=(("a.sql", digest),))
         self.state = replace(self.story.state, records={**self.story.state.records, "a": record})
         self.record: AgentRecord = record
-        kept = layout.task_reports(self.where.home)
-        kept.mkdir(parents=True)
-        (kept / digest).write_bytes(MADE)
+        self.copy = layout.task_reports(self.where.home) / digest
+        self.copy.parent.mkdir(parents=True)
+        self.copy.write_bytes(MADE)
 
     def prepare(self) -> None:
         """Make the verifier's files ready."""
@@ -67,3 +67,11 @@ def test_judged_notes_are_put_back(judged: Judged) -> None:
     judged.folder.write(path, render_session(Session(f"a_{EPOCH}", EPOCH)))
     judged.prepare()
     assert read_session(judged.folder.read(path), path) == judged.record.session
+
+
+def test_judged_outputs_are_kept_before_they_are_judged(judged: Judged) -> None:
+    """The copy is written beside the decision, and a kill may have taken it."""
+    judged.copy.unlink()
+    judged.folder.write("agents/a/task_output/a.sql", MADE)
+    judged.prepare()
+    assert judged.copy.read_bytes() == MADE

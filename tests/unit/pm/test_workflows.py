@@ -328,9 +328,9 @@ def test_own_bound_of_an_agent_wins() -> None:
     assert story.question().step == "do:a"
 
 
-@pytest.mark.parametrize("said", [{"claim": None}, {"fault": "it is about another task"}, {"version": "v2"}])
+@pytest.mark.parametrize("said", [{"claim": None}, {"fault": "it is about another task"}])
 def test_verifier_without_a_clear_verdict_is_asked(said: dict[str, Any]) -> None:
-    """Neither pass nor fail, a stale file, and a pass of outputs that were changed meanwhile."""
+    """Neither pass nor fail, and a stale file."""
     story = WorkflowStory(plan_of(doer("a")))
     story.starts()
     story.leaves("do:a")
@@ -340,6 +340,20 @@ def test_verifier_without_a_clear_verdict_is_asked(said: dict[str, Any]) -> None
     story.judges("verify:a", **said)
     assert story.question().step == "verify:a"
     assert story.status("a") is AgentStatus.BLOCKED
+
+
+def test_outputs_that_change_again_are_handed_in_anew() -> None:
+    """A pass of changed outputs is void. Those that change again, or are lost, are their own agent's to hand in."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.leaves("do:a")
+    story.judges("verify:a", version="v2")
+    assert story.works_on() == {"verify:a"}
+    story.judges("verify:a", version="v2")
+    assert story.works_on() == {"do:a"}
+    assert "outputs" in story.step("do:a").feedback[-1]
+    story.verified("a")
+    assert story.task() is TaskState.COMPLETE
 
 
 def test_fourth_crash_fails_and_asks() -> None:
