@@ -187,7 +187,8 @@ def _hangs(draft: Draft, step: Step) -> bool:
         return not draft.runs_of(step.id)
     asked = any(question.step == step.id for question in draft.state.open_questions)
     asked |= any(case.step == step.id and case.open for case in draft.state.cases.values())
-    waits = step.state is StepState.CHECKING and Gate.APPROVED in step.gates and not step.approved
+    asks_the_user = bool({Gate.APPROVED, Gate.POC}.intersection(step.gates))
+    waits = step.state is StepState.CHECKING and asks_the_user and not step.approved
     return (step.state is StepState.BLOCKED or waits) and not asked
 
 

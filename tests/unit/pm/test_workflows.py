@@ -464,6 +464,19 @@ def test_poc_that_is_given_up_takes_its_dependents_along() -> None:
     assert (story.status("p"), story.status("a")) == (AgentStatus.FAILED, AgentStatus.PENDING)
 
 
+def test_poc_of_an_abandoned_task_is_judged_again_by_a_start() -> None:
+    """Its question was withdrawn, and nothing would have asked it again."""
+    story = begun_poc()
+    story.decides_on("verify:p", PocDecision.ASK, PocEvidence.PARTIAL)
+    story.answers(story.question().id, "abandon")
+    assert story.task() is TaskState.FAILED
+    story.starts()
+    assert story.works_on() == {"verify:p"}
+    story.decides_on("verify:p", PocDecision.PROCEED, PocEvidence.PASS)
+    story.verified("a")
+    assert story.task() is TaskState.COMPLETE
+
+
 TOGETHER = (Checkpoint("c1", "judge", ("a", "b"), ("They fit",)),)
 
 
