@@ -371,6 +371,11 @@ def outbox(folder: P, instance: str) -> P:
     return _under(folder, "scratchpad", _name(instance), OUTBOX)
 
 
+def role_handoffs(folder: P) -> P:
+    """Return the archive of what roles handed on in a task."""
+    return _under(folder, "data", "handoffs")
+
+
 def orchestration(folder: P) -> P:
     """Return the folder of a workflow's files."""
     return _under(folder, "orchestration")

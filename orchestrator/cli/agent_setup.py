@@ -206,7 +206,7 @@ def _shipped_files(forms: Sequence[str], *, workflow: bool) -> Iterator[ShippedF
 
 
 def _defaults(forms: Sequence[Form]) -> Iterator[ShippedFile]:
-    """Yield the agents of the eight roles, the skill about tasks, and its slash commands."""
+    """Yield the agents that play roles, the skill about tasks, and its slash commands."""
     for path in sorted(shipped("agents").glob("*.md")):
         agent = read_agent(path.read_bytes(), str(path), trusted=True)
         for form in forms:

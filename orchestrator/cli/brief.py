@@ -23,17 +23,19 @@ ARTIFACTS: Final = ("analysis", "design", "code", "tests", "reviews")
 PREFLIGHT_SECONDS: Final = 120
 
 
-def lay_down(folder: Path, project: Path, template: str | None) -> None:
+def lay_down(folder: Path, project: Path, template: str | None, family: str | None = None) -> None:
     """Create a task's folder with its task.md, or what is missing of it.
 
     Raises:
-        CommandError: the template does not fit the project, or the task was made from another one; then nothing
-            is created.
+        CommandError: the template does not fit the project, or the task was made from another one, or is of another
+            plan family; then nothing is created.
 
     """
     brief = layout.task_brief(folder)
     if not brief.exists():
-        text = _from_template(template, project) if template else blank_task(folder.name).encode()
+        blank = "" if template else blank_task(folder.name, _installed(family) if family else "")
+        text = _from_template(template, project) if template else blank.encode()
+        _fits(read_brief(text, str(brief)), family)
         _make_folders(folder)
         DiskFiles().create(brief, text, 0o644)
     else:
@@ -43,7 +45,29 @@ def lay_down(folder: Path, project: Path, template: str | None) -> None:
                 f"{brief} exists already, made from {made_from or 'no template'}: "
                 f"omit --template, or start a task of another name",
             )
+        _fits(_read(brief), family)
         _make_folders(folder)
+
+
+def _installed(family: str) -> str:
+    """Return the name of a plan family. Raises Refused if there is none of that name."""
+    from orchestrator.extensions import discover
+    from orchestrator.pm.plan.families import FAMILIES
+
+    if family not in FAMILIES:
+        discover()
+    FAMILIES.find(family)
+    return family
+
+
+def _fits(brief: Brief, family: str | None) -> None:
+    """Raise CommandError if a task.md is of another plan family than was asked for."""
+    if family and brief.config.family != family:
+        raise CommandError(
+            Exit.USAGE,
+            f"its task.md is of the family {brief.config.family}: write `family: {harmless(family)}` there under "
+            "`## Agent Config`, or omit --family",
+        )
 
 
 def filled_brief(folder: Path, project: Path) -> Brief:
@@ -66,17 +90,19 @@ def filled_brief(folder: Path, project: Path) -> Brief:
     return brief
 
 
-def read_or_made(folder: Path, project: Path, template: str | None) -> Brief:
+def read_or_made(folder: Path, project: Path, template: str | None, family: str | None = None) -> Brief:
     """Return the brief of the existing task.md, or of the one that a template would give; writes nothing.
 
     Raises:
-        CommandError: there is no task.md, or the template does not fit the project.
+        CommandError: there is no task.md, it is of another plan family, or the template does not fit the project.
         BadFile: it cannot be parsed.
 
     """
     path = layout.task_brief(folder)
     if path.exists():
-        return _read(path)
+        brief = _read(path)
+        _fits(brief, family)
+        return brief
     if template is None:
         raise CommandError(
             Exit.USAGE, f"{path} does not exist yet; to create it: `{_start(folder, project)}`"

@@ -17,6 +17,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
     parser.add_argument("--template", metavar="T", help="the template for task.md (`task templates`)")
     parser.add_argument(
+        "--family", metavar="F", help="the plan family for a new task.md: delivery, roles, workflow"
+    )
+    parser.add_argument(
         "--check",
         action="store_true",
         help="check everything that it needs, and start nothing",

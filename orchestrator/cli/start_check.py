@@ -30,7 +30,14 @@ def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
     """Check everything that a task needs, and print the findings as they are made; return 1 if it could not start."""
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     folder = layout.task_folder(project, name)
-    case = Case(name, project, read_or_made(folder, project, options.template), settings, os.environ, known)
+    case = Case(
+        name,
+        project,
+        read_or_made(folder, project, options.template, options.family),
+        settings,
+        os.environ,
+        known,
+    )
     found = dict[Finding, None]()
     for step in (_of_brief, look, _of_machine, _of_channels, _of_boxes):
         new = [each for each in together(step(case)) if each not in found]

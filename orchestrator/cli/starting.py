@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.start_check import check
 
         return check(options, name, project, known=known is not None)
-    lay_down(folder, project, options.template)
+    lay_down(folder, project, options.template, options.family)
     brief = filled_brief(folder, project)
     unfit = list[str]()
     if known is None or known.view.get("state") not in AT_WORK:

@@ -28,7 +28,8 @@ _SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,8}")
 class ReportForm:
     """What the report of one run must contain. `criteria` are those to mark, None if there are none to mark.
 
-    `sections` is what gates of installed packages ask for, in their own words.
+    `sections` is what gates of installed packages ask for, in their own words. `hands_on`: its agent hands on to the
+    next role.
     """
 
     agent: str
@@ -39,6 +40,7 @@ class ReportForm:
     subtasks: bool = False
     criteria: tuple[str, ...] | None = None
     sections: str = ""
+    hands_on: bool = False
 
 
 class HandoffFormat(Protocol):

@@ -46,6 +46,26 @@ _SUBTASKS: Final = """
   Done when: (how anyone can see that it is done)
 (subtasks that need nothing of each other and name different files are worked on at the same time)
 """
+_HANDED_ON: Final = """
+## Next Steps
+- (what the next role is to do)
+
+## Constraints
+- (what must be and what must not be)
+
+## Acceptance Criteria
+- (how anybody can see that it is done)
+
+## Issues
+- [high] (what is wrong: critical, high, medium or low)
+  Recommendation: (what to do about it)
+
+## Coordination
+```json
+{"handoff": {"type": "(what it means: your instructions name it)"},
+ "context": {"dependencies": ["(a file that the work is about; a plan must name some)"]}}
+```
+"""
 _UNCHANGED: Final = """
 ## No Changes
 (only if you changed no file in your working directory: why no change was needed; otherwise leave this section out)
@@ -71,14 +91,18 @@ def write(agent: str, at: float, report: Report) -> bytes:
 def form(wanted: ReportForm) -> str:
     """Return the form of a report as its agent reads it."""
     marks = "" if wanted.criteria is None else _marks(wanted.criteria)
-    return _FORM.format(
+    filled = _FORM.format(
         agent=wanted.agent,
         run=wanted.run,
         order=wanted.order,
         verdict=_VERDICT if wanted.verdict else "",
         unchanged=_UNCHANGED if wanted.unchanged else "",
-        sections=(_SUBTASKS if wanted.subtasks else "") + marks + wanted.sections,
+        sections=(_HANDED_ON if wanted.hands_on else "")
+        + (_SUBTASKS if wanted.subtasks else "")
+        + marks
+        + wanted.sections,
     )
+    return f"`{filled.rstrip()}`\n" if wanted.hands_on else filled  # it holds a fence itself
 
 
 def within(message: str) -> str:

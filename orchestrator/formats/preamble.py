@@ -133,6 +133,7 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         subtasks=plans,
         criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
         sections=asked,
+        hands_on=Gate.HANDOFF in gates,
     )
     return _PREAMBLE.format(
         agent=agent,

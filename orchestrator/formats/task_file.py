@@ -64,9 +64,12 @@ _BLANK: Final = """\
 """
 
 
-def blank_task(name: str) -> str:
-    """Return the task.md of a new task: its comments explain how to fill it in; it reads as `unfilled`."""
-    return _BLANK.format(name=one_line(name))
+def blank_task(name: str, family: str = "") -> str:
+    """Return the task.md of a new task: its comments explain how to fill it in; it reads as `unfilled`.
+
+    `family` is the plan family that it asks for; empty for the usual one.
+    """
+    return _BLANK.format(name=one_line(name)) + (f"\nfamily: {one_line(family)}\n" if family else "")
 
 
 def read_brief(data: bytes, name: str = "task.md") -> Brief:

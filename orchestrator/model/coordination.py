@@ -194,6 +194,15 @@ class RoleHandoff:
 
 
 @dataclass(frozen=True, slots=True)
+class HandoffRecord:
+    """A handoff as the PM knows it. `step` handed it on, in the report of this file name."""
+
+    step: str
+    report: str
+    handoff: RoleHandoff
+
+
+@dataclass(frozen=True, slots=True)
 class RoleStatus:
     """The status file of an agent. `progress` is a decimal fraction as text, as the format has it."""
 

@@ -38,6 +38,7 @@ class Gate(StrEnum):
     MERGED = "merged"  # the work was brought onto the task's branch, and what came of it was tested
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
+    HANDOFF = "handoff"  # what it hands on to the next role is complete for its transition
     NOTES = "notes"  # the files that it left say that it is done, and each of its notes is resolved
     OUTPUTS = "outputs"  # the outputs and the evidence that the plan names exist
     POC = "poc"  # the proof of concept that it judges holds, or the user wants to go on all the same

@@ -19,6 +19,9 @@ DELIVERY: Final = "delivery"
 WORKFLOW: Final = "workflow"
 """The plan family of a task whose agents, with their dependencies and verifiers, were planned ahead."""
 
+ROLES: Final = "roles"
+"""The plan family of a task on which five roles work one after the other, each handing on to the next."""
+
 MARKDOWN: Final = "markdown"
 """The handoff format of a task that names none."""
 
@@ -140,7 +143,7 @@ class Config:
     """The plan family: which steps the work goes through, and in which order."""
 
     handoffs: str = MARKDOWN
-    """The format in which agents write their reports."""
+    """The format in which agents write their reports; otherwise that of the family, markdown in most."""
 
     template: str = ""
     """The template whose agents and commands the task uses."""

@@ -17,6 +17,7 @@ from orchestrator.model.coordination import (
     DeliverableKind,
     HandoffChain,
     HandoffHead,
+    HandoffStatus,
     PipelineRole,
     RoleHandoff,
     Transition,
@@ -57,7 +58,8 @@ def chain_of(
         default=0.0,
     )
     outcome, completed = ChainOutcome.OPEN, None
-    if ordered[-1].head.transition is Transition.COMPLETE:
+    last = ordered[-1].head
+    if last.transition is Transition.COMPLETE and last.status is not HandoffStatus.REJECTED:
         outcome, completed = ChainOutcome.SUCCESS, times[-1]
     elif given_up >= times[-1]:
         outcome, completed = ChainOutcome.FAILURE, given_up

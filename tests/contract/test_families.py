@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.handoff import Report
 from orchestrator.model.plan import Gate, Step
-from orchestrator.model.task import DELIVERY, WORKFLOW, Approval, Brief, Config, WorkspaceKind
+from orchestrator.model.task import DELIVERY, ROLES, WORKFLOW, Approval, Brief, Config, WorkspaceKind
 from orchestrator.model.turn_end import TurnEnd
 from orchestrator.model.workflow import CriterionPlan
 from orchestrator.pm.plan.families import FAMILIES
+from orchestrator.pm.policies.gates import sections_read
 from orchestrator.testing.contracts.families import FamilyContract
+from tests.unit.pm.role_story import handoff
 from tests.unit.pm.workflows import doer, plan_of
 
 
@@ -55,5 +59,23 @@ class TestWorkflow(FamilyContract):
         assert not any(Gate.COMMIT in step.gates for step in steps)
 
 
+class TestRoles(FamilyContract):
+    """Each step but the last hands on: the form of its format asks for that, and so does its gate."""
+
+    name = ROLES
+
+    def add_to(self, step: Step, report: Report) -> Report:
+        """Return a report with what a role hands on, as its reader leaves it."""
+        if Gate.HANDOFF not in step.gates:
+            return report
+        data = json.dumps(handoff(step.id)).encode()
+        read = read_any_report(data, "planner-20260101-000000.handoff", sections=sections_read(step.gates))
+        return replace(read, run=report.run, in_reply_to=report.in_reply_to)
+
+
+class TestRolesInTheUsersTree(TestRoles):
+    config = Config(workspace=WorkspaceKind.SHARED)
+
+
 def test_each_family_that_ships_is_held_to_the_suite() -> None:
-    assert {TestDelivery.name, TestWorkflow.name} == set(FAMILIES) - set(FAMILIES.added)
+    assert {TestDelivery.name, TestWorkflow.name, TestRoles.name} == set(FAMILIES) - set(FAMILIES.added)

@@ -10,7 +10,7 @@ _agent_orchestrator() {
         want='=start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
-            start) options='--help --project --template --check --json --yes --follow --verbose' valued='--project=folders --template=templates' places='tasks' ;;
+            start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
             status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
             list) options='--help --project --archived --json' valued='--project=folders' ;;
             hosts) options='--help --json' ;;

@@ -43,8 +43,8 @@ function __agent_orchestrator
     end
     switch $words[2]
         case start
-            set options --help --project --template --check --json --yes --follow --verbose
-            set valued --project=folders --template=templates
+            set options --help --project --template --family --check --json --yes --follow --verbose
+            set valued --project=folders --template=templates --family=-
             set places tasks
         case status
             set options --help --project --json --exit-code

@@ -42,7 +42,7 @@ _agent_orchestrator() {
         return
     fi
     case ${words[2]} in
-            start) options='--help --project --template --check --json --yes --follow --verbose' valued='--project=folders --template=templates' places='tasks' ;;
+            start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
             status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
             list) options='--help --project --archived --json' valued='--project=folders' ;;
             hosts) options='--help --json' ;;

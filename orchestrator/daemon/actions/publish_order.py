@@ -23,6 +23,7 @@ from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_pream
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Run
+from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
@@ -129,7 +130,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
         asked=sections_for(step.gates),
-        handoff_format=state.brief.config.handoffs,
+        handoff_format=handoffs_of(state.brief),
     )
 
 

@@ -26,6 +26,7 @@ from orchestrator.model.host_names import is_box
 from orchestrator.model.permission import Permissions, Policy
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
+from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.policies import budget
 from orchestrator.pm.policies.stalls import is_worth_journaling, works_again
 from orchestrator.pm.state.transitions import IllegalMove
@@ -179,7 +180,7 @@ class AgentFeed:
         if known.order not in state.orders or (decides and state.consultation.decided):
             return
         at = self.context.clock.now()
-        files, wanted = self.context.adapters.files, state.brief.config.handoffs
+        files, wanted = self.context.adapters.files, handoffs_of(state.brief)
         name = last_words(files, folder, known, text, at, handoff_format=wanted, decides=decides)
         if name:
             self.see_reports(name, NOBODY)

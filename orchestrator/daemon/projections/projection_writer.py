@@ -20,6 +20,7 @@ from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
+from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.daemon.projections.state_document import NOTHING, Unjournaled
 from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
@@ -83,6 +84,7 @@ class ProjectionWriter:
     _queued: bool = False
     _shown: Shown = field(init=False)
     _workflow: WorkflowFiles = field(init=False)
+    _roles: RoleFiles = field(init=False)
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
@@ -93,6 +95,7 @@ class ProjectionWriter:
         """Begin without knowing what was written before."""
         self._shown = Shown(self.files, self.home, self.limits)
         self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
+        self._roles = RoleFiles(self.files, self.folder)
 
     def tell(
         self,
@@ -116,7 +119,8 @@ class ProjectionWriter:
     def behind(self) -> bool:
         """Return whether something is not shown yet: it is new, could not be written, or waits for its turn."""
         news = self._news
-        return (news.state or news.documents) is not None or bool(news.names) or news.rescan
+        waits = (news.state or news.documents) is not None or bool(news.names) or news.rescan
+        return waits or self._roles.behind
 
     def soon(self) -> None:
         """Have the pending changes written by a worker; large documents when their time comes."""
@@ -143,6 +147,7 @@ class ProjectionWriter:
                 return
             try:
                 self._write(news, *view, everything=everything)
+                self._roles.show(view[0])
             except (OrchestratorError, OSError) as error:
                 log.warning("the projections of %s could not be written now: %s", self.home.name, error)
                 with self._taking:

@@ -19,6 +19,7 @@ from orchestrator.formats.workflow.nodes import Fields, json_node
 from orchestrator.model.coordination import (
     Deliverable,
     HandoffHead,
+    HandoffStatus,
     PipelineRole,
     RoleHandoff,
     Transition,
@@ -62,7 +63,7 @@ def hub_report(handoff: RoleHandoff, faults: list[Fault], sections: Collection[s
     report = _derived(handoff)
     if own.has("status"):
         report = replace(report, status=own.member("status", ReportStatus))
-    elif handoff.head.transition is None:
+    elif handoff.head.transition is None and handoff.head.status is not HandoffStatus.REJECTED:
         faults.append(
             Fault(
                 0,
@@ -131,7 +132,11 @@ def _derived(handoff: RoleHandoff) -> Report:
     head, deliverable = handoff.head, handoff.deliverable or Deliverable()
     replans = head.transition is Transition.REPLAN
     verdict = None
-    if head.source is PipelineRole.AUDITOR and head.transition is not None:
+    if head.status is HandoffStatus.REJECTED:
+        verdict = Verdict.REJECTED
+    elif head.transition is Transition.CLEAN_UP or (
+        head.source is PipelineRole.AUDITOR and head.transition is not None
+    ):
         verdict = Verdict.REJECTED if replans else Verdict.APPROVED
     blockers = "\n".join(f"{each.severity}: {each.description}" for each in handoff.issues or ())
     return Report(

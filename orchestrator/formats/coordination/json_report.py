@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.formats.text import refused
@@ -20,6 +21,29 @@ if TYPE_CHECKING:
 
 suffix: Final = ".handoff"
 
+_HANDED_ON: Final[dict[str, Any]] = {
+    "handoff": {
+        "type": "(what it means: your instructions name it; leave it out to hand back or if you are blocked)",
+        "status": "(pending; or rejected, to hand back what you were handed)",
+    },
+    "context": {
+        "scope": "(what the work covers)",
+        "dependencies": ["(a file that the work is about; a plan must name some)"],
+    },
+    "deliverable": {
+        "type": "(implementation_plan, implementation, audit_report or cleanup_report)",
+        "location": "(its main file, as it stands under artifacts)",
+        "summary": "(what it is, in a sentence)",
+        "artifacts": ["(the full path of each file that you wrote or changed)"],
+    },
+    "nextSteps": {
+        "instructions": ["(what the next role is to do)"],
+        "constraints": ["(what must be and what must not be)"],
+        "acceptanceCriteria": ["(how anybody can see that it is done)"],
+    },
+}
+"""What a role hands on. Roles, moment, task and id are the PM's to add."""
+
 _BEGINS: Final = re.compile(r'\{\s{0,20}"handoff"\s{0,20}:')
 
 
@@ -27,11 +51,15 @@ def read(data: bytes, name: str, limit: int, sections: Collection[str]) -> Repor
     """Return the report that a file is. Raises BadFile with every fault."""
     from orchestrator.formats.coordination.handoff import read_handoff
     from orchestrator.formats.coordination.hub_report import hub_report
+    from orchestrator.formats.coordination.markdown import REST, whole_section
 
     faults = list[Fault]()
-    report = hub_report(read_handoff(data, name, limit), faults, sections)
+    handoff = read_handoff(data, name, limit)
+    report = hub_report(handoff, faults, sections)
     if faults:
         raise refused(name, faults)
+    if REST in sections and not report.section(REST):
+        return replace(report, others=(*report.others, whole_section(handoff)))
     return report
 
 
@@ -74,12 +102,18 @@ def form(wanted: ReportForm) -> str:
         ]
     if wanted.sections:
         own["sections"] = {"(a title of those below)": "(its text)"}
-    said = {
+    said: dict[str, Any] = {
         "handoff": {"timestamp": "(the moment in UTC, as 2025-12-11T14:30:00Z)"},
         "deliverable": {
             "summary": "(what you accomplished)",
             "artifacts": ["(the full path of a file that you wrote)"],
         },
+    }
+    if wanted.hands_on:
+        said = dict(_HANDED_ON)
+        own["status"] = "(only if you are blocked: BLOCKED; otherwise leave it out)"
+        own.pop("verdict", None)
+    said |= {
         "issues": [
             {
                 "severity": "(critical, high, medium or low)",

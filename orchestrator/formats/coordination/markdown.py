@@ -31,8 +31,8 @@ _LISTS: Final[dict[str, _Path]] = {
     "Acceptance Criteria": ("nextSteps", "acceptanceCriteria"),
 }
 _ISSUES: Final = "Issues"
-_REST: Final = "Coordination"
-_TITLES: Final = (*_LISTS, _ISSUES, _REST)
+REST: Final = "Coordination"
+TITLES: Final = (*_LISTS, _ISSUES, REST)
 _SUMMARY: Final = ("deliverable", "summary")
 _ARTIFACTS: Final = ("deliverable", "artifacts")
 _FENCED: Final = re.compile(r"```json\n(.*)\n```", re.DOTALL)
@@ -49,11 +49,11 @@ def render_markdown(handoff: RoleHandoff) -> bytes:
     """
     native = _native(handoff)
     rest = _without(document(handoff), native)
-    made = _rendered(handoff, native, (_REST, _block(rest)))
+    made = _rendered(handoff, native, (REST, _block(rest)))
     if _reads_as(made, handoff):
         return made
     # What its sections say of a report is not what the handoff's own object `report` says.
-    return _rendered(handoff, native, (_REST, _block({**rest, REPORT: document(handoff).get(REPORT, {})})))
+    return _rendered(handoff, native, (REST, _block({**rest, REPORT: document(handoff).get(REPORT, {})})))
 
 
 def kept_apart(handoff: RoleHandoff) -> tuple[str, ...]:
@@ -74,27 +74,57 @@ def read_markdown(
         BadFile: with every fault, as `read_report` and `read_handoff` do.
 
     """
-    report = read_report(data, name, limit, (*_TITLES, *titles))
-    loaded = _rest(report.section(_REST), name)
+    report = read_report(data, name, limit, (*TITLES, *titles))
+    loaded = _loaded(report, name)
+    handoff = _handoff(loaded, name)
+    if REPORT in loaded:
+        return handoff
+    return saying(
+        handoff,
+        replace(report, others=tuple(each for each in report.others if each[0] not in TITLES)),
+    )
+
+
+def handoff_within(report: Report, name: str) -> RoleHandoff:
+    """Return the handoff that a report holds, of whichever format, without what only a report can say.
+
+    Fields of which the report says nothing are missing. `name` is that of the report's file, for messages.
+
+    Raises:
+        BadFile: with every fault in what stands in its sections.
+
+    """
+    loaded = _loaded(report, name)
+    loaded.pop(REPORT, None)
+    return _handoff(loaded, name)
+
+
+def whole_section(handoff: RoleHandoff) -> tuple[str, str]:
+    """Return a section of a report that holds a whole handoff, for `handoff_within`."""
+    return REST, f"```json\n{json.dumps(document(handoff), ensure_ascii=False)}\n```"
+
+
+def _loaded(report: Report, name: str) -> dict[str, Any]:
+    """Return the JSON object that a report makes: what stands in a section counts, and the rest beside it."""
+    loaded = _rest(report.section(REST), name)
     for path, value in _said(report).items():
         place = loaded
         for each in path[:-1]:
             inner = place.setdefault(each, {})
             if not isinstance(inner, dict):
-                raise BadFile(name, [Fault(0, f"`{each}` in `## {_REST}` is no object: write an object")])
+                raise BadFile(name, [Fault(0, f"`{each}` in `## {REST}` is no object: write an object")])
             place = inner
         place[path[-1]] = value
     loaded.setdefault("handoff", {})
+    return loaded
+
+
+def _handoff(loaded: dict[str, Any], name: str) -> RoleHandoff:
     faults = list[Fault]()
     handoff = handoff_in(loaded, faults)
     if faults:
         raise refused(name, faults)
-    if REPORT in loaded:
-        return handoff
-    return saying(
-        handoff,
-        replace(report, others=tuple(each for each in report.others if each[0] not in _TITLES)),
-    )
+    return handoff
 
 
 def _block(rest: dict[str, Any]) -> str:
@@ -124,7 +154,7 @@ def _native(handoff: RoleHandoff) -> dict[_Path, Any]:
         if (value := _at(whole, path)) and (path != ("issues",) or not _odd_issues(value))
     }
     try:
-        back = _said(read_report(_rendered(handoff, wanted), "", 16 * FILE_BYTES, _TITLES))
+        back = _said(read_report(_rendered(handoff, wanted), "", 16 * FILE_BYTES, TITLES))
     except BadFile:
         return {}
     return {path: value for path, value in wanted.items() if back.get(path) == value}
@@ -203,7 +233,7 @@ def _rest(section: str, name: str) -> dict[str, Any]:
     loaded = load_json(found[1].encode(), name) if found else None
     if not isinstance(loaded, dict):
         raise BadFile(
-            name, [Fault(0, f"`## {_REST}` holds no block of JSON: leave it as it was, or take it out")]
+            name, [Fault(0, f"`## {REST}` holds no block of JSON: leave it as it was, or take it out")]
         )
     return loaded
 

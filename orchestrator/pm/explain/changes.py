@@ -116,6 +116,14 @@ def _added(change: dict[str, Any]) -> str:
     return f"new {what} for {step.get('agent')}: {step.get('title')}"
 
 
+def _handed_on(change: dict[str, Any]) -> str:
+    head = ((change.get("record") or {}).get("handoff") or {}).get("head") or {}
+    return (
+        f"{change.get('id')} from {head.get('source')} to {head.get('target')} ({head.get('transition')}) is "
+        f"{head.get('status')}"
+    )
+
+
 def _committed(change: dict[str, Any]) -> str:
     return f"{change.get('step')} is commit {str(change.get('commit'))[:10]}"
 
@@ -227,6 +235,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
     "plan_adapted": _adapted,
     "escalation_moved": _escalated,
+    "handoff_recorded": _handed_on,
     "skills_found": _skills,
     "step_added": _added,
     "step_committed": _committed,

@@ -18,6 +18,7 @@ from orchestrator.pm.policies.gates.kind import begin_checking
 from orchestrator.pm.policies.inactivity import progressed
 from orchestrator.pm.policies.rejections import reject
 from orchestrator.pm.policies.retries import ask_again
+from orchestrator.pm.policies.role_handoffs import hand_on
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, record_turn
 from orchestrator.pm.state.changes import HandoffSeen
 from orchestrator.pm.state.run_changes import RunReported
@@ -143,6 +144,8 @@ def _take(draft: Draft, run: Run, name: str, report: Report) -> None:
     unchanged = " ".join(report.unchanged.split())[:REASON_KEPT]
     draft.change(StepReported(run.step, name, report.artifacts[:ARTIFACTS_NAMED], unchanged))
     record_turn(draft, run.step, report)
+    if hand_on(draft, run.step, name, report):
+        return
     if report.status is ReportStatus.BLOCKED:
         blocked(draft, run.step, report)
         return

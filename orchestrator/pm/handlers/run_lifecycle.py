@@ -11,8 +11,9 @@ from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.plan.advance import ACTIVE, close_order, open_work
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.handing_on import received_by
 from orchestrator.pm.plan.work_location import only_looks
-from orchestrator.pm.policies.causes import note_cause
+from orchestrator.pm.policies.causes import note_cause, printed
 from orchestrator.pm.policies.consultation_end import conclude, has_decided
 from orchestrator.pm.policies.merging import rechecked
 from orchestrator.pm.policies.orphan_processes import ended_by_itself
@@ -27,6 +28,7 @@ from orchestrator.pm.policies.retries import (
     start_afresh,
     went_in_circles,
 )
+from orchestrator.pm.policies.role_handoffs import refuse
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
 from orchestrator.pm.state.results import checked_work, fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
@@ -173,6 +175,8 @@ def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> Non
         draft.notice(f"the check of {here.judges or here.id} exited {code}, just as before any change")
     if here.recheck:
         rechecked(draft, run.step)
+    elif code and not as_before and Gate.CHECK in here.gates and received_by(draft.state, here) is not None:
+        refuse(draft, run.step, f"the check that the PM ran exited {code}{printed(tuple(lines))}")
     else:
         open_work(draft, run.step)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import End, Inspect, Launch, Notify, TendBranch
+from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.handoff import Order
 from orchestrator.model.plan import Step, StepState
 from orchestrator.model.run import Ending, Purpose, Run
@@ -14,6 +15,7 @@ from orchestrator.pm.plan.asking import withdraw_question
 from orchestrator.pm.plan.checkpoints import await_checkpoints
 from orchestrator.pm.plan.consultations import consult, is_consultation, run_before
 from orchestrator.pm.plan.families import rules_of
+from orchestrator.pm.plan.handing_on import moved, received_by
 from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_for
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.plan.skills import skills_for
@@ -111,7 +113,7 @@ def open_work(draft: Draft, step: str) -> None:
         skills=skills,
         criteria=criteria_for(draft.state, here),
     )
-    draft.change(OrderGiven(order))
+    draft.change(OrderGiven(order), *moved(received_by(draft.state, here), HandoffStatus.ACCEPTED))
 
 
 def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = "") -> Run:

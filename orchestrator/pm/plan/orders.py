@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.briefing import digest
+from orchestrator.pm.plan.handing_on import lines_of
 from orchestrator.pm.plan.skills import where_they_lie
 from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work
 
@@ -56,6 +57,7 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
         if earlier.report:
             lines.append(f"- {need}: handoffs/{earlier.report}")
             lines += [f"  - {artifact}" for artifact in earlier.artifacts]
+    lines += lines_of(state, step)
     lines += _checked_before(state, step)
     lines += _checked(state, step)
     lines += _seen_by_judges(state, step)

@@ -72,8 +72,18 @@ def _begun(state: PMState) -> frozenset[str]:
 
 
 def planner(state: PMState) -> Step | None:
-    """Return the step whose report lists the subtasks; None if the plan has none."""
-    return next((step for step in state.steps.values() if Gate.SUBTASKS in step.gates), None)
+    """Return the step that plans: its report lists the subtasks, or is the first handoff of a line of roles.
+
+    None if the plan has none.
+    """
+    steps = state.steps.values()
+    lists = next((step for step in steps if Gate.SUBTASKS in step.gates), None)
+    return lists or next((step for step in steps if plans_a_line(step)), None)
+
+
+def plans_a_line(step: Step) -> bool:
+    """Return whether a step plans by handing on to the next role: all else is done again after it."""
+    return Gate.HANDOFF in step.gates and not step.needs
 
 
 def judges_of_the_whole(state: PMState) -> list[Step]:

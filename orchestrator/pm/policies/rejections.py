@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import AfterRejections
-from orchestrator.pm.plan.plan_edits import planner
+from orchestrator.pm.plan.plan_edits import planner, plans_a_line
 from orchestrator.pm.policies.reopen import (
     feed,
     first_line,
     may_replan,
     parted_at_first,
+    plan_line_anew,
     reopen,
     replan,
     set_aside,
@@ -42,6 +43,9 @@ def plan_more(draft: Draft, why: str) -> bool:
         or draft.state.brief.config.after_rejections is not AfterRejections.REPLAN
     ):
         return False
+    if plans_a_line(plan):
+        plan_line_anew(draft, plan, f"The task is not done: {why}")
+        return True
     count(draft, plan.id, replace(plan.tally, replans=plan.tally.replans + 1))
     feed(
         draft,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.plan import StepState
+from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.run import Ending
 from orchestrator.pm.plan.acknowledgements import let_go
 from orchestrator.pm.plan.advance import end_run
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.families import rules_of
-from orchestrator.pm.plan.plan_edits import planner
+from orchestrator.pm.plan.plan_edits import planner, plans_a_line
 from orchestrator.pm.state.step_changes import StepFed, StepMoved, StepReopened, StepTallied
 
 if TYPE_CHECKING:
+    from orchestrator.model.plan import Step
     from orchestrator.pm.state.draft import Draft
 
 FEEDBACK_KEPT: Final = 8
@@ -63,11 +64,27 @@ def set_aside(draft: Draft, step: str, why: str, *, replaced: bool = False) -> N
 
 
 def may_replan(draft: Draft, step: str) -> bool:
-    """Return whether a step's subtask can be planned anew: there is a plan, and the bound is not reached."""
+    """Return whether a step's subtask or line can be planned anew: there is a plan, and its bound is not reached."""
     plan = planner(draft.state)
-    return (
-        bool(draft.step(step).subtask) and plan is not None and plan.tally.replans < draft.limits.max_replans
-    )
+    if plan is None or plan.tally.replans >= draft.limits.max_replans:
+        return False
+    steps = draft.state.steps
+    in_line = plans_a_line(plan) and bool(steps.dependents(plan.id) & steps.mark(step))
+    return in_line or bool(draft.step(step).subtask)
+
+
+def plan_line_anew(draft: Draft, plan: Step, why: str, *, counts: bool = True) -> None:
+    """Have a line of roles planned anew: all its steps are done again, and their counts begin anew.
+
+    `counts`: whether it counts against the bound.
+    """
+    if counts:
+        draft.change(StepTallied(plan.id, replace(plan.tally, replans=plan.tally.replans + 1)))
+    feed(draft, plan.id, f"{why}\nPlan anew. What is on the task's branch stays.")
+    for step in draft.state.steps.among(draft.state.steps.dependents(plan.id)):
+        if step.tally != Tally():
+            draft.change(StepTallied(step.id, Tally()))
+    reopen(draft, plan.id, f"to be planned anew: {first_line(why)}")
 
 
 def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
@@ -80,10 +97,14 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
     here, plan = draft.step(step), planner(draft.state)
     if plan is None:
         return
+    learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
+    if plans_a_line(plan):
+        told = f"\nFeedback on it:{learned}" if learned else ""
+        plan_line_anew(draft, plan, f"{step} requires replanning: {why}{told}", counts=counts)
+        return
     set_aside(draft, step, why, replaced=True)
     if counts:
         draft.change(StepTallied(plan.id, replace(plan.tally, replans=plan.tally.replans + 1)))
-    learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
     feed(
         draft,
         plan.id,

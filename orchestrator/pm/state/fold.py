@@ -19,6 +19,7 @@ from orchestrator.pm.state.consultation_changes import (
     with_order,
     without_order,
 )
+from orchestrator.pm.state.handoff_changes import HandoffRecorded
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.run_changes import RunBelieved, RunChange, RunOpened, run_after
@@ -56,6 +57,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
         return _fold_notes(state, change)
     if isinstance(change, WorkflowChange):
         return _fold_workflow(state, change)
+    if isinstance(change, HandoffRecorded):
+        return replace(state, handoffs=_with_entry(state.handoffs, change.id, change.record))
     if isinstance(change, c.BranchChange):
         return _fold_branch(state, change)
     if isinstance(change, c.TimesShifted):

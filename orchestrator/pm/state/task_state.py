@@ -10,6 +10,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure, Worked
 from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.consultation import ConsultationState
+from orchestrator.model.coordination import HandoffRecord
 from orchestrator.model.escalation import EscalationCase
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import PermissionRule
@@ -42,6 +43,7 @@ class PMState:
     `utc_offset` seconds. `links` are the folders in the task's own that were links when it began, each with where it
     leads; None if that was not recorded. `records` are what agents of a workflow noted and handed in, by their ids.
     `cases` are the escalations of a workflow by number, `adaptations` the edits of its plan since it began.
+    `handoffs` are those from role to role by id, in the order in which they were handed on.
     """
 
     id: str = ""
@@ -81,6 +83,7 @@ class PMState:
     records: dict[str, AgentRecord] = field(default_factory=dict)
     cases: dict[str, EscalationCase] = field(default_factory=dict)
     adaptations: tuple[AdaptationRecord, ...] = ()
+    handoffs: dict[str, HandoffRecord] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:

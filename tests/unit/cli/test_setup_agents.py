@@ -10,6 +10,7 @@ from orchestrator.formats.command_forms import read_command
 from orchestrator.model.agents import Role
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import Config
+from orchestrator.pm.plan.families.roles import AGENTS
 from orchestrator.pm.plan.skills import OWN, filling
 from orchestrator.runtimes.roster import find_agents
 from orchestrator.runtimes.skills import find_skills
@@ -127,7 +128,7 @@ def test_a_link_is_kept_and_not_followed(tmp_path):
 def test_what_is_written_is_found_again(tmp_path):
     setup_agents(tmp_path, ["claude", "kiro"])
     roster = find_agents(tmp_path, None, Config(), tmp_path / "nothing")
-    assert set(roster.agents) == set(Role)
+    assert set(roster.agents) == {*Role, *AGENTS}
     assert roster.warnings == ()
 
 

@@ -809,3 +809,28 @@ def test_a_check_looks_at_each_box(start, house, brief, ssh):
     assert said.code == 1
     assert "missing  me@127.0.0.1:/srv/shop: does not answer (no route)" in said.out
     assert not list(Path(os.environ["ORCHESTRATOR_HOME"]).rglob("requests"))
+
+
+def test_new_task_is_of_the_family_that_is_asked_for(start, house, daemon):
+    """It is written into the blank task.md, which stays to be filled in."""
+    said = start("--family", "roles")
+    assert (said.code, daemon.heard) == (2, [])
+    made = read_brief((house.project / "tasks" / "tidy" / "task.md").read_bytes())
+    assert (made.config.family, made.unfilled) == ("roles", True)
+
+
+def test_unknown_family_leaves_nothing_behind(start, house, daemon):
+    """The message lists those that there are."""
+    said = start("--family", "rolls")
+    assert said.code != 0
+    assert "roles" in said.err
+    assert not (house.project / "tasks").exists()
+
+
+def test_task_of_another_family_is_not_started(start, daemon, brief):
+    """What task.md says is not changed by an option."""
+    for more in ((), ("--check",)):
+        said = start("--family", "roles", *more)
+        assert said.code == 2
+        assert "write `family: roles` there" in said.err
+    assert daemon.heard == []

@@ -217,6 +217,14 @@ def test_task_that_is_given_up_is_no_success():
     assert open_archive(files, ROOT).chains[0].outcome is ChainOutcome.OPEN
 
 
+def test_complete_that_was_rejected_is_no_success():
+    """Its receiver sent it back: the chain goes on."""
+    last = PIPELINE[-1]
+    rejected = replace(last, head=replace(last.head, status=HandoffStatus.REJECTED))
+    archive = open_archive(filled(*PIPELINE[:-1], rejected), ROOT)
+    assert [each.outcome for each in archive.chains] == [ChainOutcome.OPEN]
+
+
 def test_coverage_that_was_measured_is_kept():
     files = filled(*PIPELINE[:2])
     open_archive(files, ROOT).take(PIPELINE[2], coverage=0.94)

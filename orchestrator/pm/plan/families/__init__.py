@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from orchestrator.model.registry import Registry
-from orchestrator.model.task import DELIVERY, WORKFLOW
+from orchestrator.model.task import DELIVERY, ROLES, WORKFLOW
 from orchestrator.pm.plan.families import delivery
 from orchestrator.pm.plan.families.rules import DEFAULTS, Caps, FamilyRules
 
@@ -54,13 +54,26 @@ def _workflow() -> Family:
     return cast("Family", import_module("orchestrator.pm.plan.families.workflow"))
 
 
-FAMILIES: Final = Registry[Family]("plan family", {DELIVERY: lambda: delivery, WORKFLOW: _workflow})
+def _roles() -> Family:
+    """Return the family of roles that hand on to each other, imported as late as the other."""
+    return cast("Family", import_module("orchestrator.pm.plan.families.roles"))
+
+
+FAMILIES: Final = Registry[Family](
+    "plan family", {DELIVERY: lambda: delivery, WORKFLOW: _workflow, ROLES: _roles}
+)
 
 
 def rules_of(brief: Brief) -> FamilyRules:
     """Return how the engine treats a task, by its family."""
     rules: FamilyRules = getattr(family_of(brief), "RULES", DEFAULTS)
     return rules
+
+
+def handoffs_of(brief: Brief) -> str:
+    """Return the format in which a task's agents write their reports: what task.md says, or else its family."""
+    config = brief.config
+    return config.handoffs if "handoffs" in config.written else rules_of(brief).handoffs or config.handoffs
 
 
 def caps_of(brief: Brief) -> Caps:

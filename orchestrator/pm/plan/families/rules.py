@@ -18,6 +18,7 @@ class FamilyRules:
     `fresh_conversations`: each run begins a conversation of its own, even if it goes on with the work of the last one.
     `follows_versions`: what is done again takes only its judges back with it. Who builds on it goes on, and follows
     once another version of its outputs is verified (`pm.policies.input_versions`). Otherwise all begin anew.
+    `handoffs`: the format of reports where task.md names none; empty for what everybody writes.
     """
 
     finishes_first: bool = True
@@ -25,6 +26,7 @@ class FamilyRules:
     one_run_per_agent: bool = False
     fresh_conversations: bool = False
     follows_versions: bool = False
+    handoffs: str = ""
 
 
 DEFAULTS: Final = FamilyRules()

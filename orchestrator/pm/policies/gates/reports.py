@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.formats.coordination.markdown import TITLES
 from orchestrator.model.handoff import Subtask, Verdict
 from orchestrator.pm.plan.plan_edits import edit_plan
 from orchestrator.pm.policies.causes import printed
@@ -63,6 +64,12 @@ class SubtasksGate(GateKind):
                 return "the section `## Subtasks` is missing"
             subtasks = (Subtask(id="all", text=draft.state.brief.goal),)
         return edit_plan(draft, subtasks)
+
+
+class HandoffGate(GateKind):
+    """What the step hands on is complete: `pm.policies.role_handoffs` judges that, ahead of the other gates."""
+
+    sections = TITLES
 
 
 def _reason(report: Report) -> str:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from orchestrator.formats import markdown_report
+from orchestrator.formats.coordination import json_report
 from orchestrator.formats.coordination.handoff import read_handoff
 from orchestrator.formats.coordination.hub_report import hub_report
 from orchestrator.formats.coordination.json_report import read, write
-from orchestrator.formats.coordination.markdown import kept_apart, read_markdown, render_markdown
+from orchestrator.formats.coordination.markdown import (
+    TITLES,
+    handoff_within,
+    kept_apart,
+    read_markdown,
+    render_markdown,
+)
+from orchestrator.formats.handoff_format import ReportForm
 from orchestrator.formats.report import read_report, render_report
 from orchestrator.model.coordination import PipelineRole
 from orchestrator.model.errors import BadFile, Refused
@@ -121,3 +130,34 @@ def test_what_no_section_can_hold_is_refused():
 def test_bad_object_report_is_refused(report):
     with pytest.raises(BadFile):
         read(b'{"handoff": {}, "report": ' + report.encode() + b"}", "dev.handoff", 1 << 20, ())
+
+
+def test_handing_back_is_a_rejection_with_and_without_a_type():
+    """The receiver changes the status of what it was handed, or says nothing but that and the issues."""
+    issue = '{"severity": "high", "description": "it leaks"}'
+    for head in ('"status": "rejected"', '"type": "ready_for_audit", "status": "rejected"'):
+        data = f'{{"handoff": {{{head}}}, "issues": [{issue}]}}\n'.encode()
+        report = json_report.read(data, "auditor-20260101-000000.handoff", 1 << 20, TITLES)
+        assert (report.status, report.verdict) == (ReportStatus.COMPLETE, Verdict.REJECTED)
+        assert [each.description for each in handoff_within(report, "x").issues or ()] == ["it leaks"]
+
+
+def test_forms_ask_for_what_is_handed_on():
+    """The form of each format has the parts without which a handoff is rejected; the one of markdown reads back."""
+    wanted = ReportForm("planner", "r-1", "pm-20260101-000000.md", hands_on=True)
+    for name in ("dependencies", "acceptanceCriteria", "location"):
+        assert name in json_report.form(wanted)
+    form = markdown_report.form(wanted)
+    assert form.startswith("````markdown\n")
+    body = (
+        form.split("\n", 1)[1]
+        .rsplit("````", 1)[0]
+        .replace("(one word: COMPLETE, BLOCKED or NEEDS_REVIEW)", "COMPLETE")
+    )
+    report = read_report(
+        body.replace("(what prevented progress, if BLOCKED; otherwise None)", "None").encode(),
+        "x",
+        1 << 20,
+        TITLES,
+    )
+    assert set(TITLES) == {title for title, _ in report.others}

@@ -1,0 +1,89 @@
+"""What roles have handed on to each other, as the plan sees it: who received what, and what an order says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.model.coordination import (
+    LIFECYCLE,
+    HandoffRecord,
+    HandoffStatus,
+    HandoffSteps,
+    Issue,
+    Transition,
+)
+from orchestrator.model.plan import Gate
+from orchestrator.pm.plan.plan_edits import plans_a_line
+from orchestrator.pm.state.handoff_changes import HandoffRecorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.model.plan import Step
+    from orchestrator.pm.state.task_state import PMState
+
+ENTRIES: Final = 40
+ENTRY_LENGTH: Final = 400
+"""How many entries of a list of a handoff an order repeats, and how many characters of each."""
+
+OPEN: Final = frozenset({HandoffStatus.PENDING, HandoffStatus.ACCEPTED})
+
+
+def handed_on_by(state: PMState, step: str) -> HandoffRecord | None:
+    """Return the open handoff of a step: nobody has rejected it, and its receiver is not done with it."""
+    found = [each for each in state.handoffs.values() if each.step == step]
+    return found[-1] if found and found[-1].handoff.head.status in OPEN else None
+
+
+def received_by(state: PMState, step: Step) -> HandoffRecord | None:
+    """Return the open handoff that a step's agent was handed; None if there is none.
+
+    Who plans is handed what requires replanning, by whichever role; the others what the step before them handed on.
+    """
+    if plans_a_line(step):
+        asked = [
+            each for each in state.handoffs.values() if each.handoff.head.transition is Transition.REPLAN
+        ]
+        return asked[-1] if asked and asked[-1].handoff.head.status in OPEN else None
+    sources = [need for need in step.needs if Gate.HANDOFF in state.steps[need].gates]
+    return handed_on_by(state, sources[0]) if sources else None
+
+
+def moved(
+    record: HandoffRecord | None, to: HandoffStatus, issues: tuple[Issue, ...] = ()
+) -> Iterator[HandoffRecorded]:
+    """Yield the change that moves a handoff on in its life, with further issues; nothing if it may not go there."""
+    head = record.handoff.head if record else None
+    if record is None or head is None or head.id is None or head.status is None:
+        return
+    if to is head.status or to not in LIFECYCLE[head.status]:
+        return
+    handoff = replace(
+        record.handoff,
+        head=replace(head, status=to),
+        issues=(*(record.handoff.issues or ()), *issues) if issues else record.handoff.issues,
+    )
+    yield HandoffRecorded(head.id, replace(record, handoff=handoff))
+
+
+def lines_of(state: PMState, step: Step) -> list[str]:
+    """Return what the agent of a step was handed, as its order repeats it."""
+    record = received_by(state, step)
+    if record is None:
+        return []
+    handoff, head = record.handoff, record.handoff.head
+    steps = handoff.steps or HandoffSteps()
+    lines = [
+        f"The {head.source} handed on to you: {head.transition}, {head.id}, in handoffs/{record.report}."
+    ]
+    for title, entries in (
+        ("Instructions", steps.instructions),
+        ("Constraints", steps.constraints),
+        ("Acceptance criteria", steps.criteria),
+        ("Issues", tuple(f"{each.severity}: {each.description}" for each in handoff.issues or ())),
+    ):
+        if entries:
+            lines.append(f"{title}:")
+            lines += [f"- {' '.join(each.split())[:ENTRY_LENGTH]}" for each in entries[:ENTRIES]]
+    return lines

@@ -1,0 +1,124 @@
+"""The archive of what roles hand on, as a view of the state: whole after any kill, told when it cannot be written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.daemon.projections.role_files import RoleFiles
+from orchestrator.model.errors import Refused
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.role_story import RoleStory
+
+FOLDER = Path("/project/tasks/demo")
+ROOT = FOLDER / "data" / "handoffs"
+
+
+class KilledError(BaseException):
+    pass
+
+
+def tree(files: MemoryFiles) -> dict[str, dict[str, Any]]:
+    """Return the records of the archive, by name."""
+    days = [each.name for each in files.entries(ROOT) if each.is_folder]
+    found = {entry.name: ROOT / day / entry.name for day in days for entry in files.entries(ROOT / day)}
+    return {name: json.loads(files.read(path)) for name, path in found.items()}
+
+
+def told() -> list[Any]:
+    """Return the same story at several moments: a rejected handoff, a failed audit, the end."""
+    story = RoleStory()
+    moments = [lambda: story.hands_on("plan", nextSteps=None), lambda: story.hands_on("plan")]
+    moments += [lambda: story.hands_on("implement"), lambda: story.hands_back("audit", "it leaks")]
+    moments += [lambda: story.hands_on("implement"), lambda: story.hands_on("audit")]
+    moments += [lambda: story.hands_on("clean"), story.closes]
+    states = []
+    for happens in moments:
+        happens()
+        states.append(story.state)
+    return states
+
+
+STATES: list[Any] = told()
+
+
+def shown(*states: Any) -> MemoryFiles:
+    files = MemoryFiles()
+    writer = RoleFiles(files, FOLDER)
+    for state in states:
+        writer.show(state)
+    return files
+
+
+def test_archive_does_not_depend_on_what_was_seen() -> None:
+    """Written at each change, at the end alone, or by a daemon that began between: it is the same."""
+    whole = tree(shown(STATES[-1]))
+    assert tree(shown(*STATES)) == whole
+    files = shown(*STATES[:3])
+    RoleFiles(files, FOLDER).show(STATES[-1])
+    assert tree(files) == whole
+    statuses = sorted(each["handoff"]["status"] for each in whole.values() if "handoff" in each)
+    assert statuses == [*["completed"] * 4, *["rejected"] * 2]
+    (chain,) = [each for each in whole.values() if "chainId" in each]
+    assert (chain["outcome"], len(chain["handoffs"])) == ("success", 6)
+
+
+def test_kill_at_any_write_costs_nothing() -> None:
+    """Whichever write was the last of a daemon, the next one completes the archive."""
+    whole, number = tree(shown(STATES[-1])), 0
+    while True:
+        files, left = MemoryFiles(), [number]
+
+        def before(*_: object, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KilledError
+
+        files.before = before
+        try:
+            RoleFiles(files, FOLDER).show(STATES[-1])
+        except KilledError:
+            files.before = None
+            RoleFiles(files, FOLDER).show(STATES[-1])
+            assert tree(files) == whole
+            number += 1
+            continue
+        assert number > 7
+        return
+
+
+def test_what_stands_in_the_way_is_told_and_tried_again() -> None:
+    """It stays behind until the archive is written."""
+    files = MemoryFiles()
+    day = ROOT / "2025-11-27"
+    files.make_folder(ROOT)
+    files.write(day, b"a file\n")
+    writer = RoleFiles(files, FOLDER)
+    with pytest.raises(Refused, match="move it away"):
+        writer.show(STATES[-1])
+    behind = [writer.behind]
+    files.remove(day)
+    writer.show(STATES[-1])
+    assert [*behind, writer.behind] == [True, False]
+    assert tree(files) == tree(shown(STATES[-1]))
+
+
+def test_task_that_failed_is_no_success() -> None:
+    """Given up, its chain says so."""
+    story = RoleStory()
+    story.hands_on("plan")
+    for _ in range(2):
+        story.wants_replanning("implement", "no")
+        story.hands_on("plan")
+    story.wants_replanning("implement", "no")
+    story.answers(story.question().id, "abandon")
+    (chain,) = [each for each in tree(shown(story.state)).values() if "chainId" in each]
+    assert chain["outcome"] == "failure"
+
+
+def test_nothing_is_written_where_no_role_handed_on() -> None:
+    """A task of another family has no such folder."""
+    assert not shown(RoleStory().state).entries(FOLDER)
