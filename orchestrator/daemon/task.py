@@ -21,7 +21,7 @@ from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
 from orchestrator.daemon.journal.engine import Engine
-from orchestrator.daemon.process.orphans import end_stranger
+from orchestrator.daemon.process.orphans import Strangers
 from orchestrator.daemon.projections.output_tail import last_lines
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.daemon.projections.state_files import last_checkin_shown, write_lost
@@ -65,6 +65,7 @@ class Task:
     doing: Dispatcher = field(init=False)
     _listening: AgentFeed = field(init=False)
     _boxes: TaskBoxes = field(init=False)
+    _strangers: Strangers = field(init=False)
     _view: TaskView = field(init=False)
     _intake: TaskIntake = field(init=False)
     _brief: BriefEdits = field(init=False)
@@ -93,6 +94,7 @@ class Task:
             self.context.clock.utc_offset,
             self._note_events,
         )
+        self._strangers = Strangers(self.context, self.id)
         self._boxes = TaskBoxes(self.context, self.home, self.engine)
         self._view = TaskView(self.context, self.home, self.engine)
         self._intake = TaskIntake(self.context, self.home, self.engine)
@@ -152,13 +154,14 @@ class Task:
 
     @property
     def troubled(self) -> bool:
-        """Return whether the task rests because of a system failure."""
+        """Return whether the task rests because of a system failure, or while runs are ended that it does not know."""
         return self._rests_until is not None
 
     @property
     def rested(self) -> bool:
         """Return True once when a rest is over: then the task must be recovered as after a restart."""
-        if self._rests_until is None or self.context.clock.monotonic() < self._rests_until:
+        until = self._rests_until
+        if until is None or self._strangers.is_busy or self.context.clock.monotonic() < until:
             return False
         self._rests_until = None
         return True
@@ -197,7 +200,10 @@ class Task:
         self.engine.last_checkin = self.engine.last_checkin or last_checkin_shown(
             self.context.adapters.files, self.home
         )
-        self.end_strangers()
+        if not self._strangers.ended(self.strangers()):  # the next runs need their trees
+            self.rest()
+            self._rests_until = self.context.clock.monotonic()
+            return
         self.see_everything()
         self.act_again()
 
@@ -209,11 +215,6 @@ class Task:
         for action in list(self.engine.state.outbox.values()):
             self._act(self.engine, action)
         self._view.again()
-
-    def end_strangers(self) -> None:
-        """End the runs that the journal does not know after damage: the next runs need their trees."""
-        for folder in self.strangers():
-            end_stranger(self.context.adapters.host, folder)
 
     def strangers(self) -> list[Path]:
         """Return the folders of the runs that the journal does not know."""

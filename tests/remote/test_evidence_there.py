@@ -12,6 +12,7 @@ from orchestrator import layout
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.links_there import OUTSIDE
 from orchestrator.hosts.ssh.named_artifacts import HELD, LATE
 from orchestrator.hosts.ssh.pull import NOT_A_FILE
 from orchestrator.hosts.ssh.withheld import withheld
@@ -87,8 +88,94 @@ def test_folder_with_a_file_too_large_is_not_whole(world: World) -> None:
     assert noted(world)["artifacts/code"].startswith("artifacts/code/large: ")
 
 
-def test_link_that_a_report_names_is_noted_as_one(world: World) -> None:
-    (world.shared / "artifacts/code/link").symlink_to("/etc/passwd")
-    put(world.shared / "handoffs" / REPORT, report("artifacts/code/link", "artifacts/code/never"))
+def test_link_out_of_the_folder_is_refused_with_reason(world: World) -> None:
+    """rsync follows a link in the middle of a path, wherever it leads: a sandboxed agent had any file sent by that."""
+    beyond, beside = world.box.home / "beyond", world.shared.parent / "build-2"
+    put(beyond / "secret", b"secret")
+    put(beside / "artifacts/code/other", b"other")
+    put(world.shared / "task.md", b"ours")
+    put(world.repo / ".git/config", b"config")
+    places: dict[str, Path | str] = {
+        "link": "/etc/passwd",
+        "far/secret": beyond,
+        "home": beyond,
+        "mine": world.shared / "task.md",
+        "git/config": world.repo / ".git",
+        "above": world.shared.parent,
+        "twice": world.shared / "artifacts/code/link",
+    }
+    for name, to in places.items():
+        (world.shared / "artifacts/code" / name.partition("/")[0]).symlink_to(to)
+    named = [f"artifacts/code/{name}" for name in places]
+    put(world.shared / "handoffs" / REPORT, report(*named, "artifacts/code/never"))
+    sync = world.sync()
+    pulled = sync.pull_control([RUN])
+    assert pulled.brought == (f"handoffs/{REPORT}",)
+    assert dict(pulled.refused) == dict.fromkeys(named, OUTSIDE)
+    assert noted(world) == dict.fromkeys(named, OUTSIDE)
+    sync.pull_bulk([RUN])
+    assert noted(world) == dict.fromkeys(named, OUTSIDE)
+    assert set(world.arrived()) == {f"handoffs/{REPORT}"} | {
+        name for name in world.arrived() if name.startswith("withheld/")
+    }
+
+
+def test_what_lies_along_links_in_the_folder_is_brought(world: World) -> None:
+    """A link to a file, and a folder along a link, were refused as links: the report had no evidence."""
+    put(world.repo / "src/deep/one.py", b"one")
+    put(world.repo / "src/two.py", b"two")
+    put(world.shared / "artifacts/tests/three", b"three")
+    (world.repo / "src/passwd").symlink_to("/etc/passwd")
+    code = world.shared / "artifacts/code"
+    (code / "src").symlink_to(world.repo / "src")
+    (code / "file").symlink_to("../tests/three")
+    (code / "again").symlink_to("file")
+    (code / "tests").symlink_to("../tests")
+    names = ("src", "file", "again", "tests/three", "src/deep/one.py")
+    put(world.shared / "handoffs" / REPORT, report(*(f"artifacts/code/{name}" for name in names)))
+    sync = world.sync()
+    pulled = sync.pull_control([RUN])
+    assert noted(world) == {}
+    expected = {
+        "src/deep/one.py": b"one",
+        "src/two.py": b"two",
+        "file": b"three",
+        "again": b"three",
+        "tests/three": b"three",
+    }
+    came = {name: data for name, data in world.arrived().items() if name.startswith("artifacts/code/")}
+    assert came == {f"artifacts/code/{name}": data for name, data in expected.items()}
+    assert pulled.brought[-1] == f"handoffs/{REPORT}"
+    later = sync.pull_bulk([RUN])
+    assert not {"artifacts/code/file", "artifacts/code/src"} & set(dict(later.refused))
+    assert noted(world) == {}
+
+
+def test_folder_of_tasks_may_be_a_link_itself(world: World) -> None:
+    elsewhere = world.box.home / "elsewhere"
+    (world.repo / "tasks").rename(elsewhere)
+    (world.repo / "tasks").symlink_to(elsewhere)
+    put(world.shared / "artifacts/code/one", b"one")
+    (world.shared / "artifacts/code/link").symlink_to("one")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code/one", "artifacts/code/link"))
+    world.sync().pull_control([RUN])
+    assert noted(world) == {}
+    assert world.arrived()["artifacts/code/link"] == b"one"
+
+
+def test_link_to_a_file_too_large_is_noted_as_that(world: World) -> None:
+    put(world.repo / "large", bytes(100_001))
+    (world.shared / "artifacts/code/link").symlink_to(world.repo / "large")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code/link"))
+    sync = world.sync(Bounds(largest=100_000))
+    assert f"handoffs/{REPORT}" in sync.pull_control([RUN]).brought
+    assert "100,000 bytes" in noted(world)["artifacts/code/link"]
+    sync.pull_bulk([RUN])
+    assert "100,000 bytes" in noted(world)["artifacts/code/link"]
+
+
+def test_link_that_leads_nowhere_is_noted_as_link(world: World) -> None:
+    (world.shared / "artifacts/code/link").symlink_to("nowhere")
+    put(world.shared / "handoffs" / REPORT, report("artifacts/code/link"))
     world.sync().pull_control([RUN])
     assert noted(world) == {"artifacts/code/link": NOT_A_FILE}

@@ -84,6 +84,16 @@ def test_foreign_folders_and_old_handoffs_are_refused(world: World) -> None:
         world.sync().prepare()
 
 
+def test_box_that_is_this_machine_is_named_as_such(world: World) -> None:
+    """Its folder is the task's own here: the user was told to remove the handoffs in it."""
+    put(world.shared / "handoffs" / REPORT)
+    put(world.shared / "progress.md")
+    with pytest.raises(Refused, match="this machine") as caught:
+        world.sync().prepare()
+    assert "remove" not in str(caught.value)
+    assert not (world.shared / MARK).exists()
+
+
 @pytest.mark.parametrize("which", ["shared", "own"])
 def test_missing_folders_stop_the_sync(world: World, which: str) -> None:
     """Folders that are gone stop the sync and are not made anew unasked."""

@@ -5,7 +5,8 @@ that a damaged journal has forgotten. A run whose own folder lies under another 
 left alone, and the start is refused.
 
 Killed processes may take seconds to vanish. A worker waits for that, and the request to start is handled once more when
-it is done: the deciding thread has other tasks.
+it is done: the deciding thread has other tasks. After damage to a journal it is the same: the recovery of that task
+waits.
 """
 
 from __future__ import annotations
@@ -102,6 +103,47 @@ class Orphans:
             log.exception("task %s: runs that no journal knows could not be ended", task)
         self._outcomes[task] = _Ended(tuple(each.run for each in unknown), refused)
         self.context.post(RequestHint(task))
+
+
+@dataclass(slots=True)
+class Strangers:
+    """Ends runs below one task's own folder that its journal does not know, as after damage.
+
+    `is_busy`: a worker ends them at this moment.
+    """
+
+    context: Context
+    task: str
+    is_busy: bool = False
+    _is_tried: bool = False
+
+    def ended(self, folders: Sequence[Path]) -> bool:
+        """Return whether they were ended, or that was tried; if not, a worker does it, and a hint tells when it has.
+
+        Raises:
+            Unavailable: it cannot be determined whether they live.
+
+        """
+        host = self.context.adapters.host
+        if not (self.is_busy or self._is_tried):
+            living = [each for each in folders if host.observe(each).standing is not Standing.GONE]
+            if not living:
+                return True
+            self.is_busy = self._is_tried = True
+            self.context.executor.do(f"{self.task}/orphans", partial(self._work, living))
+        if self.is_busy:
+            return False
+        self._is_tried = False
+        return True
+
+    def _work(self, folders: Sequence[Path]) -> None:
+        try:
+            for folder in folders:
+                end_stranger(self.context.adapters.host, folder)
+        except Exception:
+            log.exception("task %s: runs that its journal does not know could not be ended", self.task)
+        self.is_busy = False
+        self.context.post(RequestHint(self.task))
 
 
 def end_stranger(host: Host, folder: Path) -> None:

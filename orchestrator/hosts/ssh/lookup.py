@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from orchestrator.formats.text import one_line
+from orchestrator.hosts.ssh.links_there import RESOLVE
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import BoxLink
 from orchestrator.ports.boxes import RemoteFile
@@ -17,29 +18,15 @@ LARGEST: Final = 16 * 1_048_576
 """The maximum size of a file whose lines are counted."""
 
 # The folder itself is no file, nor is what git has there, nor what a task has but its artifacts.
-# Links are followed one by one, as `readlink -f` is not everywhere; their target must be below the folder. The `.`
-# after each path keeps line feeds at its end, which `$( )` would remove.
-_FILE: Final = r"""
-unset CDPATH
+_FILE: Final = (
+    RESOLVE
+    + r"""
 cd -P -- "$1" 2>/dev/null || exit 3
 root=$(pwd -P; echo .)
 root=${root%??}
 root=${root%/}
 path=$2
-turns=0
-while :; do
-    case $path in */*) folder=${path%/*}/ ;; *) folder=./ ;; esac
-    name=${path##*/}
-    cd -P -- "$folder" 2>/dev/null || exit 0
-    if [ -n "$name" ] && [ -d "./$name" ]; then cd -P -- "./$name" 2>/dev/null || exit 0; name=; fi
-    if [ -z "$name" ] || [ ! -L "./$name" ]; then break; fi
-    turns=$((turns + 1))
-    if [ $turns -gt 20 ]; then exit 0; fi
-    path=$(readlink "./$name"; echo .)
-    path=${path%??}
-done
-here=$(pwd -P; echo .)
-here=${here%??}
+resolve || exit 0
 case $here/ in "$root"/*) ;; *) exit 0 ;; esac
 if [ -z "$name" ] && [ "${here%/}" = "$root" ]; then exit 0; fi
 case $here/$name/ in */.git/*) exit 0 ;; esac
@@ -60,6 +47,7 @@ lines=$(($(wc -l < "./$name")))
 if [ -n "$(tail -c 1 "./$name" | tr '\0' x)" ]; then lines=$((lines + 1)); fi
 echo "lines $lines"
 """
+)
 
 _COMMIT: Final = r"""
 cd -- "$1" 2>/dev/null || exit 3

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.hosts.ssh.bounds import Quota, choice
+from orchestrator.hosts.ssh.links_there import OUTSIDE, Leads
 from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.pull import NOT_A_FILE
+from orchestrator.hosts.ssh.pull import NOT_A_FILE, Took
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import BadFile
 from orchestrator.ports.box_link import Cut
@@ -23,7 +24,7 @@ from orchestrator.ports.box_link import Cut
 if TYPE_CHECKING:
     from orchestrator.hosts.ssh.bounds import Bounds, Room
     from orchestrator.hosts.ssh.publish import Publisher
-    from orchestrator.hosts.ssh.pull import Mirror, Took
+    from orchestrator.hosts.ssh.pull import Mirror
     from orchestrator.hosts.ssh.withheld import Withheld
     from orchestrator.ports.files import Files
 
@@ -89,6 +90,7 @@ class NamedArtifacts:
         withheld: Where is noted what does not come.
         room: Returns what may still come in all.
         paths: Returns the paths there of names in the mirror, in the form for rsync.
+        ways: Returns where names lead there, along links.
         left: Returns the report on what a transfer left.
         no_room: The reason for what there is no room for.
         steady: Returns seconds that never go back.
@@ -102,6 +104,7 @@ class NamedArtifacts:
     withheld: Withheld
     room: Callable[[], Room]
     paths: Callable[[Iterable[str]], list[str]]
+    ways: Callable[[Iterable[str]], Mapping[str, Leads]]
     left: Callable[[Took], Pulled]
     no_room: str
     steady: Callable[[], float]
@@ -144,7 +147,10 @@ class NamedArtifacts:
         `missing` are all names that have not, by a listing; for those that are `over` there is no room.
         """
         reasons = _reasons(listed) | dict.fromkeys(over, self.no_room)
+        links = {name for name, why in reasons.items() if why == NOT_A_FILE}
         for name, why in list(self.withheld.names.items()):
+            if not links.isdisjoint(_above(name)):
+                continue  # no listing follows links: this says nothing
             still = any(each == name or each.startswith(f"{name}/") for each in missing)
             self.withheld.note(name, _why(name, reasons) or (why if still else ""))
         self.withheld.keep()
@@ -163,17 +169,20 @@ class NamedArtifacts:
 
     def _try(self, named: Sequence[str], tried: _Try) -> None:
         """Fetch files and the content of folders, file by file, as far as one pull may."""
+        leads = self._led(named, tried)
+        own = [name for name in named if leads[name] not in {Leads.OUT, Leads.TO_FILE}]
+        linked = [name for name in named if leads[name] is Leads.TO_FILE]
         left = self.room()
-        took = self._bring(named, Quota(self.bounds.size, self.bounds.files, left), tried)
-        for name, size in took.files:
-            left.take(name, size)
-        folders = [each for each in named if self._is_folder(each)]
+        took = self._bring(_entered(own, leads), left, tried) if own else Took()
+        came = self._bring(linked, left, tried, follow=True) if linked else Took()
+        tried.parts.append(self.left(replace(came, said="")))
+        folders = [each for each in own if self._is_folder(each)]
         if took.whole and not folders:
-            tried.is_whole = True
+            tried.is_whole = came.whole
             return
         listed = self.mirror.bring(
             ["/"],
-            names=self.paths(folders if took.whole else named),
+            names=self.paths(_entered(folders if took.whole else own, leads)),
             rules=["- .tmp-*"],
             largest=self.bounds.largest,
             deep=True,
@@ -187,16 +196,36 @@ class NamedArtifacts:
         tried.parts.append(self.left(listed if took.whole else replace(listed, said="")))
         if chosen.over:
             tried.parts.append(self.publisher.refuse("artifacts", self.no_room))
-        again = None
-        if chosen.now:
-            size = max(self.bounds.size, chosen.size)
-            again = self._bring(chosen.now, Quota(size, self.bounds.files, left), tried)
-        tried.is_whole = listed.whole and not chosen.later and (again is None or again.whole)
+        again = self._bring(chosen.now, left, tried, size=chosen.size) if chosen.now else Took()
+        tried.is_whole = listed.whole and not chosen.later and again.whole and came.whole
 
-    def _bring(self, names: Sequence[str], quota: Quota, tried: _Try) -> Took:
+    def _led(self, named: Sequence[str], tried: _Try) -> Mapping[str, Leads]:
+        """Return where names lead; of those that lead out the user is told."""
+        leads = self.ways(named)
+        for name, way in leads.items():
+            if way is Leads.OUT:
+                tried.reasons[name] = OUTSIDE
+                tried.parts.append(self.publisher.refuse(name, OUTSIDE))
+            elif way in {Leads.TO_FILE, Leads.TO_FOLDER}:
+                # What it leads to is fetched. Later pulls list it as a link: nobody is to be told that it did not come.
+                self.publisher.refuse(name, NOT_A_FILE)
+        return leads
+
+    def _bring(
+        self, names: Sequence[str], left: Room, tried: _Try, *, size: int = 0, follow: bool = False
+    ) -> Took:
+        """Fetch names as far as there is room, which is taken; `size` is that of a first file, however large."""
+        quota = Quota(max(self.bounds.size, size), self.bounds.files, left)
         took = self.mirror.bring(
-            ["/"], names=self.paths(names), largest=self.bounds.largest, quota=quota, deadline=NAMED
+            ["/"],
+            names=self.paths(names),
+            largest=self.bounds.largest,
+            follow=follow,
+            quota=quota,
+            deadline=NAMED,
         )
+        for name, taken in took.files:
+            left.take(name, taken)
         tried.files += [name for name, _ in took.files]
         tried.reasons |= _reasons(took)
         return took
@@ -204,6 +233,17 @@ class NamedArtifacts:
     def _is_folder(self, name: str) -> bool:
         entry = self.files.entry(self.mirror.folder / name)
         return entry is not None and entry.is_folder
+
+
+def _entered(names: Iterable[str], leads: Mapping[str, Leads]) -> list[str]:
+    """Return names in the form in which rsync enters also those folders to which a link leads."""
+    return [f"{name}/" if leads[name] is Leads.TO_FOLDER else name for name in names]
+
+
+def _above(name: str) -> list[str]:
+    """Return a path and the folders above it."""
+    parts = name.split("/")
+    return ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]
 
 
 def _reasons(took: Took) -> dict[str, str]:

@@ -150,6 +150,7 @@ class Mirror:
         names: Sequence[str] | None = None,
         largest: int = LARGEST,
         deep: bool = False,
+        follow: bool = False,
         only_list: bool = False,
         quota: Quota | None = None,
         go_on: Callable[[], bool] | None = None,
@@ -163,6 +164,7 @@ class Mirror:
             names: Fetch only these, below the one source; folders among them come empty, unless `deep`.
             largest: The maximum size in bytes of a file that is fetched.
             deep: Also fetch the content of named folders.
+            follow: Fetch what the names lead to that are links themselves, as plain files of these names.
             only_list: Change nothing; return what would be fetched, as far as it can be listed in 1 MB.
             quota: What all files together may be; what is beyond it does not come.
             go_on: Returns whether to go on, at any time. It continues with the next call.
@@ -179,6 +181,7 @@ class Mirror:
         incoming, stage = self._beside()
         options = [*_OPTIONS, f"--temp-dir={stage}", f"--compare-dest={self.folder}", f"--max-size={largest}"]
         options += _selecting(rules, by_name=names is not None, deep=deep)
+        options += ["--copy-links"] if follow else []
         options += ["--dry-run"] if only_list else []
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{incoming}/"]
         before, began = parts_of(incoming), time.time()

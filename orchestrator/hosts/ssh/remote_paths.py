@@ -18,6 +18,8 @@ _REFUSED: Final = {
     "other": "belongs to another task, perhaps of another PM: rename this task, or name another clone in cwd:. If "
     "nobody works there any more, remove it",
     "foreign": "belongs to another user of the box: rename this task, or name a clone of your own in cwd:",
+    "home": "is a task's folder in which a PM keeps its own files. If that is this machine, leave the host out of "
+    "cwd:, or name another clone; delete nothing in it",
     "history": "contains handoffs that this task does not know: remove them",
 }
 
@@ -39,7 +41,10 @@ for folder in "$shared" "$own"; do
         if [ "$other" != "$task" ]; then echo other; exit; fi
     fi
 done
-if [ ! -e "$shared/$mark" ] && [ -n "$(ls -A -- "$shared/handoffs" 2>/dev/null)" ]; then echo history; exit; fi
+if [ ! -e "$shared/$mark" ] && [ -n "$(ls -A -- "$shared/handoffs" 2>/dev/null)" ]; then
+    if [ -e "$shared/progress.md" ] || [ -e "$shared/pm_state.json" ]; then echo home; else echo history; fi
+    exit
+fi
 for folder; do mkdir -p -- "$shared/$folder" || exit; done
 mkdir -p -- "$own/requests/events" "$own/runs" && chmod 700 -- "$shared" "$own" || exit
 for folder in "$shared" "$own"; do

@@ -32,6 +32,10 @@ _NOT_THERE: Final = 127
 _NO_ROOM: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _NOT_CLEAN: Final = "is your shell clean"
 _NO_BYTE: Final = "(0 bytes received so far)"
+_OF_OUR_END: Final = re.compile(
+    r"rsync: connection unexpectedly closed|rsync error: .* at io\.c\(|rsync error: .*\[(sender|Receiver)="
+)
+_NOT_FOUND: Final = re.compile(r"not found|No such file|Permission denied|Unknown command", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,12 @@ def _meaning(address: Address, status: int, said: str) -> str:
     """Return why rsync failed, and what to do."""
     # If it does not start there, rsync here sees the end of the connection or of ssh first: that is chance.
     if status == _NOT_THERE or _NO_BYTE in said:
+        theirs = "\n".join(line for line in said.splitlines() if not _OF_OUR_END.match(line))
+        if status != _NOT_THERE and theirs.strip() and not _NOT_FOUND.search(theirs):
+            return (
+                f"rsync there ended before its first byte ({_last_words(theirs)}): it must be rsync itself, of version "
+                "3.1 or newer, and nothing that refuses its options"
+            )
         return (
             "rsync did not start there: it is missing, or not on the PATH of a plain command: install it there "
             f"({_last_words(said)})"

@@ -14,6 +14,9 @@
 # be written by its agent: it is printed line by line under a word of ours, and read strictly on the other side.
 # `launch.sh` tells what these files are.
 
+# It has no here-document: bash before 5.1 writes each to a file in /tmp first, and on a box whose /tmp is full every run
+# would look as if it had told nothing.
+
 # shellcheck disable=SC3043 # all variables are everybody's: `local` is no word of POSIX
 
 # Sets `stat` to what the kernel tells of a process. Its name may hold a line break.
@@ -28,10 +31,7 @@ lives() {
     case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
     if [ -z "$boot" ]; then
         case $(ps -o stat= -p "$1" 2>/dev/null) in '' | Z*) return 1 ;; esac
-        read -r began <<END
-$(LC_ALL=C ps -o lstart= -p "$1" 2>/dev/null)
-END
-        [ "$began" = "$2" ]
+        LC_ALL=C ps -o lstart= -p "$1" 2>/dev/null | { read -r began && [ "$began" = "$2" ]; }
         return
     fi
     read_stat "$1" || return 1
@@ -49,9 +49,17 @@ read_file() {
 
 # Prints `text`, each line under a word.
 tell() {
-    while IFS= read -r line; do printf '%s %s\n' "$1" "$line"; done <<END
-$text
-END
+    printf '%s\n' "$text" | while IFS= read -r line; do printf '%s %s\n' "$1" "$line"; done
+}
+
+# Sets `key` and `value` from the first line of `rest`, which is taken from it; fails where there is none.
+next_pair() {
+    if [ -z "$rest" ]; then return 1; fi
+    line=${rest%%"$newline"*}
+    rest=${rest#"$line"} rest=${rest#"$newline"}
+    key=${line%% *} value=
+    case $line in *' '*) value=${line#* } ;; esac
+    value=${value#"${value%%[! ]*}"} value=${value%"${value##*[! ]}"}
 }
 
 # Sets pid, start, session and group of the launcher of a run; fails where nothing tells of one. `group` is the control
@@ -68,7 +76,8 @@ read_pid() {
 read_said() {
     pid= start= session= group= whole=
     read_file "$1/pid" || return 1
-    while read -r key value; do
+    rest=$text
+    while next_pair; do
         whole=
         case $key in
         pid) pid=$value ;;
@@ -77,9 +86,7 @@ read_said() {
         cgroup) group=$value ;;
         .) whole=yes ;;
         esac
-    done <<END
-$text
-END
+    done
     case $pid in '' | 0* | *[!0-9]*) return 1 ;; esac
     case $session in 0* | *[!0-9]*) session= ;; esac
     case $group in *..*) group= ;; /sys/fs/cgroup | /sys/fs/cgroup/*) group=$group/orchestrator-run-$pid-${start%%@*} ;; *) group= ;; esac
@@ -151,11 +158,10 @@ confirmed() {
 read_until() {
     until=
     read_file "$1/exit" || return
-    while read -r key value; do
+    rest=$text
+    while next_pair; do
         if [ "$key" = uptime ]; then until=${value%%.*}; fi
-    done <<END
-$text
-END
+    done
     case $until in 0* | *[!0-9]* | ?????????????*) until= ;; esac
 }
 
@@ -322,6 +328,8 @@ begin() {
 }
 
 umask 077
+newline='
+'
 boot= hertz=$(getconf CLK_TCK 2>/dev/null || echo 100)
 { read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
 echo orchestrator-runs-1

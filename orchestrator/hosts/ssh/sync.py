@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from orchestrator import layout
 from orchestrator.hosts.ssh.bounds import RUNS, Bounds, Choice, Quota, Room, choice, room
 from orchestrator.hosts.ssh.control_files import STEERING, ControlFiles, run_rules, too_many
 from orchestrator.hosts.ssh.integrity import unsettled
+from orchestrator.hosts.ssh.links_there import ways
 from orchestrator.hosts.ssh.named_artifacts import NamedArtifacts, artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
 from orchestrator.hosts.ssh.pull import TREE, Mirror, Took, check_marks, emptied, unmarked
@@ -121,6 +123,7 @@ class TaskSync:
             Withheld(files, path_of(layout.task_withheld(here.home), here.mirror.parent.name)),
             self._room,
             self._paths,
+            partial(ways, link, there.cwd, there.shared),
             self._left,
             f"{self._bounds.total} bytes or {self._bounds.entries} files and folders of artifacts and scratchpads were "
             "fetched; the rest stays on the box",

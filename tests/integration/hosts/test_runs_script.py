@@ -72,8 +72,12 @@ def _lstart(pid: int) -> str:
     ).stdout.strip()
 
 
+# A bash before 5.1 writes here-documents to files: on this one's disk for these there is no room.
+FULL = ["bash", "-c", 'BASH_COMPAT=50 TMPDIR=/proc exec bash "$@"', "no room in /tmp"]
 SHELLS = [
-    shell for shell in (["dash"], ["bash", "--posix"], ["bash"], ["busybox", "sh"]) if shutil.which(shell[0])
+    shell
+    for shell in (["dash"], ["bash", "--posix"], ["bash"], ["busybox", "sh"], FULL)
+    if shutil.which(shell[0])
 ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
+from orchestrator.model.errors import Unavailable
 from orchestrator.model.settings import Settings
 from orchestrator.ports.marked_runs import MarkedRun
 from tests.simulation.engine.scenario import Scenario
@@ -95,6 +96,40 @@ def test_run_below_the_tasks_own_folder_is_ended_by_a_worker(monkeypatch):
         while not any(task.begun for task in world.tasks().values()):
             assert world.go_on(until=until)
     assert folder in ended
+    assert not world.complaints
+
+
+@pytest.mark.parametrize("error", [None, Unavailable("tmux does not answer")])
+def test_recovery_has_unknown_runs_ended_by_a_worker(monkeypatch, error):
+    """Damage took a line from its journal: recovery ended the run in the deciding thread, and every task waited."""
+    ended = list[Path]()
+    world = World(Scenario("orphans"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    (user_task,) = world.user_tasks
+    with listening(world):
+        world.boot()
+        world.start(user_task, "much to do", ("it works",))
+        until = world.clock.monotonic() + SOON
+        while not any(task.begun for task in world.tasks().values()):
+            assert world.go_on(until=until)
+        world.daemon.drop()
+        folder = layout.task_runs(user_task.requests.parent) / "r-lost"
+        world.files.make_folder(folder)
+        end = world.host.end
+
+        def noted(each, *, kill):
+            ended.append(each)
+            if error is not None:
+                raise error
+            end(each, kill=kill)
+
+        monkeypatch.setattr(world.host, "end", noted)
+        world.boot()
+        (task,) = world.tasks().values()
+        assert (ended, task.troubled) == ([], True)
+        until = world.clock.monotonic() + SOON
+        while task.troubled:
+            assert world.go_on(until=until)
+    assert set(ended) == {folder}
     assert not world.complaints
 
 

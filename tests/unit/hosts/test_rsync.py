@@ -66,6 +66,24 @@ def test_rsync_that_did_not_start_is_the_same_however_it_shows(
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "rsync: -s: unknown option\nrsync error: syntax or usage error (code 1) at main.c(1234) [server=2.6.9]",
+        "rrsync: option is not allowed",
+    ],
+)
+def test_rsync_that_refuses_its_options_is_not_one_missing(tmp_path: Path, said: str) -> None:
+    """It was said to be missing, and its own words were cut off by those of the rsync here."""
+    ours = "rsync error: error in rsync protocol data stream (code 12) at io.c(232) [sender=3.2.7]"
+    problem = failure(Way(), tmp_path, 12, f"{said}\n{CLOSED.format(0)}\n{ours}")
+    assert type(problem) is Unavailable
+    assert "did not start" not in str(problem)
+    assert "3.1 or newer" in str(problem)
+    assert ascii(said)[1:-1] in str(problem)
+    assert ours not in str(problem)
+
+
+@pytest.mark.parametrize(
     ("way", "said"),
     [(Way(stands=False), CLOSED.format(0)), (Way(), CLOSED.format(49_152)), (Way(), "")],
     ids=["no connection", "after a part", "no words"],
