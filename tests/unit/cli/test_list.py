@@ -12,6 +12,21 @@ def test_it_says_how_to_begin_when_there_is_nothing(house, task):
     )
 
 
+def test_archived_tasks_are_not_denied(house, task):
+    """It said that there were no tasks yet while an archive held one."""
+    (house.state / "archive").mkdir()
+    (house.state / "archive" / "old-0a1b2c3d.tar.gz").touch()
+    said = task("list").out
+    assert "yet" not in said
+    assert "task list --archived" in said
+
+
+def test_tasks_of_other_projects_are_not_denied(house, task):
+    """It said that there were no tasks yet while another project had one."""
+    house.task("there-00000002", project="/somewhere/else")
+    assert task("list", "--project", str(house.project)).out.startswith(f"no task of {house.project};")
+
+
 def test_it_says_so_before_anything_was_ever_started(house, task):
     house.state.rmdir()
     assert task("list").code == 0
