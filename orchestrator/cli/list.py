@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     for task in found:
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
-    if not beat.up:
+    if not (beat.up and beat.room):
         print(beat.words())
     return Exit.DONE
 

@@ -76,11 +76,11 @@ def _seen(chosen: list[Night], options: argparse.Namespace) -> list[tuple[Night,
                 seen = not_measured(night, f"{type(fault).__name__}: {fault}")
             done.append((night, seen))
             verdict = judge(night, seen)
-            print(f"{night.name}: {_word(verdict)} ({verdict.took:.0f} s)", file=sys.stderr, flush=True)
+            print(f"{night.name}: {word(verdict)} ({verdict.took:.0f} s)", file=sys.stderr, flush=True)
     return done
 
 
-def _word(verdict: Verdict) -> str:
+def word(verdict: Verdict) -> str:
     """Return in a word how a night went; one that could not be watched did not fail."""
     if verdict.passed:
         return "as it must"

@@ -1,3 +1,4 @@
+import os
 import time
 
 from orchestrator.cli.screen import width_of
@@ -10,6 +11,16 @@ def test_it_says_how_to_begin_when_there_is_nothing(house, task):
         0,
         "no tasks yet; to begin one, in a project's folder: task start NAME\n",
     )
+
+
+def test_a_full_disk_is_said(house, task, daemon, monkeypatch):
+    """An agent that a full disk had ended stood in the list as at work, without a word."""
+    real = os.statvfs
+    house.task()
+    assert "is full" not in task("list").out
+    full = os.statvfs_result((4096, 4096, 1000, 3, 3, 10, 9, 9, *real(house.state)[8:]))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert "is full" in task("list").out
 
 
 def test_archived_tasks_are_not_denied(house, task):
