@@ -10,7 +10,7 @@ import time
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import SAID, Exit
-from orchestrator.cli.screen import ago, coloured, columns, stamp
+from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import TaskRecord, tasks
 
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
         print(json.dumps({"tasks": [_shape(task) for task in found], "daemon": beat.shape()}))
         return Exit.DONE
     if not found:
-        print("no tasks yet; to begin one, in a project's folder: task start NAME")
+        print(_nothing(state, options.project or ""))
         return Exit.DONE
     now = time.time()
     rows = [_row(_shape(task), task, now) for task in found]
@@ -56,9 +56,20 @@ def run(options: Namespace) -> int:
     for task in found:
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
-    if not beat.up:
+    if not (beat.up and beat.room):
         print(beat.words())
     return Exit.DONE
+
+
+def _nothing(state: str, project: str) -> str:
+    """Return what to say where no task is to be listed: archived tasks, and those of other projects, are none of it."""
+    try:
+        archived = any(name.endswith(".tar.gz") for name in os.listdir(layout.archive(state)))  # noqa: PTH208 (no pathlib here)
+    except OSError:
+        archived = False
+    begin = "to begin one, in a project's folder: task start NAME"
+    said = f"no task of {harmless(project)}" if project else "no tasks now" if archived else "no tasks yet"
+    return f"{said}; {begin}" + ("; some are archived: task list --archived" if archived else "")
 
 
 def _changed(task: TaskRecord) -> float:

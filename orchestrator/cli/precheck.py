@@ -18,6 +18,7 @@ from orchestrator.cli.beat import Beat
 from orchestrator.cli.commands import CommandLocation, Commit, Folder, judged
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.git_filters import filters_at, of_filters
+from orchestrator.cli.git_submodules import of_submodules
 from orchestrator.cli.screen import typed
 from orchestrator.extensions import missing_for
 from orchestrator.model.agents import Agent
@@ -116,6 +117,7 @@ def look(case: Case) -> list[Finding]:
         tip = repository.commit_of(f"refs/heads/{case.branch}")
         found += _base(case, repository, own, tip)
         ground = Commit(repository, case.code, tip or own.head, case.name if tip and case.known else "")
+        found += of_submodules(repository, ground.commit)
         found += of_filters(filters_at(repository, ground.commit, case.environ.get("PATH", "")), case.code)
     if roster is not None:
         found += _missing(case, roster)

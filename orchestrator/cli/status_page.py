@@ -61,7 +61,7 @@ def _head(
         harmless(view["task"]),
         "limited" if limit else harmless(SAID.get(view["state"], view["state"])),
     )
-    daemon = beat.words(view.get("updated"))
+    daemon = beat.words(view.get("updated")) + ("" if beat.up else _unheard(view))
     active = view["state"] in {"running", "waiting"}
     phase = f"  {harmless(view['phase'])}" if active else ""
     if colour:
@@ -78,6 +78,19 @@ def _head(
         f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(view.get("usage") or {}, now), width),
     ]
+
+
+def _unheard(view: dict[str, Any]) -> str:
+    """Return how many requests of the user wait for a daemon that is down; empty if none does."""
+    home = layout.task_home(layout.state_folder(os.environ), f"{view.get('id')}")
+    try:
+        names = os.listdir(layout.task_requests(home))  # noqa: PTH208 (no pathlib here)
+    except OSError:
+        return ""
+    count = sum(
+        name.endswith(".json") and not name.startswith(".") and ".reply." not in name for name in names
+    )
+    return f"; requests that wait for it: {count}" if count else ""
 
 
 def _folder_gone(view: dict[str, Any], width: int) -> list[str]:

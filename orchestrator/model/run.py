@@ -150,7 +150,7 @@ class Exit:
     def __str__(self) -> str:
         """How a person would say it."""
         if self.lost:
-            return "vanished with its terminal"
+            return "vanished, and how it ended is unknown"
         if self.out_of_memory:
             return "was killed for memory"
         return f"was ended by signal {self.signal}" if self.signal else f"exited {self.code}"

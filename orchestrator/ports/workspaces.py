@@ -53,7 +53,7 @@ class CommitSeen:
 class BranchSurvey:
     """What a task's branch has that its base has not. `count` is of all its commits, `commits` the last of them.
 
-    `merged`: the commit that the user's tree stands on has all of it.
+    `merged`: another branch, which the user's tree has checked out, has all of it.
     """
 
     tip: str

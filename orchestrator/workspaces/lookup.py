@@ -109,8 +109,11 @@ def survey(repository: Repository, project: Path, branch: str, base: str) -> Bra
     files, added, removed = _changed(
         git.ask("diff", "--shortstat", "--no-ext-diff", "--no-textconv", base, tip)
     )
-    head = repository.head(project)
-    return BranchSurvey(tip, count, commits, files, added, removed, merged=repository.is_ancestor(tip, head))
+    # Whoever looks at the branch itself, or at a commit of no branch, has not merged it.
+    merged = repository.standing_on() not in {"", branch} and repository.is_ancestor(
+        tip, repository.head(project)
+    )
+    return BranchSurvey(tip, count, commits, files, added, removed, merged=merged)
 
 
 def _changed(said: str) -> tuple[int, int, int]:

@@ -83,6 +83,11 @@ class Repository:
             return commit
         raise Refused(f"{project} has no commit yet: make one, for example with `git commit --allow-empty`")
 
+    def standing_on(self) -> str:
+        """Return the branch that the user's tree has checked out; empty if none is."""
+        here = replace(self.git, variables={})
+        return here.find("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
+
     def commit_of(self, name: str) -> str:
         """Return the commit that a full ref name or a hash stands for; empty if there is none."""
         return self.git.find("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")

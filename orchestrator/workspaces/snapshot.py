@@ -94,16 +94,20 @@ def left_out(checkout: Checkout, index: Path, start: str) -> LeftOut:
     git = _with_index(checkout, index, start)
     _forget(git, _without_origin(git, start))
     ignored = _names(git.ask("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"))
-    links = _names(git.ask("ls-files", "--stage", "-z"))
+    entries = (entry.split("\t", 1) for entry in _names(git.ask("ls-files", "--stage", "-z")))
+    links = [name for kind, name in entries if kind.startswith(_LINK)]
+    there = [name for name in links if os.path.lexists(checkout.path / name / ".git")]
+    # Git looks into no folder of a submodule, and so ignores files there although nothing is checked out.
+    unseen = [f"{name}/" for name in links if name not in there and _has_entries(checkout.path / name)]
     return LeftOut(
-        ignored=tuple(sorted(name for name in ignored if not is_litter(name))),
+        ignored=tuple(sorted([*unseen, *(name for name in ignored if not is_litter(name))])),
         repositories=tuple(sorted(name for name in _untracked(git) if name.endswith("/"))),
-        submodules=tuple(
-            name
-            for kind, name in (entry.split("\t", 1) for entry in links)
-            if kind.startswith(_LINK) and os.path.lexists(checkout.path / name / ".git")
-        ),
+        submodules=tuple(there),
     )
+
+
+def _has_entries(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def lay(checkout: Checkout, snapshot: Snapshot, wanted: str) -> None:

@@ -76,9 +76,15 @@ def _seen(chosen: list[Night], options: argparse.Namespace) -> list[tuple[Night,
                 seen = not_measured(night, f"{type(fault).__name__}: {fault}")
             done.append((night, seen))
             verdict = judge(night, seen)
-            word = "as it must" if verdict.passed else f"NOT as it must: {len(verdict.failures)} things"
-            print(f"{night.name}: {word} ({verdict.took:.0f} s)", file=sys.stderr, flush=True)
+            print(f"{night.name}: {word(verdict)} ({verdict.took:.0f} s)", file=sys.stderr, flush=True)
     return done
+
+
+def word(verdict: Verdict) -> str:
+    """Return in a word how a night went; one that could not be watched did not fail."""
+    if verdict.passed:
+        return "as it must"
+    return f"NOT as it must: {len(verdict.failures)} things" if verdict.failures else "not measured"
 
 
 def _print(judged: list[tuple[Night, Verdict]], options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.nights import shop
+from tests.nights.__main__ import word
 from tests.nights.judging.measures import lost_commits, lost_edits, started_twice, wasted
 from tests.nights.judging.orders import goes_on, only_one_run, second_order_bears
 from tests.nights.judging.table import as_markdown, as_text, troubles, unchecked
@@ -528,6 +529,14 @@ TRUE: dict[str, Alter] = {
 @pytest.mark.parametrize("what", TRUE)
 def test_what_is_true_or_just_being_written_is_left_alone(what: str) -> None:
     assert not verdict_of(TRUE[what]).false
+
+
+def test_a_night_that_could_not_be_watched_is_called_so() -> None:
+    """It was "NOT as it must: 0 things"."""
+    verdict = verdict_of()
+    assert word(verdict) == "as it must"
+    assert word(replace(verdict, faults=["watching failed"])) == "not measured"
+    assert word(replace(verdict, failures=["shop is running"])) == "NOT as it must: 1 things"
 
 
 def test_an_end_that_the_night_does_not_allow_is_no_finish() -> None:

@@ -79,6 +79,7 @@ class Commands:
         if ended is None:
             return None
         decision = task.feed(fact)
+        task.see_brief()  # edits of an ended task's task.md count once it goes on
         if not was_begun:
             task.template = self.template(task)
         self.watch(task)

@@ -39,7 +39,6 @@ LONGEST: Final = 240
 
 NAMED: Final = 5
 _AT_WORK: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
-_ENDED: Final = frozenset({TaskState.COMPLETE, TaskState.PARTIAL, TaskState.FAILED})
 STATES: Final = {
     TaskState.RUNNING: "at work",
     TaskState.WAITING: "waits for an answer",
@@ -216,7 +215,7 @@ def _not_done(state: PMState) -> str:
     given_up, unfinished, unmet = not_done(state), _unfinished(state), unmet_criteria(state)
     reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in given_up[:NAMED]]
     reasons += _rest_of(given_up, "set aside")
-    if state.state in _ENDED:
+    if state.state not in _AT_WORK:
         reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
         reasons += _rest_of(unfinished, "not finished")
         reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet[:NAMED]]

@@ -241,7 +241,7 @@ def _decision(fact: dict[str, Any]) -> str:
 
 def _exit(how: dict[str, Any]) -> str:
     if how.get("lost"):
-        return "vanished with its terminal"
+        return "vanished, and how it ended is unknown"
     if how.get("out_of_memory"):
         return "was killed for memory"
     if how.get("signal"):

@@ -14,7 +14,7 @@ from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
-from orchestrator.pm.plan.plan_edits import judges_of_the_whole, planner, wait_for
+from orchestrator.pm.plan.plan_edits import JUDGING, judges_of_the_whole, planner, wait_for
 from orchestrator.pm.plan.readiness import has_pm
 from orchestrator.pm.policies.causes import SHORT
 from orchestrator.pm.policies.consultation_end import begin_anew
@@ -270,6 +270,7 @@ def add_loose_steps(
 ) -> tuple[str, ...]:
     """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids.
 
+    If the order is to change the work, a review of the whole that was begun or passed is repeated after it.
     `unplanned`: the PM agent gave that order.
     """
     number = _free_number(draft.state, agent.name)
@@ -277,8 +278,18 @@ def add_loose_steps(
     added = [replace(step, since=draft.at) for step in steps]
     added[0] = replace(added[0], unplanned=unplanned)
     draft.change(*(StepAdded(step) for step in added))
+    if Gate.COMMIT in steps[0].gates or Gate.CHANGED in steps[0].gates:
+        _judge_the_whole_again(draft, f"{steps[0].id} changes what it judged")
     wait_for(draft, [steps[-1].id])
     return tuple(step.id for step in steps)
+
+
+def _judge_the_whole_again(draft: Draft, why: str) -> None:
+    """Reopen the reviews of the whole that were begun or passed: what they said no longer holds."""
+    for judge in judges_of_the_whole(draft.state):
+        if judge.state in JUDGING:
+            reopen(draft, judge.id, why)
+            draft.change(CriteriaMarked(()))
 
 
 def _free_number(state: PMState, agent: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.amounts import span_said
 from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
@@ -13,10 +14,12 @@ from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.handing_on import received_by
 from orchestrator.pm.plan.work_location import only_looks
-from orchestrator.pm.policies.causes import note_cause, printed
+from orchestrator.pm.policies.causes import note_cause, printed, with_cause
+from orchestrator.pm.policies.conflicts import conflicted
 from orchestrator.pm.policies.consultation_end import conclude, has_decided
 from orchestrator.pm.policies.merging import rechecked
 from orchestrator.pm.policies.orphan_processes import ended_by_itself
+from orchestrator.pm.policies.rejections import THE_PM, reject
 from orchestrator.pm.policies.retries import (
     ask_again,
     block,
@@ -30,7 +33,7 @@ from orchestrator.pm.policies.retries import (
 )
 from orchestrator.pm.policies.role_handoffs import refuse
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
-from orchestrator.pm.state.results import checked_work, fails_as_before
+from orchestrator.pm.state.results import baseline_of, checked_work, fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
 
@@ -114,7 +117,7 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
         return
     if run.purpose is Purpose.CHECK:
         if not how.clean:
-            note_cause(draft, run, f"the check {how}", lines)
+            note_cause(draft, run, f"the check {_check_said(run, how)}", lines)
         _check_ended(draft, run, how, lines)
     elif has_decided(draft, run):
         conclude(draft, draft.state.runs[run.id])
@@ -128,6 +131,11 @@ def _worded(run: Run, how: Exit) -> str:
     if not ended_by_itself(run):
         return _ENDED.get(run.ending, "was ended by the PM")
     return f"ended without a handoff ({how})" if how.clean else str(how)
+
+
+def _check_said(run: Run, how: Exit) -> str:
+    """Return how a check ended: the signal by which the PM ended it would hide why."""
+    return str(how) if ended_by_itself(run) else _ENDED.get(run.ending, "was ended by the PM")
 
 
 def _bury(draft: Draft, run: Run, how: Exit, evidence: str) -> None:
@@ -154,6 +162,8 @@ def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> Non
     """Handle the end of the daemon's own check: its exit status is the verdict, and the agent's run comes next."""
     if draft.step(run.step).only_check and not _stopped(draft, run):
         _only_check_ended(draft, run, how, lines)
+    elif run.ending is Ending.OVERDUE and run.pid is not None and draft.state.state in ACTIVE:
+        _check_hung(draft, run, lines)
     elif _wanted_gone(draft, run):
         _ended_by_us(draft, run)
     elif _lost(how):
@@ -181,10 +191,29 @@ def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> Non
         open_work(draft, run.step)
 
 
+def _check_hung(draft: Draft, run: Run, lines: Sequence[str]) -> None:
+    """Handle a check that did not end in time: the work fails it. If it did not end before any change, ask."""
+    here, before = draft.step(run.step), baseline_of(draft.state)
+    longest = span_said(draft.limits_of(run.step).max_run_time)
+    text = f"the check did not end within {longest} (limits.max_run_time), and was ended"
+    hung_before = before is not None and before.agent == here.agent and before.check_exit is None
+    if hung_before:
+        advice = "It did not end before any change either: change the command or the limit, then answer retry"
+        block(draft, run.step, with_cause(draft, run.step, f"{text}. {advice}"))
+    elif here.recheck:
+        conflicted(
+            draft, here.judges or run.step, f"{text}, on what was merged meanwhile and this work together"
+        )
+    elif here.judges and Gate.CHECK in here.gates:
+        reject(draft, run.step, f"{text}{printed(lines)}", by=THE_PM)
+    else:
+        block(draft, run.step, with_cause(draft, run.step, text))
+
+
 def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
     """Handle the end of a check without an agent's run. It only informs: whatever the result, the step passes."""
     if how.verdict is None:
-        draft.notice(f"{run.step} has no result: its check {how}")
+        draft.notice(f"{run.step} has no result: its check {_check_said(run, how)}")
     else:
         draft.change(StepChecked(run.step, how.verdict, tuple(lines), _checked(draft, run)))
         if how.verdict:
@@ -232,11 +261,15 @@ def _resumable(draft: Draft, run: Run) -> bool:
 
 def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     if run.ending is Ending.SILENT and draft.state.state in ACTIVE:
-        silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""))
+        longest = span_said(draft.limits_of(run.step).inactivity_timeout)
+        bound = f"Give a sign of progress more often than every {longest}: a run that gives none is ended."
+        silent(draft, run.step, "gave no sign of work" + (f" ({was_quiet})" if was_quiet else ""), bound)
     elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
         _left_no_handoff(draft, run, "there is work and no handoff")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
-        silent(draft, run.step, "exceeded the time limit of a run")
+        longest = span_said(draft.limits_of(run.step).max_run_time)
+        bound = f"Each run is ended after {longest}: hand in what is done by then, or report what blocks you."
+        silent(draft, run.step, "exceeded the time limit of a run", bound)
     elif run.ending is Ending.BY_PM and draft.state.state in ACTIVE:
         silent(draft, run.step, "was ended by the PM")
     elif run.ending in {Ending.STALLED, Ending.UNASKED} and draft.state.state in ACTIVE:

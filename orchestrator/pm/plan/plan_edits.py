@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
 
-_JUDGING: Final = frozenset({StepState.WORKING, StepState.CHECKING, StepState.PASSED})
+JUDGING: Final = frozenset({StepState.WORKING, StepState.CHECKING, StepState.PASSED})
+"""States of a judge that has begun, or passed: what it judges is the work as it was then."""
 
 
 def edit_plan(draft: Draft, subtasks: Sequence[Subtask]) -> str:
@@ -94,7 +95,7 @@ def judges_of_the_whole(state: PMState) -> list[Step]:
 def wait_for(draft: Draft, steps: Sequence[str]) -> None:
     """Make the steps that judge the whole task wait for these steps, unless they have begun or passed."""
     for judge in judges_of_the_whole(draft.state):
-        if judge.state not in _JUDGING and not set(steps) <= {judge.id, *judge.after}:
+        if judge.state not in JUDGING and not set(steps) <= {judge.id, *judge.after}:
             draft.change(StepRewired(judge.id, tuple(dict.fromkeys([*judge.after, *steps]))))
 
 

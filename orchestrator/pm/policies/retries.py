@@ -176,12 +176,15 @@ def try_launches_now(draft: Draft) -> None:
             draft.change(StepHurried(step.id))
 
 
-def silent(draft: Draft, step: str, how: str) -> None:
-    """Retry after a run that was ended because it showed no progress: another run continues its work; then ask."""
+def silent(draft: Draft, step: str, how: str, bound: str = "") -> None:
+    """Retry after a run that was ended because it showed no progress: another run continues its work; then ask.
+
+    `bound`: a sentence for the next run about the limit that this one reached.
+    """
     here = draft.step(step)
     silences = here.tally.silences + 1
     count(draft, step, replace(here.tally, silences=silences))
-    feed(draft, step, f"The last try {how}. Give a sign of progress at least every 20 minutes.")
+    feed(draft, step, f"The last try {how}. {bound}")
     if silences < draft.limits_of(step).max_inactive_runs:
         _again(draft, step, how, 1, keep_tree=True)
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):

@@ -70,6 +70,19 @@ def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
     assert any("Goal: A greeting in Welsh." in path.read_text() for path in handoffs)
 
 
+def test_criteria_added_after_the_end_count_with_an_order(world: World) -> None:
+    """The task was complete again by the criteria of before: "1 of 1", where task.md asked for two."""
+    world.begin()
+    world.until_is("complete")
+    world.brief(criteria=("There is a greeting.", "There is a farewell."))
+    assert world.task("order", "t1", "dev", "Say farewell.").code == 0
+    assert world.told()["counts"]["criteria"] == 2
+    world.until_is("complete")
+    assert world.lives_of("accept") == 2
+    assert "2 of 2 success criteria met" in " ".join(world.task("status", "t1").out.split())
+    world.check_once()
+
+
 def test_an_edited_check_counts_once_a_person_confirmed_it(world: World) -> None:
     """What an agent writes into task.md must not be run, outside its sandbox, because the user starts it again."""
     world.begin({"explore": [HOLD]}, config=["test.check: 'true'"])

@@ -81,6 +81,21 @@ def test_submodule_with_an_origin_is_in_the_commit(place, repo, tree, workspaces
     assert workspaces.left_out(tree) == LeftOut(submodules=("lib",))
 
 
+def test_files_where_a_submodule_belongs_are_named(place, repo, tree, workspaces):
+    """They were in no commit, and nobody was told: a check passed by them, and the branch lacks them."""
+    allowed = ("-c", "protocol.file.allow=always")
+    repo.git(*allowed, "submodule", "--quiet", "add", str(repo.path), "lib")
+    repo.git("commit", "-q", "-m", "lib")
+    tree = replace(tree, base=repo.git("rev-parse", "HEAD"), branch="task/other")
+    workspaces.prepare(tree, 1)
+    assert workspaces.left_out(tree) == LeftOut()
+    (tree.path / "lib" / "new.py").write_text("NEW = 1\n")
+    (tree.path / "other.py").write_text("OTHER = 1\n")
+    commit, _ = workspaces.commit(tree, "x")
+    assert "lib/new.py" not in repo.names(commit)
+    assert workspaces.left_out(tree) == LeftOut(ignored=("lib/",))
+
+
 @pytest.mark.parametrize(
     "name",
     [b"-rf", b"a\nb", b"\xff\xfe", b'"q"', b" x", b"a\tb", b"*", b":(top)x", b"~", b"\x1b[2J", "ü".encode()],

@@ -17,3 +17,18 @@ def test_a_link_on_a_branch_is_no_file_of_lines(repo, tree, workspaces, goal) ->
     assert seen.is_link
     assert not seen.lines
     assert not workspaces.file_on(repo.path, tree.branch, "readme.txt").is_link
+
+
+@pytest.mark.parametrize("standing", [("switch", "-q"), ("checkout", "-q", "--detach")])
+def test_who_looks_at_the_branch_has_not_merged_it(repo, tree, workspaces, standing) -> None:
+    """ "All of it in your tree's HEAD … it is merged already", to somebody who had only switched to the branch."""
+    workspaces.prepare(tree, 1)
+    (tree.path / "greet.py").write_text("HELLO = 1\n")
+    commit, _ = workspaces.commit(tree, "Greet")
+    workspaces.merge(tree, commit)
+    mine = repo.git("symbolic-ref", "--short", "HEAD")
+    repo.git(*standing, tree.branch)
+    assert not workspaces.survey(repo.path, tree.branch, tree.base).merged
+    repo.git("switch", "-q", mine)
+    repo.git("merge", "-q", tree.branch)
+    assert workspaces.survey(repo.path, tree.branch, tree.base).merged

@@ -1,3 +1,4 @@
+import os
 import time
 
 from orchestrator.cli.screen import width_of
@@ -10,6 +11,31 @@ def test_it_says_how_to_begin_when_there_is_nothing(house, task):
         0,
         "no tasks yet; to begin one, in a project's folder: task start NAME\n",
     )
+
+
+def test_a_full_disk_is_said(house, task, daemon, monkeypatch):
+    """An agent that a full disk had ended stood in the list as at work, without a word."""
+    real = os.statvfs
+    house.task()
+    assert "is full" not in task("list").out
+    full = os.statvfs_result((4096, 4096, 1000, 3, 3, 10, 9, 9, *real(house.state)[8:]))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert "is full" in task("list").out
+
+
+def test_archived_tasks_are_not_denied(house, task):
+    """It said that there were no tasks yet while an archive held one."""
+    (house.state / "archive").mkdir()
+    (house.state / "archive" / "old-0a1b2c3d.tar.gz").touch()
+    said = task("list").out
+    assert "yet" not in said
+    assert "task list --archived" in said
+
+
+def test_tasks_of_other_projects_are_not_denied(house, task):
+    """It said that there were no tasks yet while another project had one."""
+    house.task("there-00000002", project="/somewhere/else")
+    assert task("list", "--project", str(house.project)).out.startswith(f"no task of {house.project};")
 
 
 def test_it_says_so_before_anything_was_ever_started(house, task):

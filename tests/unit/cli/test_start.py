@@ -622,6 +622,18 @@ def test_filters_that_agents_trees_run_or_lack_are_named(task, house, brief, wor
         assert "evil" not in found["fix"]
 
 
+def test_submodules_that_agents_lack_are_named(task, house, brief):
+    """Agents found empty folders where the project has code, and nothing had said so."""
+    words = ("start", "tidy", "--check", "--project", str(house.project), "--json")
+    assert not [each for each in task(*words).json["findings"] if each["topic"] == "submodules"]
+    git_of(house.project, "config", "--file", ".gitmodules", "submodule.lib.path", "vendor/lib")
+    git_of(house.project, "add", ".gitmodules")
+    git_of(house.project, "commit", "-q", "-m", "Add lib")
+    (found,) = [each for each in task(*words).json["findings"] if each["topic"] == "submodules"]
+    assert found["severity"] == "warn"
+    assert "vendor/lib are empty in agents' worktrees" in found["text"]
+
+
 def test_filters_are_looked_for_on_the_branch_of_a_known_task(task, house, brief):
     git_of(house.project, "branch", "task/tidy")
     house.task("tidy-0a1b2c3d", state="stopped")

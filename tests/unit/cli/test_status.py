@@ -135,6 +135,17 @@ def test_a_full_disk_is_said(house, task, daemon, monkeypatch, blocks, inodes, r
     assert task("status", "tidy", "--json").json["daemon"]["room"] is room
 
 
+def test_requests_that_nobody_hears_are_counted(house, task, monkeypatch):
+    """After an order to a complete task, given while no daemon ran, nothing but "merge it" was said."""
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    home = house.task()
+    assert "requests that wait" not in task("status", "tidy").out
+    (home / "requests").mkdir(exist_ok=True)
+    for name in ("20260101-a.json", "20260101-a.reply.json", ".20260101-b"):
+        (home / "requests" / name).touch()
+    assert "requests that wait for it: 1" in task("status", "tidy").out
+
+
 def test_a_lock_file_that_nobody_holds_is_no_daemon(house, task, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
     house.task()

@@ -258,6 +258,16 @@ def test_abandoned_part_says_what_is_left_and_how_to_go_on() -> None:
     assert "task start demo --project /project" in told.next
 
 
+def test_what_a_stopped_task_has_not_done_is_named() -> None:
+    """ "Not done: nothing was given up so far", of a task that had been stopped before any work."""
+    story = Story().planned("a")
+    story.stops()
+    told = outcome_of(story.state, EMPTY)
+    assert "Do a (not finished)" in told.not_done
+    assert "nothing" not in told.not_done
+    assert "Next: `task start demo" in dict(told.lines())["Cost"]
+
+
 def checked_and_rebased(refused: str = "") -> Story:
     """Two subtasks whose checks passed, moved onto another commit; their last test is to be done again."""
     story = Story(checks=("test",), agents={"test": AgentOverrides(check=("make", "test"))})

@@ -72,22 +72,53 @@ def test_work_that_is_gone_from_the_repository_is_asked_about() -> None:
     assert story.task() is TaskState.WAITING
 
 
-def ordered() -> Story:
+def ordered(agent: str) -> Story:
     """A complete task to which one more order was given."""
     story = at_accept()
     story.does("accept", criteria=MET)
-    story.spawns("dev", "Mend the gate")
+    assert story.task() is TaskState.COMPLETE
+    story.spawns(agent, "Mend the gate")
     return story
 
 
 def test_branch_is_checked_after_a_late_order() -> None:
     """It was looked at for the evidence only: what was put on it later went unseen."""
-    story = ordered()
+    story = ordered("explore")
+    story.astray, story.branch_kept = "stray", KEPT
+    story.does("explore-2")
+    assert any(KEPT in notice for notice in story.state.notices)
+    assert story.task() is TaskState.COMPLETE
+
+
+def test_criteria_are_judged_again_after_a_late_order() -> None:
+    """The order could undo what was asked for, and the task was complete again by the verdict of before."""
+    story = ordered("dev")
+    assert not story.state.criteria
     story.does("dev-2")
     story.approves("test:dev-2")
-    story.astray, story.branch_kept = "stray", KEPT
     story.approves("review:dev-2")
-    assert any(KEPT in notice for notice in story.state.notices)
+    assert story.works_on() == {"accept"}
+    unmet = tuple(replace(mark, met=False, reason="the gate is gone") for mark in MET)
+    story.does("accept", criteria=unmet)
+    assert story.task() is not TaskState.COMPLETE
+
+
+def test_an_order_while_the_whole_is_judged_repeats_that() -> None:
+    """The verdict on the work of before the order counted for what it made."""
+    story = at_accept()
+    story.comes_alive("accept")
+    story.spawns("dev", "Mend the gate")
+    story.does("dev-2")
+    story.approves("test:dev-2")
+    story.approves("review:dev-2")
+    assert story.works_on() == {"accept"}
+    assert story.step("accept").attempt == 2
+
+
+def test_an_order_that_only_looks_leaves_the_verdict() -> None:
+    story = ordered("explore")
+    assert story.step("accept").state is StepState.PASSED
+    story.does("explore-2")
     assert story.task() is TaskState.COMPLETE
 
 

@@ -448,6 +448,7 @@ def test_an_order_to_a_complete_task_is_tested_and_reviewed() -> None:
     story.approves("test:dev-2")
     assert story.step("review:dev-2").gates == (Gate.VERDICT, Gate.MERGED)
     story.approves("review:dev-2")
+    story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
 
 
@@ -474,6 +475,7 @@ def test_an_order_is_given_up_with_its_judges(judge: str) -> None:
     assert {story.step(each).state for each in ("dev-2", "test:dev-2", "review:dev-2")} == {
         StepState.SET_ASIDE
     }
+    story.does("accept", criteria=MET)
     assert story.task() is TaskState.PARTIAL
     assert story.state.why.count("Mend the gate") == 1
 
@@ -483,6 +485,7 @@ def test_an_order_in_the_users_own_tree_is_judged_too() -> None:
     story.does("dev-2")
     story.approves("test:dev-2")
     story.approves("review:dev-2")
+    story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
 
 

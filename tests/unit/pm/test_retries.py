@@ -9,9 +9,9 @@ from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Life
-from orchestrator.model.task import Location, Phase, TaskState
+from orchestrator.model.task import AgentOverrides, Location, Phase, TaskState
 from orchestrator.pm.handlers.deadlines import wake_at
-from tests.unit.pm.story import Story
+from tests.unit.pm.story import Story, plan_of
 
 LOST = Exit(lost=True)
 
@@ -251,6 +251,65 @@ def test_a_check_has_only_the_longer_bound() -> None:
     assert story.state.runs[run.id].ending is Ending.NOT
     story.passes(1)
     assert story.state.runs[run.id].ending is Ending.OVERDUE
+
+
+def checks(**bounds: object) -> Story:
+    """A task whose tester's check is at work on the first subtask; none was run before any change."""
+    story = Story(checks=("test",), limits=Limits(max_run_time=3600, **bounds)).planned("a")  # type: ignore[arg-type]
+    story.does("dev:a")
+    return story
+
+
+def hangs(story: Story, step: str) -> None:
+    """The check of a step prints a line, then nothing more, and is ended."""
+    run = story.comes_alive(step)
+    story.passes(3600)
+    assert story.state.runs[run.id].ending is Ending.OVERDUE
+    story.feed(f.RunGone(story.at, story.nonce(), run.id, Exit(signal=15), ("test_loop ...",)))
+
+
+def test_work_whose_check_does_not_end_goes_back() -> None:
+    """It was run again for as long, then a person was asked about a tester who "exceeded the time limit"."""
+    story = checks()
+    hangs(story, "test:a")
+    assert story.works_on() == {"dev:a"}
+    said = story.order_of("dev:a").instructions
+    assert "the check did not end within 1 h 0 min (limits.max_run_time)" in said
+    assert "test_loop ..." in said
+    assert "sign of progress" not in said
+    cause = story.step("test:a").cause
+    assert cause is None or "signal" not in cause.what
+
+
+def test_a_check_that_never_ended_is_asked_about() -> None:
+    """Without any change it does not end either: no developer can be blamed, and only a person knows what to do."""
+    overrides = {"test": AgentOverrides(check=("check",))}
+    story = Story(checks=("test",), agents=overrides, limits=Limits(max_run_time=3600))
+    story.starts()
+    story.does("explore")
+    hangs(story, "baseline")
+    assert any("its check exceeded the time limit of a run" in each for each in story.state.notices)
+    story.does("plan", subtasks=plan_of("a"))
+    story.does("dev:a")
+    hangs(story, "test:a")
+    asked = story.question().text
+    assert "did not end within 1 h 0 min (limits.max_run_time)" in asked
+    assert "before any change either" in asked
+    assert "test_loop ..." in asked
+
+
+def test_a_run_that_took_too_long_is_told_its_limit() -> None:
+    """It was told to give a sign of progress every 20 minutes, which it had given."""
+    story = started(max_run_time=7200)
+    run = story.comes_alive("explore")
+    while story.at < run.opened_at + 7200:
+        story.passes(600)
+        story.checks_in(explore=story.at)
+    story.ends(run=run, how=Exit(signal=15))
+    story.passes(1)
+    said = story.order_of("explore").instructions
+    assert "Each run is ended after 2 h 0 min" in said
+    assert "sign of progress" not in said
 
 
 # Deadlines ----------------------------------------------------------------------------------------

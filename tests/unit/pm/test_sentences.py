@@ -34,7 +34,7 @@ def test_plan_is_explained_by_a_line_per_subtask():
         (Exit(code=7), "exited 7"),
         (Exit(signal=9), "was ended by signal 9"),
         (Exit(signal=9, out_of_memory=True), "was killed for memory"),
-        (Exit(lost=True), "vanished with its terminal"),
+        (Exit(lost=True), "vanished, and how it ended is unknown"),
     ],
 )
 def test_four_ends_are_four_sentences(how, said):
