@@ -82,3 +82,16 @@ def test_a_question_is_answered_on_the_screen(world: World, terminal: Terminal) 
     assert world.stands() == "stopped"
     terminal.press("q")
     terminal.until_shows("Pane is dead (status 0")
+
+
+def test_attach_gives_the_terminal_and_takes_it_back(world: World, terminal: Terminal) -> None:
+    world.begin({"explore": [{"screen": "here I am\n", "hang": True}]})
+    world.until_works("explore")
+    terminal.run(*WATCH)
+    terminal.until_shows("daemon up", "explore", "q Quit")
+    terminal.press("Tab", "t")
+    terminal.until_shows("here I am", "1:explore*")
+    terminal.press("C-b", "d")
+    terminal.until_shows("daemon up", "q Quit")
+    terminal.press("q")
+    terminal.until_shows("Pane is dead (status 0")
