@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
             Exit.USAGE,
             f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
         )
-    text = _text(question, " ".join(words[1:]))
+    text = text_meant(question, " ".join(words[1:]))
     print(harmless(ask(task.home, "answer", {"question": name, "text": text})))
     offered = [str(option) for option in question.get("options") or ()]
     if offered and text.isdecimal() and text not in offered:
@@ -71,7 +71,7 @@ def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:
     return asking[0], words
 
 
-def _text(question: dict[str, Any], said: str) -> str:
+def text_meant(question: dict[str, Any], said: str) -> str:
     """Return the option that the answer means, by number or by text; else the answer itself."""
     options = [str(option) for option in question.get("options") or ()]
     if said.isdecimal() and 1 <= int(said) <= len(options) and said not in options:

@@ -25,9 +25,9 @@ task status NAME --json
   counts       passed set_aside open total criteria met       of steps, and of success criteria
   outcome      asked outcome work not_done cost next          the result in sentences
                branch_seen: when the branch was read for `work`, or null
-  steps[]      id agent title status attempts tries phase subtask since began why limit said replaced commit
-               unchanged check cause
-               limit: as limited, of this step
+  steps[]      id agent title status attempts tries phase subtask needs[] since began why limit said replaced
+               commit unchanged check cause
+               limit: as limited, of this step; needs: the steps before it
                status: pending working checking passed blocked failed set_aside
                replaced: planned anew, and not counted; check: its check's exit status, or null
                cause: what run lines[]                        why its last run or check failed, or null

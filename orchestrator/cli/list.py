@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task list --project ~/src/shop"
 _ACTIVE = frozenset({"running", "waiting"})
-_HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "CHANGED", "PROJECT")
+HEADINGS = ("TASK", "STATE", "PHASE", "STEPS", "AGENTS", "ASKS", "CHANGED", "PROJECT")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,8 +51,8 @@ def run(options: Namespace) -> int:
         print(_nothing(state, options.project or ""))
         return Exit.DONE
     now = time.time()
-    rows = [_row(_shape(task), task, now) for task in found]
-    print("\n".join(table(_HEADINGS, rows, columns(), colour=coloured(sys.stdout))))
+    rows = [row(task, now) for task in found]
+    print("\n".join(table(HEADINGS, rows, columns(), colour=coloured(sys.stdout))))
     for task in found:
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
@@ -118,7 +118,9 @@ def _steps(shape: dict[str, Any]) -> str:
     return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
 
 
-def _row(shape: dict[str, Any], task: TaskRecord, now: float) -> tuple[object, ...]:
+def row(task: TaskRecord, now: float) -> tuple[object, ...]:
+    """Return a task's cells below `HEADINGS`."""
+    shape = _shape(task)
     home = os.path.expanduser("~")  # noqa: PTH111 (no pathlib here)
     project = str(shape["project"] or "")
     return (

@@ -17,6 +17,7 @@ VERBS = {
     "start": "create a task's folder; begin the task, or go on with it",
     "status": "show the state of a task",
     "list": "show all tasks",
+    "watch": "show all tasks live on one screen, and answer questions there",
     "hosts": "show the boxes on which agents work, and their state",
     "stop": "end the PM's work on a task, and its agents",
     "attach": "watch the agents in tmux",

@@ -77,10 +77,27 @@ def waiting(home: str, verb: str) -> str | None:
 
 def answer_to(home: str, request: str) -> str:
     """Wait for the reply to a request, remove it, and return its message. Raises what `ask` raises."""
+    began = time.monotonic()
+    while (message := reply_so_far(home, request, waited := time.monotonic() - began)) is None:
+        time.sleep(min(max(waited / _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
+    return message
+
+
+def reply_so_far(home: str, request: str, waited: float) -> str | None:
+    """Return the reply to a request, and remove it; None as long as there is none. Waits for nothing.
+
+    Args:
+        home: the task's own folder.
+        request: the request's id.
+        waited: for how many seconds its sender has waited.
+
+    Raises:
+        CommandError: as `ask` does.
+
+    """
     folder = Path(layout.task_requests(home))
     path = folder / f"{request}{REPLY}"
-    began = time.monotonic()
-    while not path.exists():
+    if not path.exists():
         if not (folder / f"{request}.json").exists() and not path.exists():
             return "the daemon read the request; another `task` command took the reply"
         beat = Beat(layout.state_folder(os.environ))
@@ -89,14 +106,13 @@ def answer_to(home: str, request: str) -> str:
                 Exit.DOWN,
                 f"{beat.words()}; the request stays pending until it runs again: `task daemon start`",
             )
-        waited = time.monotonic() - began
         if waited > PATIENCE:
             raise CommandError(
                 Exit.DOWN,
                 f"the daemon did not reply within {PATIENCE:.0f} s; the request stays pending; to see how the daemon "
                 "is: `task daemon status`",
             )
-        time.sleep(min(max(waited / _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
+        return None
     reply = own_files.own_json(str(path))
     path.unlink(missing_ok=True)
     if reply.get("confirm"):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+OF_STEPS = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
+OF_AGENTS = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "USED", "HOST", "PANE", "EVIDENCE")
+
 
 def page(view: dict[str, Any], name: str, beat: Beat, width: int, now: float, *, colour: bool) -> list[str]:
     """Return the lines that show a task's state; `name` is what the user can call the task from here."""
@@ -33,6 +36,19 @@ def outcome(
     return [
         *_head(view, name, beat, width, now, colour=colour),
         *question_lines(view["questions"], name, width, now),
+    ]
+
+
+def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
+    """Return what is said of a task between its state and the daemon: project, result so far, limits, boxes."""
+    active, limit = view["state"] in {"running", "waiting"}, view.get("limited")
+    return [
+        cut(f"project   {harmless(view['project'])}", width),
+        *_result(view, name, width, now, active=active),
+        *(_limit_lines(limit, width, now) if limit else []),
+        *_edited(view, width),
+        *([] if active else _folder_gone(view, width)),
+        *_boxes(view, name, width, now),
     ]
 
 
@@ -69,12 +85,7 @@ def _head(
         daemon = daemon if beat.up else paint(daemon, "red")
     return [
         f"{name}  {state}{phase}",
-        cut(f"project   {harmless(view['project'])}", width),
-        *_result(view, name_here, width, now, active=active),
-        *(_limit_lines(limit, width, now) if limit else []),
-        *_edited(view, width),
-        *([] if active else _folder_gone(view, width)),
-        *_boxes(view, name_here, width, now),
+        *facts(view, name_here, width, now),
         f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(view.get("usage") or {}, now), width),
     ]
@@ -226,20 +237,21 @@ def _steps(view: dict[str, Any], name: str, width: int, now: float, *, colour: b
     steps: list[dict[str, Any]] = view["steps"]
     if not steps:
         return []
-    rows = [
-        (
-            step.get("id"),
-            "" if _names_agent(step) else step.get("agent"),
-            step.get("status"),
-            tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
-            ago(step.get("since"), now),
-            step.get("title"),
-        )
-        for step in steps
-    ]
-    headings = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
-    heading, *lines = table(headings, rows, width, colour=colour, spare=True)
+    rows = [step_cells(step, now) for step in steps]
+    heading, *lines = table(OF_STEPS, rows, width, colour=colour, spare=True)
     return ["", heading, *_with_reasons(view, name, lines, width, now)]
+
+
+def step_cells(step: dict[str, Any], now: float) -> tuple[object, ...]:
+    """Return a step's cells below `OF_STEPS`."""
+    return (
+        step.get("id"),
+        "" if _names_agent(step) else step.get("agent"),
+        step.get("status"),
+        tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
+        ago(step.get("since"), now),
+        step.get("title"),
+    )
 
 
 def _with_reasons(view: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
@@ -270,22 +282,23 @@ def _names_agent(step: dict[str, Any]) -> bool:
 
 
 def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
-    rows = [
-        (
-            agent.get("name"),
-            agent.get("step"),
-            agent.get("state"),
-            agent.get("turn") if agent.get("state") != "gone" else "",
-            ago(agent.get("turn_since") or agent.get("since"), now),
-            _used_by(agent),
-            agent.get("host") if agent.get("host") != "local" else "",
-            agent.get("pane"),
-            agent.get("evidence"),
-        )
-        for agent in agents
-    ]
-    headings = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "USED", "HOST", "PANE", "EVIDENCE")
-    return ["", *table(headings, rows, width, colour=colour)] if rows else []
+    rows = [agent_cells(agent, now) for agent in agents]
+    return ["", *table(OF_AGENTS, rows, width, colour=colour)] if rows else []
+
+
+def agent_cells(agent: dict[str, Any], now: float) -> tuple[object, ...]:
+    """Return the cells of an agent's run below `OF_AGENTS`."""
+    return (
+        agent.get("name"),
+        agent.get("step"),
+        agent.get("state"),
+        agent.get("turn") if agent.get("state") != "gone" else "",
+        ago(agent.get("turn_since") or agent.get("since"), now),
+        _used_by(agent),
+        agent.get("host") if agent.get("host") != "local" else "",
+        agent.get("pane"),
+        agent.get("evidence"),
+    )
 
 
 def _rest(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:

@@ -93,15 +93,19 @@ def tasks(state: str, name: str | None = None) -> list[TaskRecord]:
 
 def homes(state: str, name: str | None = None) -> list[TaskRecord]:
     """Return the same, including tasks whose start was refused: their folders can be reused."""
+    return [TaskRecord(state, each) for each in ids(state) if name is None or name in {each, each[:-_SUFFIX]}]
+
+
+def ids(state: str) -> list[str]:
+    """Return the ids of all tasks that have a folder here, sorted; reads none of their files."""
     if not own_files.check_state_folder(state):
         return []
     try:
         own_files.check_own_folder(layout.task_homes(state))
         with os.scandir(layout.task_homes(state)) as entries:
-            ids = sorted(entry.name for entry in entries if _is_id(entry.name))
+            return sorted(entry.name for entry in entries if _is_id(entry.name))
     except FileNotFoundError:
         return []
-    return [TaskRecord(state, each) for each in ids if name is None or name in {each, each[:-_SUFFIX]}]
 
 
 def find(name: str, project: str | None = None) -> TaskRecord:

@@ -33,31 +33,50 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the last decisions."""
-    # Imported late: its patterns take 20 ms to compile, and `completion` imports every verb.
-    from orchestrator.formats.redact import redacted
-
     task = chosen(options, "about")
-    journal = Path(layout.task_journal(task.home))
-    wanted = _words(task, journal, options.about) if options.about else None
-    found: list[tuple[float, list[str]]] = []
-    for line in newest_first(journal):
-        if len(found) >= options.count:
-            break
-        if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
-            found.append((float(line.get("at") or 0.0), [redacted(sentence) for sentence in sentences]))
-    found.reverse()
+    found = decisions(task, options.about, options.count)
     if options.json:
         print(json.dumps({"decisions": [_shape(at, said) for at, said in found]}))
         return Exit.DONE
     if not found:
         about = f" about {options.about[:40]!a}" if options.about else ""
         raise CommandError(Exit.FAILED, f"the journal of {task.name} says nothing{about}")
-    day = ""
+    print("\n".join(lines_of(found)))
+    return Exit.DONE
+
+
+def decisions(task: TaskRecord, about: str | None, count: int) -> list[tuple[float, list[str]]]:
+    """Return the last decisions, the newest last: when, and its sentences, with secrets masked.
+
+    Args:
+        task: the task.
+        about: a step, an agent or a question that they are about, or `noticed`; None: all.
+        count: how many at most.
+
+    """
+    # Imported late: its patterns take 20 ms to compile, and `completion` imports every verb.
+    from orchestrator.formats.redact import redacted
+
+    journal = Path(layout.task_journal(task.home))
+    wanted = _words(task, journal, about) if about else None
+    found: list[tuple[float, list[str]]] = []
+    for line in newest_first(journal):
+        if len(found) >= count:
+            break
+        if (wanted is None or _mentions(line, wanted)) and (sentences := explain(line)):
+            found.append((float(line.get("at") or 0.0), [redacted(sentence) for sentence in sentences]))
+    found.reverse()
+    return found
+
+
+def lines_of(found: list[tuple[float, list[str]]]) -> list[str]:
+    """Return decisions as harmless lines, with a line for each new day."""
+    lines, day = list[str](), ""
     for at, sentences in found:
         if day != (day := time.strftime("%Y-%m-%d", time.localtime(at))):
-            print(day)
-        print("\n".join(harmless(sentence) for sentence in sentences))
-    return Exit.DONE
+            lines.append(day)
+        lines += [harmless(sentence) for sentence in sentences]
+    return lines
 
 
 def _shape(at: float, sentences: list[str]) -> dict[str, Any]:

@@ -175,6 +175,8 @@ class Step(TypedDict):
     """Phase of the task to which it belongs."""
     subtask: str
     """The subtask to which it belongs, or empty."""
+    needs: list[str]
+    """The steps before it: those that must have passed, then those that must only be settled."""
     since: Moment | None
     """When it came into its state."""
     began: Moment | None

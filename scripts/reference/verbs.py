@@ -14,7 +14,10 @@ from orchestrator.cli.main import VERBS
 from orchestrator.cli.parser import VerbParser, as_called
 
 GROUPS: Final = {
-    "tasks": ("Tasks", ("start", "status", "list", "stop", "attach", "checkin", "delete", "archive", "templates")),
+    "tasks": (
+        "Tasks",
+        ("start", "status", "list", "watch", "stop", "attach", "checkin", "delete", "archive", "templates"),
+    ),
     "workflow": ("Workflows", ("workflow",)),
     "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase")),
     "agents": ("Agents, questions, messages", ("spawn", "order", "questions", "answer", "notify", "setup-agents")),

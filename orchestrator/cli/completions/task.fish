@@ -14,6 +14,7 @@ function __agent_orchestrator
             start 'create a task'"'"'s folder; begin the task, or go on with it' \
             status 'show the state of a task' \
             list 'show all tasks' \
+            watch 'show all tasks live on one screen, and answer questions there' \
             hosts 'show the boxes on which agents work, and their state' \
             stop 'end the PM'"'"'s work on a task, and its agents' \
             attach 'watch the agents in tmux' \
@@ -53,6 +54,10 @@ function __agent_orchestrator
         case list
             set options --help --project --archived --json
             set valued --project=folders
+        case watch
+            set options --help --project
+            set valued --project=folders
+            set places tasks
         case hosts
             set options --help --json
         case stop
@@ -142,7 +147,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -12,6 +12,7 @@ _agent_orchestrator() {
             'start:create a task'"'"'s folder; begin the task, or go on with it'
             'status:show the state of a task'
             'list:show all tasks'
+            'watch:show all tasks live on one screen, and answer questions there'
             'hosts:show the boxes on which agents work, and their state'
             'stop:end the PM'"'"'s work on a task, and its agents'
             'attach:watch the agents in tmux'
@@ -45,6 +46,7 @@ _agent_orchestrator() {
             start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
             status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
             list) options='--help --project --archived --json' valued='--project=folders' ;;
+            watch) options='--help --project' valued='--project=folders' places='tasks' ;;
             hosts) options='--help --json' ;;
             stop) options='--help --project' valued='--project=folders' places='tasks' ;;
             attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
@@ -69,7 +71,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

@@ -159,6 +159,7 @@ def _step(step: Step, tries: int) -> dict[str, Any]:
         "tries": tries,
         "phase": step.phase.value,
         "subtask": step.subtask,
+        "needs": list(dict.fromkeys((*step.needs, *step.after))),
         "since": step.since,
         "began": step.began_at or None,
         "said": masked(step.feedback[-1]) if step.feedback else "",

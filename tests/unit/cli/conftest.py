@@ -56,6 +56,7 @@ def _step(step: str = "explore", **other: Any) -> dict[str, Any]:
         "tries": 1,
         "phase": "EXPLORING",
         "subtask": "",
+        "needs": [],
         "since": AT,
         "began": AT,
         "said": "",

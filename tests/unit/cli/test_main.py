@@ -24,6 +24,7 @@ CHANGING = [
     ["answer", "tidy", "q1", "keep"],
     ["attach", "tidy"],
     ["attach", "tidy", "--read-only"],
+    ["watch"],
     ["setup-agents"],
     ["notify", "test"],
     ["workflow", "new", "tidy"],

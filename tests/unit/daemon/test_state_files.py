@@ -184,6 +184,15 @@ def test_only_begun_attempts_are_shown(files) -> None:
     assert {each["id"]: each["attempts"] for each in milestones}["dev:a"] == tries
 
 
+def test_each_step_names_the_steps_before_it() -> None:
+    """`task watch` draws the graph of the plan from them."""
+    state = Story().planned("a").state
+    told = {step["id"]: step["needs"] for step in projection(state, last_checkin=1.0, at=2.0)["steps"]}
+    assert told["explore"] == []
+    assert told["plan"] == ["explore"]
+    assert "dev:a" in told["test:a"]
+
+
 def test_the_last_check_in_is_known_after_a_restart(files, state) -> None:
     """After each restart of the daemon "Last Check-in: never" was said of a task that had been checked in on."""
     assert last_checkin_shown(files, HOME) == 0.0

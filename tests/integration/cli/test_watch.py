@@ -1,0 +1,97 @@
+"""`task watch` on a real terminal, of 80 columns and 24 lines, with a real daemon and its agents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.integration.daemon.world import World
+from tests.tmux_server import TmuxSocket
+
+WATCH = [sys.executable, "-P", "-m", "orchestrator.cli", "watch"]
+
+
+@dataclass
+class Terminal:
+    """A user's terminal: a window of a tmux server of its own, which the world ends with all its processes."""
+
+    world: World
+    socket: TmuxSocket = field(init=False)
+
+    def __post_init__(self) -> None:
+        world = self.world
+        self.socket = TmuxSocket(world.root / "tmux", "user", world.environ | {"TERM": "xterm"})
+        self.socket.folder.mkdir(exist_ok=True)
+
+    def run(self, *words: str) -> None:
+        """Run a command in it."""
+        self.socket.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "--", *words)
+        self.socket.tmux("set-option", "-g", "remain-on-exit", "on")
+
+    def press(self, *keys: str) -> None:
+        self.socket.tmux("send-keys", *keys)
+
+    @property
+    def screen(self) -> str:
+        return self.socket.tmux("capture-pane", "-p")
+
+    def _screen_with(self, texts: Sequence[str]) -> str:
+        screen = self.screen
+        return screen if all(text in screen for text in texts) else ""
+
+    def until_shows(self, *texts: str) -> str:
+        """Wait until the screen shows all of these; return it."""
+        try:
+            return self.world.until(lambda: self._screen_with(texts))
+        except AssertionError as error:
+            raise AssertionError(f"{texts} not on the screen:\n{self.screen}\n{error}") from None
+
+
+@pytest.fixture
+def terminal(world: World) -> Terminal:
+    return Terminal(world)
+
+
+def test_a_question_is_answered_on_the_screen(world: World, terminal: Terminal) -> None:
+    """All of a user's evening: see the question, answer it, see the agent's words come, stop the task."""
+    world.begin({"dev:greet": [{"status": "BLOCKED"}] * 2 + [{"screen": "so be it\n", "hang": True}]})
+    world.until_is("waiting")
+    terminal.run(*WATCH)
+    terminal.until_shows("1 task, 1 question", "daemon up", "dev:greet", "dev is blocked on", "q Quit")
+    terminal.press("a")
+    terminal.until_shows("Enter sends it")
+    terminal.press("-l", "Use the file [bold]db.sqlite[/].")
+    terminal.until_shows("db.sqlite")
+    terminal.press("Enter")
+    terminal.until_shows("0 questions")
+    world.until_works("dev:greet")
+    assert any("[bold]db.sqlite[/]" in str(fact) for fact in world.story().lines)
+    terminal.press("Tab", "Down", "Down")
+    terminal.until_shows("├─>  dev:greet", "terminal of dev", "so be it")
+    terminal.press("w")
+    terminal.until_shows("why: t1", "Esc back")
+    terminal.press("Escape")
+    terminal.until_shows("q Quit")
+    terminal.press("s")
+    terminal.until_shows("Stop t1?", "dev")
+    terminal.press("y")
+    terminal.until_shows("stopped")
+    assert world.stands() == "stopped"
+    terminal.press("q")
+    terminal.until_shows("Pane is dead (status 0")
+
+
+def test_attach_gives_the_terminal_and_takes_it_back(world: World, terminal: Terminal) -> None:
+    world.begin({"explore": [{"screen": "here I am\n", "hang": True}]})
+    world.until_works("explore")
+    terminal.run(*WATCH)
+    terminal.until_shows("daemon up", "explore", "q Quit")
+    terminal.press("Tab", "t")
+    terminal.until_shows("here I am", "1:explore*")
+    terminal.press("C-b", "d")
+    terminal.until_shows("daemon up", "q Quit")
+    terminal.press("q")
+    terminal.until_shows("Pane is dead (status 0")
