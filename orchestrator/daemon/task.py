@@ -82,7 +82,7 @@ class Task:
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
         self._edits = WorkflowEdits(self.context.adapters.files)
-        self._events = WorkflowEvents(self.context.adapters.files)
+        self._events = WorkflowEvents(self.context.adapters.files, self.home)
         self._brief = BriefEdits(self.context.adapters.files)
         self.engine = Engine(
             self.context.adapters.files,
@@ -197,6 +197,7 @@ class Task:
         self.engine.last_checkin = self.engine.last_checkin or last_checkin_shown(
             self.context.adapters.files, self.home
         )
+        self._events.catch_up(self.where.task, self.engine.state, self.engine.lines)
         self.end_strangers()
         self.see_everything()
         self.act_again()

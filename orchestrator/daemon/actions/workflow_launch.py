@@ -59,8 +59,8 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
         folder.move(f"agents/{agent.id}/{OUTPUT_FOLDER}/{name}", f"records/resolutions/{name}")
     judged = subjects_of(state, step)
     for subject in judged:
-        folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/verifications/{subject}.json")
-        folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/verifications/{subject}-decision.json")
+        folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
+        folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
     folder.publish(state, own=judged or (agent.id,))
 
 
