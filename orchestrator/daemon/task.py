@@ -83,7 +83,7 @@ class Task:
         settings = self.context.adapters.settings
         self.doing = Dispatcher(self.context, self.id, self.home)
         self._edits = WorkflowEdits(self.context.adapters.files)
-        self._events = WorkflowEvents(self.context.adapters.files)
+        self._events = WorkflowEvents(self.context.adapters.files, self.home)
         self._brief = BriefEdits(self.context.adapters.files)
         self.engine = Engine(
             self.context.adapters.files,
@@ -200,6 +200,7 @@ class Task:
         self.engine.last_checkin = self.engine.last_checkin or last_checkin_shown(
             self.context.adapters.files, self.home
         )
+        self._events.catch_up(self.where.task, self.engine.state, self.engine.lines)
         if not self._strangers.ended(self.strangers()):  # the next runs need their trees
             self.rest()
             self._rests_until = self.context.clock.monotonic()

@@ -70,3 +70,38 @@ class AgentRecord:
     reruns: int = 0
     task_id: str = ""
     answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What a run handed in: the outputs and the evidence of its agent, each with its SHA-256.
+
+    `number` counts those of the agent. `version` is the hash of the list.
+    """
+
+    agent: str
+    number: int
+    task_id: str
+    at: float
+    run: str
+    version: str
+    files: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictGiven:
+    """What a run of a verifier said of an agent: that it passes, or what is missing.
+
+    `number` counts those on the agent. `version` is of the outputs that it judged. `judgement` is the decision on a
+    proof of concept.
+    """
+
+    agent: str
+    number: int
+    task_id: str
+    at: float
+    by: str
+    run: str
+    version: str
+    missing: tuple[str, ...] = ()
+    judgement: PocJudgement | None = None

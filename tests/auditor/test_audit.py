@@ -1,7 +1,9 @@
-"""Each rule of the auditor holds for a finished workflow, and fails once that is mutated to break it.
+"""Each rule of the auditor holds for finished workflows, and fails once one is mutated to break it.
 
 The workflow in `fixtures/wf/finished.json` is one of the simulation: five agents, of which one is a proof of concept
-whose verifier asked, two rejections, an escalated note that the user answered, and verifiers that crashed.
+whose verifier asked, two rejections, an escalated note that the user answered, and verifiers that crashed. It is of a
+version that recorded nothing. The one in `recorded.json` has `records/`: six agents, a proof of concept, a rejection,
+and an agent that was asked for a session that can be read.
 """
 
 from __future__ import annotations
@@ -189,12 +191,126 @@ MUTATIONS: list[tuple[int, str, Mutation]] = [
 ]
 
 
+RECORDED = json.loads((Path(__file__).parents[1] / "fixtures/wf/recorded.json").read_text())
+EVENTS = f"{ROOT}/records/events.jsonl"
+BEGAN = json.loads(RECORDED[EVENTS].splitlines()[0])["plan"]
+
+
+def event(edit: Callable[[dict[str, Any]], object], **which: Any) -> Mutation:
+    """Return a mutation of the first event that has these values."""
+
+    def mutate(files: Files) -> None:
+        events = [json.loads(line) for line in files[EVENTS].splitlines()]
+        edit(next(each for each in events if which.items() <= each.items()))
+        files[EVENTS] = "".join(json.dumps(each) + "\n" for each in events)
+
+    return mutate
+
+
+def last_event(agent: str) -> Mutation:
+    """Return a mutation that drops the last event about an agent."""
+
+    def mutate(files: Files) -> None:
+        lines = files[EVENTS].splitlines()
+        lines.remove([line for line in lines if json.loads(line).get("agent") == agent][-1])
+        files[EVENTS] = "\n".join(lines)
+
+    return mutate
+
+
+def record(kind: str, name: str, **values: Any) -> Mutation:
+    return said(f"{ROOT}/records/{kind}/{name}.json", lambda it: it.update(values))
+
+
+def adapted(number: int, base: str, result: str, by: str = "user", approval: str = "kept") -> Mutation:
+    """Return a mutation that adds the record of an adaptation, as the daemon writes it."""
+    about = {"number": number, "at": 1764254500, "by": by, "cause": "as asked", "edits": [], "effects": []}
+    path = f"{ROOT}/records/adaptations/{number}.json"
+    return put(path, **about, base=base, result=result, approval=approval)
+
+
+def both(*mutations: Mutation) -> Mutation:
+    return lambda files: [each(files) for each in mutations]
+
+
+A0_RUN, A0_PASSED = {"step": "do:a0"}, {"event": "transition", "agent": "a0", "to": "verified"}
+ON_RECORDS: list[tuple[int, str, Mutation]] = [
+    (10, "an event has an earlier number", event(lambda it: it.update(seq=0), seq=13)),
+    (
+        10,
+        "an event stands there twice",
+        lambda files: files.update(
+            {EVENTS: files[EVENTS].replace("\n", "\n" + files[EVENTS].split("\n")[0] + "\n", 1)}
+        ),
+    ),
+    (11, "an agent passes itself", event(lambda it: it.update(by="own_run"), **A0_PASSED)),
+    (
+        11,
+        "a status is left out",
+        event(lambda it: it.update({"from": "blocked"}), event="transition", to="working"),
+    ),
+    (
+        11,
+        "a move begins where the last one did not end",
+        event(lambda it: it.update({"from": "failed"}), event="transition", agent="a2", to="working"),
+    ),
+    (12, "the last move of an agent is missing", last_event("a5")),
+    (17, "the verdict is on other outputs", record("verifications", "a1-1", version="0" * 64)),
+    (17, "the verdict is another agent's", record("verifications", "a1-1", verifier="a2")),
+    (17, "the last verdict was none that passes", record("verifications", "a2-2", result="fail")),
+    (17, "the verdict is not recorded", without(f"{ROOT}/records/verifications/a1-1.json")),
+    (27, "what is protected starts first", event(lambda it: it.update(seq=2), step="do:a1")),
+    (
+        28,
+        "an agent began with what nobody passed",
+        event(lambda it: it["inputs"].update(a0="1" * 64), step="do:a1"),
+    ),
+    (
+        29,
+        "an input was passed anew, and nobody ran again",
+        both(
+            put(
+                f"{ROOT}/records/outputs/a0-2.json",
+                **TASK,
+                agent="a0",
+                number=2,
+                version="2" * 64,
+                files=[{"path": "a0.md", "sha256": "3" * 64}],
+            ),
+            put(f"{ROOT}/records/verifications/a0-2.json", **TASK, number=2, version="2" * 64, result="pass"),
+        ),
+    ),
+    (30, "an output was changed later", text(f"{ROOT}/agents/a1/task_output/a1.md", "", "more ")),
+    (30, "a version is not that of its files", record("outputs", "a1-1", files=[])),
+    (31, "a plan was not kept", without(f"{ROOT}/records/plans/{BEGAN}.md")),
+    (31, "a run began by a plan that nobody made", event(lambda it: it.update(plan="4" * 64), **A0_RUN)),
+    (32, "an adaptation is missing", both(adapted(1, BEGAN, "5" * 64), adapted(3, "5" * 64, "6" * 64))),
+    (32, "an adaptation is of another plan", both(adapted(1, BEGAN, "5" * 64), adapted(2, BEGAN, "6" * 64))),
+    (33, "an agent lowers the bar", adapted(1, BEGAN, "5" * 64, by="judge", approval="void")),
+]
+
+
 def audited(files: Files) -> list[int]:
     return [each.rule for each in audit({path: content.encode() for path, content in files.items()})]
 
 
-def test_finished_workflow_breaks_no_rule() -> None:
-    assert audit({path: content.encode() for path, content in FOUND.items()}) == []
+@pytest.mark.parametrize("found", [FOUND, RECORDED])
+def test_finished_workflow_breaks_no_rule(found: Files) -> None:
+    assert audit({path: content.encode() for path, content in found.items()}) == []
+
+
+def test_adaptations_that_follow_on_each_other_break_no_rule() -> None:
+    files = dict(RECORDED)
+    both(adapted(1, BEGAN, "5" * 64), adapted(2, "5" * 64, BEGAN, "user", "void"))(files)
+    assert audited(files) == []
+
+
+@pytest.mark.parametrize(("number", "mutate"), [(number, mutate) for number, _, mutate in ON_RECORDS],
+                         ids=[f"{number}: {what}" for number, what, _ in ON_RECORDS])  # fmt: skip
+def test_mutated_records_break_their_rule(number: int, mutate: Mutation) -> None:
+    files = dict(RECORDED)
+    mutate(files)
+    assert number in audited(files)
 
 
 @pytest.mark.parametrize(("number", "mutate"), [(number, mutate) for number, _, mutate in MUTATIONS],
@@ -206,7 +322,7 @@ def test_mutated_workflow_breaks_its_rule(number: int, mutate: Mutation) -> None
 
 
 def test_each_rule_has_a_mutation_and_is_on_the_page() -> None:
-    assert {number for number, _, _ in MUTATIONS} == set(RULES)
+    assert {number for number, _, _ in [*MUTATIONS, *ON_RECORDS]} == set(RULES)
     rows = dict(
         re.findall(r"^\| (\d+) \| .*? \| (files|journal|not yet) \|$", PAGE.read_text(), re.MULTILINE)
     )

@@ -63,8 +63,8 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     for subject in judged:
         _restore(folder, state, subject, layout.task_reports(where.home))
         _put_session(folder, state, agents[subject], at)
-        folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/verifications/{subject}.json")
-        folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/verifications/{subject}-decision.json")
+        folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
+        folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
     folder.publish(state, own=judged or (agent.id,))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from orchestrator.daemon.core.session_archive import archive_sessions
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
@@ -12,10 +12,11 @@ from orchestrator.formats.workflow.adaptation_record import adaptation_text
 from orchestrator.formats.workflow.approval import plan_hash
 from orchestrator.formats.workflow.plan_text import render_block, replace_plan
 from orchestrator.formats.workflow.session import render_session
+from orchestrator.formats.workflow.turn_records import hand_in_text, verdict_text
 from orchestrator.formats.workflow.yaml_block import PLAN_BYTES
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import TaskState
-from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.turn_end import AgentRecord, HandIn, VerdictGiven
 from orchestrator.model.workflow import OUTPUT_FOLDER, PLAN_FILE, RESULTS_FILE, SESSION_FILE
 from orchestrator.model.workflow_records import AgentStatus, ArchivalOperation
 from orchestrator.pm.plan.families.workflow import workers
@@ -23,9 +24,14 @@ from orchestrator.pm.plan.workflow_status import agent_status
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.model.workflow import WorkflowPlan
     from orchestrator.pm.state.task_state import PMState
 
 log = logging.getLogger(__name__)
+
+_Kept = TypeVar("_Kept", HandIn, VerdictGiven)
 
 _PASSED: Final = frozenset({AgentStatus.VERIFIED, AgentStatus.COMPLETE})
 
@@ -34,14 +40,16 @@ _PASSED: Final = frozenset({AgentStatus.VERIFIED, AgentStatus.COMPLETE})
 class WorkflowFiles:
     """Shows the state of one workflow.
 
-    `_records` are the notes as they were written last, `_passed` the agents that were verified then.
+    `_records` are the notes as they were written last, `_passed` the agents that were verified then. `_adapted` is how
+    many adaptations are shown, None before the first look, and `_kept` how many records there are, by path.
     """
 
     folder: WorkflowFolder
     _records: dict[str, AgentRecord] = field(default_factory=dict)
     _passed: set[str] = field(default_factory=set)
     _archived: bool = False
-    _adapted: int = 0
+    _adapted: int | None = None
+    _kept: dict[str, int] = field(default_factory=dict)
 
     def show(self, state: PMState, at: float) -> None:
         """Write what has changed; nothing for a task that is no workflow. Raises OSError."""
@@ -56,6 +64,7 @@ class WorkflowFiles:
                 self.folder.remove(f"agents/{agent}/{RESULTS_FILE}")
             self._passed = passed
             self._show_plan(state)
+            self._keep_turns(state)
             if state.state is TaskState.COMPLETE and not state.live_runs:
                 self._archive(state, [each.id for each in plan.agents], int(at))
                 return
@@ -76,19 +85,24 @@ class WorkflowFiles:
         archive_sessions(self.folder, agents, ArchivalOperation.ARCHIVE, at)
 
     def _show_plan(self, state: PMState) -> None:
-        """Write the plan as adaptations left it, and a record of each. The file steers nothing."""
+        """Keep the plan that began, and each that followed; write the one of now, and a record of each adaptation.
+
+        The files steer nothing.
+        """
         plan = state.brief.workflow
         if plan is None or len(state.adaptations) == self._adapted:
             return
-        page = self.folder.read(PLAN_FILE, PLAN_BYTES)
-        try:
-            page = replace_plan(page, plan)
-        except BadFile:
-            page = f"```yaml\n{render_block(plan)}```\n".encode()
-        self.folder.write(PLAN_FILE, page)
-        for record in state.adaptations[self._adapted :]:
+        there, done = self.folder.read(PLAN_FILE, PLAN_BYTES), self._adapted or 0
+        for each in (*state.plans[done:], plan):
+            path = f"records/plans/{plan_hash(each)}.md"
+            if not self.folder.read(path, PLAN_BYTES):  # what was kept stays, whatever became of the page
+                self.folder.write(path, _page(there, each))
+        if not state.adaptations:  # the user's page stays as it is
+            self._adapted = 0
+            return
+        self.folder.write(PLAN_FILE, _page(there, plan))
+        for record in state.adaptations[done:]:
             self.folder.write(f"records/adaptations/{record.number}.json", adaptation_text(record))
-        self.folder.write(f"records/plans/{plan_hash(plan)}.md", page)
         for agent in plan.agents:
             for part in ("completion_drive", OUTPUT_FOLDER):
                 self.folder.make(f"agents/{agent.id}/{part}")
@@ -96,6 +110,18 @@ class WorkflowFiles:
             if text:
                 self.folder.write(agent.instructions, text.encode())
         self._adapted = len(state.adaptations)
+
+    def _keep_turns(self, state: PMState) -> None:
+        """Write a record of each version that was handed in, and of each verdict. None is ever changed."""
+        for agent, made in state.handed_in.items():
+            self._keep(f"records/outputs/{agent}", made, hand_in_text)
+        for agent, said in state.verdicts.items():
+            self._keep(f"records/verifications/{agent}", said, verdict_text)
+
+    def _keep(self, path: str, records: tuple[_Kept, ...], text: Callable[[_Kept], bytes]) -> None:
+        for record in records[self._kept.get(path, 0) :]:
+            self.folder.write(f"{path}-{record.number}.json", text(record))
+            self._kept[path] = record.number
 
     def _show_notes(self, agent: str, record: AgentRecord, *, archived: bool) -> None:
         """Write the notes of an agent, unless they were archived: when a workflow is complete, and started again."""
@@ -105,3 +131,11 @@ class WorkflowFiles:
             if there or not archived:
                 self.folder.write(path, render_session(record.session, there))
         self._records[agent] = record
+
+
+def _page(page: bytes, plan: WorkflowPlan) -> bytes:
+    """Return the page of a plan with another plan in it; only that, if the page has none."""
+    try:
+        return replace_plan(page, plan)
+    except BadFile:
+        return f"```yaml\n{render_block(plan)}```\n".encode()

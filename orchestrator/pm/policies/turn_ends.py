@@ -43,6 +43,7 @@ from orchestrator.model.workflow_records import (
     Writer,
 )
 from orchestrator.pm.plan.checkpoints import left_to_judge
+from orchestrator.pm.policies.kept_turns import keep_hand_in, keep_verdict
 from orchestrator.pm.policies.reopen import feed
 from orchestrator.pm.state.note_changes import Forbidden, accepted_notes, unresolved
 from orchestrator.pm.state.workflow_changes import AgentRecorded
@@ -112,12 +113,15 @@ def record_turn(draft: Draft, step: str, report: Report) -> None:
     record = replace(was, session=session)
     if Gate.OUTPUTS in here.gates and report.status is ReportStatus.COMPLETE:
         record = replace(record, outputs=turn.outputs, version=turn.version, answer=turn.answer)
+        keep_hand_in(draft, here.agent, report.run or "", turn)
     if record != was:
         draft.change(AgentRecorded(here.agent, record))
     for subject in turn.subjects:
         if subject.judgement is not None:
             known = draft.state.records.get(subject.agent, AgentRecord())
             draft.change(AgentRecorded(subject.agent, replace(known, judgement=subject.judgement)))
+        if report.status is ReportStatus.COMPLETE and (subject.missing or not doubt(draft.state, subject)):
+            keep_verdict(draft, here.agent, report.run or "", subject)
     if turn.refused:
         put_back = "; ".join(turn.refused[:NAMED])
         draft.notice(f"changes of the notes of {here.agent} are put back: {put_back}")

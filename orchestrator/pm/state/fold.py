@@ -29,7 +29,14 @@ from orchestrator.pm.state.step_fold import step_after
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.pm.state.transitions import PHASES, TASKS, IllegalMove
-from orchestrator.pm.state.workflow_changes import AgentRecorded, EscalationMoved, PlanAdapted, WorkflowChange
+from orchestrator.pm.state.workflow_changes import (
+    AgentRecorded,
+    EscalationMoved,
+    HandedIn,
+    Judged,
+    PlanAdapted,
+    WorkflowChange,
+)
 
 NOTICES_KEPT: Final = 50
 REQUESTS_KEPT: Final = 1000
@@ -131,9 +138,17 @@ def _fold_workflow(state: PMState, change: WorkflowChange) -> PMState:
             return replace(state, records=_with_entry(state.records, change.agent, change.record))
         case PlanAdapted():
             brief = replace(state.brief, workflow=change.plan)
-            return replace(state, brief=brief, adaptations=(*state.adaptations, change.record))
+            was = (state.brief.workflow,) if state.brief.workflow else ()
+            adaptations = (*state.adaptations, change.record)
+            return replace(state, brief=brief, adaptations=adaptations, plans=(*state.plans, *was))
         case EscalationMoved(case=case):
             return replace(state, cases=_with_entry(state.cases, str(case.number), case))
+        case HandedIn(made=made):
+            known = (*state.handed_in.get(made.agent, ()), made)
+            return replace(state, handed_in=_with_entry(state.handed_in, made.agent, known))
+        case Judged(verdict=verdict):
+            said = (*state.verdicts.get(verdict.agent, ()), verdict)
+            return replace(state, verdicts=_with_entry(state.verdicts, verdict.agent, said))
 
 
 def _fold_task(state: PMState, change: c.TaskChange) -> PMState:

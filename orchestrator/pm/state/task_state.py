@@ -18,7 +18,8 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Run
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
-from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.turn_end import AgentRecord, HandIn, VerdictGiven
+from orchestrator.model.workflow import WorkflowPlan
 from orchestrator.model.workflow_records import AdaptationRecord
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
@@ -44,6 +45,7 @@ class PMState:
     leads; None if that was not recorded. `records` are what agents of a workflow noted and handed in, by their ids.
     `cases` are the escalations of a workflow by number, `adaptations` the edits of its plan since it began.
     `handoffs` are those from role to role by id, in the order in which they were handed on.
+    `plans` are the plans before each of those, `handed_in` and `verdicts` what each agent handed in and was told of it.
     """
 
     id: str = ""
@@ -84,6 +86,9 @@ class PMState:
     cases: dict[str, EscalationCase] = field(default_factory=dict)
     adaptations: tuple[AdaptationRecord, ...] = ()
     handoffs: dict[str, HandoffRecord] = field(default_factory=dict)
+    plans: tuple[WorkflowPlan, ...] = ()
+    handed_in: dict[str, tuple[HandIn, ...]] = field(default_factory=dict)
+    verdicts: dict[str, tuple[VerdictGiven, ...]] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:

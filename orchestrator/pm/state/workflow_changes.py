@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from orchestrator.model.escalation import EscalationCase
-from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.turn_end import AgentRecord, HandIn, VerdictGiven
 from orchestrator.model.workflow import WorkflowPlan
 from orchestrator.model.workflow_records import AdaptationRecord
 
@@ -37,4 +37,20 @@ class EscalationMoved:
     kind: Literal["escalation_moved"] = "escalation_moved"
 
 
-WorkflowChange: TypeAlias = AgentRecorded | PlanAdapted | EscalationMoved
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """An agent handed in its outputs. Each version is kept."""
+
+    made: HandIn
+    kind: Literal["handed_in"] = "handed_in"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verifier gave its verdict on an agent. Each one is kept."""
+
+    verdict: VerdictGiven
+    kind: Literal["judged"] = "judged"
+
+
+WorkflowChange: TypeAlias = AgentRecorded | PlanAdapted | EscalationMoved | HandedIn | Judged

@@ -265,7 +265,10 @@ def test_missing_evidence_comes_back_to_the_doer(world: World) -> None:
     world.go("again")
     world.until_is("complete")
     world.until(lambda: not results.exists())
-    assert [each.name for each in (folder / "records" / "verifications").iterdir()] == ["one.json"]
+    assert [each.name for each in (folder / "records" / "replaced").iterdir()] == ["one-results.json"]
+    said = folder / "records" / "verifications"
+    world.until(lambda: {each.name for each in said.iterdir()} == {"one-1.json", "one-2.json"})
+    assert [json.loads((said / f"one-{n}.json").read_text())["result"] for n in (1, 2)] == ["fail", "pass"]
     world.check_once()
 
 
@@ -280,7 +283,7 @@ def test_checkpoint_judges_together_with_a_verdict_each(world: World) -> None:
     assert [world.lives_of(f"do:{each}") for each in ("one", "two", "three")] == [1, 2, 1]
     assert world.lives_of("verify:c1") == 2
     assert world.git("diff", "--name-only", "main", "task/t1").split() == ["one.txt", "three.txt", "two.txt"]
-    assert [each.name for each in (folder / "records" / "verifications").iterdir()] == ["two.json"]
+    assert [each.name for each in (folder / "records" / "replaced").iterdir()] == ["two-results.json"]
     world.check_once()
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.model import facts as f
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
@@ -18,17 +17,8 @@ from tests.unit.pm.workflows import WorkflowStory, doer, plan_of, poc
 ROOMY = Limits(max_concurrent_runs=10)
 
 
-class AdaptedStory(WorkflowStory):
-    """A workflow whose plan the user edits while it runs."""
-
-    def adapts(self, *edits: PlanEdit, base: str = "") -> str:
-        """The user edits the plan; return the reply."""
-        fact = f.AdaptAsked(self.at, self.nonce(), self.nonce(), edits, base, "as asked")
-        return self.feed(fact).reply
-
-
-def story_of(*agents: Any, **more: Any) -> AdaptedStory:
-    story = AdaptedStory(plan_of(*agents, **more), limits=ROOMY)
+def story_of(*agents: Any, **more: Any) -> WorkflowStory:
+    story = WorkflowStory(plan_of(*agents, **more), limits=ROOMY)
     story.starts()
     return story
 
@@ -41,7 +31,7 @@ def needs(agent: str, *wanted: str) -> PlanEdit:
     return PlanEdit(EditKind.SET_NEEDS, agent, needs=wanted)
 
 
-def effects(story: AdaptedStory) -> dict[str, Effect]:
+def effects(story: WorkflowStory) -> dict[str, Effect]:
     return dict(story.state.adaptations[-1].effects)
 
 

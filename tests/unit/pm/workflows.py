@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from orchestrator.model.agents import Agent
+from orchestrator.model.facts import AdaptAsked
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
 from orchestrator.model.task import WORKFLOW, Brief, Config
@@ -133,6 +134,11 @@ class WorkflowStory(Story):
         end = SubjectEnd(subject, **{**usual, **said})
         agent = next(each for each in self.plan.agents if each.id == self.step(step).agent)
         self.leaves(step, turn=TurnEnd(session=Session(agent.task_id, EPOCH), subjects=(end,)))
+
+    def adapts(self, *edits: PlanEdit, base: str = "") -> str:
+        """The user edits the plan; return the reply."""
+        fact = AdaptAsked(self.at, self.nonce(), self.nonce(), edits, base, "as asked")
+        return self.feed(fact).reply
 
     def verified(self, agent: str) -> None:
         """An agent works, and its verifier passes it."""
