@@ -65,7 +65,7 @@ CHANGING = (
 CLASSES = 25
 """So many dataclasses take as long to be made as an interpreter to start."""
 
-LONGER = {"archive", "doctor", "report", "setup-agents", "start", "workflow"}
+LONGER = {"archive", "doctor", "memory", "observe", "report", "setup-agents", "start", "workflow"}
 """Verbs that say a first word before they import what they need, or need much of what there is."""
 
 
