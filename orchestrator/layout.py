@@ -158,6 +158,11 @@ def night_report(state: P) -> P:
     return _under(state, "report.html")
 
 
+def memory_index(state: P, data: str) -> P:
+    """Return the index of the memories in a folder of data, named by the hash of that folder's path."""
+    return _under(state, "memories", f"{_name(data)}.sqlite")
+
+
 def leaving(state: P) -> P:
     """Return the folder into which the folders of deleted tasks are moved, to be removed there."""
     return _under(state, "leaving")

@@ -176,6 +176,42 @@ task workflow show NAME --json
   edges[]      source target kind
                kind: needs verifies protects
 
+task memory search WORD --json
+  found        how many match
+  memories[]   id content type importance tags[] created misled project relevance score
+               type: episodic procedural semantic; misled: when it was marked as misleading, or null
+               relevance: from 0 to 1; score: what the order goes by
+  refused[]    path reason                       files among the memories that are none
+
+task memory export --json
+  memories[] refused[]   as in a search
+
+task memory show ID --json
+  memory       id to misled as in a search; forgotten created_by[] referenced_by[]   ids of handoffs
+
+task memory add CONTENT --tag TAG --json
+  id path masked               masked: something in it looked like a secret
+
+task memory forget ID --json
+  id path forgotten            path: where it lies now
+
+task memory mark ID misled --json
+  id misled
+
+task observe --json
+  since until made_at read_since handoffs completed_chains active critical_open dead_time time_at_work
+               times are seconds; read_since: the earliest day of the archive that was read
+  success      decided good                      good: not rejected, not planned again, passed
+  rework       handoffs reworked replanned
+  durations    count mean median p90 longest
+  transitions[]  source target count durations decided good bottleneck
+  stuck[]      task id source at waited          what waits for more than 24 hours
+  severities[]  day critical high medium low; severities_before: of as long a time before
+  questions    answered open longest_open        answered: as durations
+  usage[]      role runs time tokens cost estimate
+  recommendations[]  text figures                figures: those that it comes from, by name
+  unread[]     path reason
+
 task daemon status --json
   up pid started_at beat_at version tasks
   unit         the service manager's file, if one looks after the daemon, or null"""

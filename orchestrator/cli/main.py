@@ -35,6 +35,8 @@ VERBS = {
     "questions": "show what waits for your answer",
     "answer": "answer a question",
     "notify": "try the notification channels, list notifications",
+    "memory": "search what was learned in a project, add to it, put it away",
+    "observe": "report how handoffs, questions and time went, by day",
     "workflow": "design, check, approve and show a workflow of several agents",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
@@ -64,6 +66,8 @@ _READ_ONLY = frozenset(
         "daemon",
         "notify",
         "workflow",
+        "memory",
+        "observe",
     }
 )
 """Read-only verbs, which agents may use too. Those with subcommands that change something check these themselves."""

@@ -20,6 +20,15 @@ from scripts.reference.documents import (
     Templates,
     Why,
 )
+from scripts.reference.memory_documents import (
+    MemoryAdd,
+    MemoryExport,
+    MemoryForget,
+    MemoryMark,
+    MemorySearch,
+    MemoryShow,
+    Observe,
+)
 from scripts.reference.report_document import Reports
 from scripts.reference.workflow_documents import (
     WorkflowAdapt,
@@ -53,6 +62,13 @@ DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "workflow-adapt": ("workflow adapt NAME FILE --json", WorkflowAdapt),
     "workflow-archive": ("workflow archive NAME --json", WorkflowArchive),
     "workflow-show": ("workflow show NAME --json", WorkflowShow),
+    "memory-search": ("memory search WORD --json", MemorySearch),
+    "memory-show": ("memory show ID --json", MemoryShow),
+    "memory-add": ("memory add CONTENT --tag TAG --json", MemoryAdd),
+    "memory-forget": ("memory forget ID --json", MemoryForget),
+    "memory-mark": ("memory mark ID misled --json", MemoryMark),
+    "memory-export": ("memory export --json", MemoryExport),
+    "observe": ("observe --json", Observe),
     "daemon-status": ("daemon status --json", DaemonStatus),
 }
 """Each document by the name of its schema: the command that prints it, and its shape."""

@@ -22,6 +22,7 @@ from orchestrator.model.coordination import (
     Transition,
     WaitingFor,
 )
+from orchestrator.model.memory import MemoryKind
 from scripts.reference.documents import Moment
 
 _described: Final = with_config(ConfigDict(use_attribute_docstrings=True))
@@ -232,7 +233,7 @@ class Memory(TypedDict):
     """Its id, as the file is named."""
     content: str
     """What was learned."""
-    type: Annotated[str, Field(pattern="^(episodic|procedural|semantic)$")]
+    type: MemoryKind
     """Whether it is what happened (`episodic`), how to do something (`procedural`), or what holds (`semantic`)."""
     importance: Fraction
     """How much it matters."""
@@ -240,6 +241,8 @@ class Memory(TypedDict):
     """Words by which it is found."""
     created: Moment
     """When it was written."""
+    misled: NotRequired[Moment]
+    """When somebody marked it as misleading, by `task memory mark`."""
 
 
 FILES: Final[dict[str, tuple[str, type]]] = {

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from orchestrator.cli.parser import PROGRAM
-from scripts.reference import documents
+from scripts.reference import documents, memory_documents
 from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.coordination import FILES
 from scripts.reference.markdown import code, page, table
@@ -50,7 +50,16 @@ def json_pages() -> Iterator[tuple[str, str]]:
     parted = {
         "json-status.md": ("status",),
         "json-report.md": ("report",),
-        "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check"),
+        "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check", "daemon-status"),
+        "json-memory.md": (
+            "memory-search",
+            "memory-show",
+            "memory-add",
+            "memory-forget",
+            "memory-mark",
+            "memory-export",
+            "observe",
+        ),
         "json-workflows.md": (
             "workflow-new",
             "workflow-design",
@@ -107,7 +116,8 @@ def _schema(name: str, title: str, shape: type) -> dict[str, Any]:
 
 def _inherit(schema: dict[str, Any]) -> None:
     """Put in what a shape that this one extends says of its fields: pydantic looks at the shape alone."""
-    shape = getattr(documents, schema.get("title", ""), None)
+    named = schema.get("title", "")
+    shape = getattr(documents, named, None) or getattr(memory_documents, named, None)
     for base in getattr(shape, "__orig_bases__", ()):
         for name, said in meanings(base).items() if is_typeddict(base) else ():
             schema["properties"][name].setdefault("description", said)

@@ -19,7 +19,7 @@ GROUPS: Final = {
         ("start", "status", "list", "watch", "stop", "attach", "checkin", "delete", "archive", "templates"),
     ),
     "workflow": ("Workflows", ("workflow",)),
-    "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase")),
+    "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase", "memory", "observe")),
     "agents": ("Agents, questions, messages", ("spawn", "order", "questions", "answer", "notify", "setup-agents")),
     "program": ("The program and its daemon", ("doctor", "hosts", "config", "daemon", "completion", "help")),
 }  # fmt: skip

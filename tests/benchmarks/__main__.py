@@ -21,6 +21,7 @@ from tests.benchmarks import (
     idle,
     large,
     loaded,
+    observing,
     over,
     panes,
     parallel,
@@ -58,6 +59,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "box-promises": box_promises.rows,
     "loaded": loaded.rows,
     "workflow": workflows.rows,
+    "observe": observing.rows,
 }
 INTERRUPTED = 130
 

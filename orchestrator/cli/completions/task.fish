@@ -32,6 +32,8 @@ function __agent_orchestrator
             questions 'show what waits for your answer' \
             answer 'answer a question' \
             notify 'try the notification channels, list notifications' \
+            memory 'search what was learned in a project, add to it, put it away' \
+            observe 'report how handoffs, questions and time went, by day' \
             workflow 'design, check, approve and show a workflow of several agents' \
             templates 'show the templates that a task can start from' \
             setup-agents 'write the default agents into a project' \
@@ -124,6 +126,13 @@ function __agent_orchestrator
             set options --help --channel --all --json
             set valued --channel=-
             set places =test,list
+        case memory
+            set options --help --type --importance --tag --limit --undo --project --all-projects --json
+            set valued --type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders
+            set places =search,show,add,forget,mark,export -
+        case observe
+            set options --help --date --days --details --project --all-projects --json
+            set valued --date=- --days=- --project=folders
         case workflow
             set options --help --why --base --persona --cli --project --format --json
             set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot
@@ -147,7 +156,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

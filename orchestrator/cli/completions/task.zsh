@@ -30,6 +30,8 @@ _agent_orchestrator() {
             'questions:show what waits for your answer'
             'answer:answer a question'
             'notify:try the notification channels, list notifications'
+            'memory:search what was learned in a project, add to it, put it away'
+            'observe:report how handoffs, questions and time went, by day'
             'workflow:design, check, approve and show a workflow of several agents'
             'templates:show the templates that a task can start from'
             'setup-agents:write the default agents into a project'
@@ -64,6 +66,8 @@ _agent_orchestrator() {
             questions) options='--help --project --json' valued='--project=folders' places='tasks' ;;
             answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
             notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
+            memory) options='--help --type --importance --tag --limit --undo --project --all-projects --json' valued='--type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders' places='=search,show,add,forget,mark,export -' ;;
+            observe) options='--help --date --days --details --project --all-projects --json' valued='--date=- --days=- --project=folders' ;;
             workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
             templates) options='--help --json' ;;
             setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
@@ -71,7 +75,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

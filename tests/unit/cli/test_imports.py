@@ -65,7 +65,9 @@ CHANGING = (
 CLASSES = 25
 """So many dataclasses take as long to be made as an interpreter to start."""
 
-LONGER = {"archive", "doctor", "report", "setup-agents", "start", "watch", "workflow"}
+LONGER = {
+    "archive", "doctor", "memory", "observe", "report", "setup-agents", "start", "watch", "workflow",
+}  # fmt: skip
 """Verbs that say a first word before they import what they need, or need much of what there is."""
 
 

@@ -1,0 +1,39 @@
+"""`task observe`: how the pipeline does, by the archive of handoffs and the journals of all tasks. Reads only."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "task observe   (of a week: task observe --days 7 --details)"
+HOW = """\
+It reads data/handoffs of the project, and the journals of its tasks, of any
+family: a step that passed or failed is a handoff from its agent to the next.
+Days are UTC. It changes nothing.\
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `task observe`."""
+    parser.description = f"{parser.description}\n\n{HOW}"
+    parser.add_argument(
+        "--date", metavar="DATE", help="the last day of the report, such as 2025-12-11; today without it"
+    )
+    parser.add_argument("--days", metavar="N", default="1", help="how many days, up to that one (1)")
+    parser.add_argument(
+        "--details",
+        action="store_true",
+        help="also percentiles, success, rework, severities by day, questions, dead time, tokens, cost, what is stuck",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--project", metavar="PATH", help="the project, if it is not where you are")
+    where.add_argument("--all-projects", action="store_true", help="the projects of all tasks")
+    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+
+
+def run(options: Namespace) -> int:
+    """Read archive and journals, and print the report."""
+    from orchestrator.cli.observing import run as run_command
+
+    return run_command(options)
