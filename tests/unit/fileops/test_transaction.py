@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -93,41 +94,49 @@ def test_failure_rolls_everything_back(root, tmp_path):
     assert caught.value.left == (str(root / "empty" / "b"),)
 
 
-def kill_after(monkeypatch, count):
-    """End the process, as SIGKILL would, at the given call that could change a disk; return what counts them."""
+def kill_at(count):
+    """Have this process end by SIGKILL before the given one of all calls that could change a disk."""
     calls = [0]
 
     def counted(real):
         def call(*args, **kwargs):
             calls[0] += 1
-            if calls[0] > count:
-                raise Killed
+            if calls[0] == count:
+                os.kill(os.getpid(), signal.SIGKILL)
             return real(*args, **kwargs)
 
         return call
 
     for name in CALLS:
-        monkeypatch.setattr(os, name, counted(getattr(os, name)))
-    return calls
+        setattr(os, name, counted(getattr(os, name)))
+
+
+def killed(act, world, count):
+    """Do something in a process of its own that is killed at a call; return whether it was killed before its end."""
+    child = os.fork()
+    if not child:
+        try:
+            kill_at(count)
+            act(world)
+        except BaseException:  # noqa: BLE001 (a forked child ends here, whatever it was)
+            os._exit(1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert status in {0, signal.SIGKILL}
+    return bool(status)
 
 
 STRIDES = [pytest.param(1, marks=pytest.mark.thorough), 7]
 
 
 def swept(act, settle, make, stride):
-    """Do something with a kill at each call in turn, or at each seventh, then settle it; return how many calls there are."""
+    """Do something with a kill at each call in turn, or each seventh, and settle it; return how many calls it has."""
     count = 0
     while True:
         count += stride
         world = make(count)
-        with pytest.MonkeyPatch.context() as patch:
-            kill_after(patch, count)
-            try:
-                act(world)
-            except Killed:
-                pass
-            else:
-                return count
+        if not killed(act, world, count):
+            return count
         settle(world)
 
 
@@ -146,7 +155,7 @@ def make(root, tmp_path):
 @pytest.mark.parametrize("stride", STRIDES)
 def test_killed_at_any_call_it_is_whole_or_undone(root, make, stride):
     before = picture(root)
-    plans, after = {}, {}
+    plans, after = {}, dict[str, object]()
 
     def new(count):
         world = make(count)
@@ -211,10 +220,10 @@ def test_undo_is_refused_if_something_changed(root, tmp_path):
 def test_recovery_leaves_what_others_wrote(root, tmp_path, monkeypatch):
     plan = some_plan(root)
 
-    def killed(place):
+    def ended(place):
         raise Killed
 
-    monkeypatch.setattr(transaction, "_verify", killed)
+    monkeypatch.setattr(transaction, "_verify", ended)
     with pytest.raises(Killed):
         apply(DiskFiles(), tmp_path / "t1", plan)
     (root / "new" / "er" / "a").write_text("by hand")
@@ -247,6 +256,7 @@ def test_swapped_folder_never_leads_outside(tmp_path):
     kept = refused = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swapper:
         try:
+            assert swapper.stdout
             assert swapper.stdout.readline() == "ready\n"
             while kept + refused < RACES or not (kept and refused):
                 assert kept + refused < 100 * RACES
@@ -258,7 +268,6 @@ def test_swapped_folder_never_leads_outside(tmp_path):
         finally:
             swapper.kill()
     assert not list(out.iterdir())
-    print(f"{kept} written into the folder, {refused} refused, none outside")
 
 
 @pytest.mark.parametrize("seed", range(20))
