@@ -23,6 +23,7 @@ FILE_BYTES: Final = 10_000_000
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def read(root: Path, parts: Sequence[str]) -> tuple[bytes, Known] | None:
 def read_at(folder: int, name: str) -> tuple[bytes, Known]:
     """Return the bytes of a plain file in an open folder, and what it is. Raises Refused, FileNotFoundError."""
     try:
-        descriptor = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+        descriptor = os.open(name, _READ, dir_fd=folder)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENXIO}:
             raise Refused(f"{name[:200]!a} is a link or no plain file") from None
