@@ -1,0 +1,83 @@
+"""File operations: what an agent that touches no file wants done to files (FILES, F1 and F2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class OperationKind(StrEnum):
+    """What is to be done to a file."""
+
+    CREATE = "create"
+    EDIT = "edit"
+    DELETE = "delete"
+    APPEND = "append"
+
+
+@dataclass(frozen=True, slots=True)
+class FullContent:
+    """The whole new text of a file."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One place of an edit: these lines become those. Lines have no line ends.
+
+    `line` is where the old lines are said to begin (1 is the first line), or 0 if that is not said. `before` and
+    `after` count the lines of context at both ends: lines that stay. `old_open` and `new_open` say whether the last
+    line ends without a line break, None where that is not said.
+    """
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    line: int = 0
+    before: int = 0
+    after: int = 0
+    old_open: bool | None = None
+    new_open: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hunks:
+    """The places of an edit, from a unified diff (`ordered`: from top to bottom) or from search-and-replace blocks."""
+
+    hunks: tuple[Hunk, ...]
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileOperation:
+    """One operation on one file.
+
+    `change` is the new text (create, append, edit) or the places to change (edit); None for delete. `path` is as the
+    agent wrote it and is not checked yet.
+    """
+
+    kind: OperationKind
+    path: str
+    description: str
+    change: FullContent | Hunks | None = None
+    verify: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileOperations:
+    """All that an agent handed in: its operations in their order, and what it says about them."""
+
+    operations: tuple[FileOperation, ...]
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFault:
+    """One thing wrong with what was handed in: which operation (0 is the first; None: the whole) and the reason."""
+
+    index: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        """`Operation 0: Missing description`, as the document spells it, or the bare reason."""
+        return self.reason if self.index is None else f"Operation {self.index}: {self.reason}"
