@@ -9,8 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from orchestrator.fileops import tree
-from orchestrator.fileops.tree import FILE_BYTES, Known
 from orchestrator.formats.operations.patching import edited
 from orchestrator.formats.operations.read import BadOperations
 from orchestrator.model.errors import Refused
@@ -23,6 +21,8 @@ from orchestrator.model.file_operations import (
     OperationKind,
 )
 from orchestrator.pm.permissions.paths import protected, secret
+from orchestrator.workspaces.operations import tree
+from orchestrator.workspaces.operations.tree import FILE_BYTES, Known
 
 LARGE: Final = 1_000_000
 """From how many bytes on a file is warned about."""

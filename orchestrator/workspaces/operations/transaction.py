@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.fileops import tree
-from orchestrator.fileops.plan import Plan
-from orchestrator.fileops.tree import Known
 from orchestrator.model.errors import OrchestratorError, Refused
 from orchestrator.ports.files import Files, Log
+from orchestrator.workspaces.operations import tree
+from orchestrator.workspaces.operations.plan import Plan
+from orchestrator.workspaces.operations.tree import Known
 
 PLAN: Final = "plan.json"
 LOG: Final = "log"

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from orchestrator.fileops import transaction, tree
-from orchestrator.fileops.plan import Deletes, Policy, planned
-from orchestrator.fileops.transaction import Failed, apply, recover, undo
 from orchestrator.formats.operations.read import BadOperations
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
+from orchestrator.workspaces.operations import transaction, tree
+from orchestrator.workspaces.operations.plan import Deletes, Policy, planned
+from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo
 
 CALLS = ("open", "link", "rename", "unlink", "mkdir", "rmdir", "fsync", "fchmod", "write")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fileops.plan import Deletes, Policy, planned
 from orchestrator.formats.operations.read import BadOperations
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
+from orchestrator.workspaces.operations.plan import Deletes, Policy, planned
 
 
 def do(kind, path, text=None):
