@@ -16,6 +16,7 @@ QUIET: Final = frozenset(
         "step_revised",
         "consultation_begun",
         "budget_warned",
+        "handed_in",
         "handoff_seen",
         "briefing_extended",
         "order_closed",
@@ -166,6 +167,16 @@ def _adapted(change: dict[str, Any]) -> str:
     return f"adaptation {record.get('number')} of the plan by {record.get('by')}: {record.get('cause')}"
 
 
+def _judged(change: dict[str, Any]) -> str:
+    verdict = change.get("verdict") or {}
+    decision = (verdict.get("judgement") or {}).get("decision")
+    missing = verdict.get("missing") or []
+    ruling = f"decides: {decision}" if decision else "passes it"
+    if missing:
+        ruling = f"misses {'; '.join(missing)}"
+    return f"verdict {verdict.get('number')} on {verdict.get('agent')}: {verdict.get('by')} {ruling}"
+
+
 def _escalated(change: dict[str, Any]) -> str:
     case = change.get("case") or {}
     where = (
@@ -234,6 +245,7 @@ _DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
 _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
     "plan_adapted": _adapted,
+    "judged": _judged,
     "escalation_moved": _escalated,
     "handoff_recorded": _handed_on,
     "skills_found": _skills,

@@ -184,7 +184,7 @@ def silent(draft: Draft, step: str, how: str, bound: str = "") -> None:
     here = draft.step(step)
     silences = here.tally.silences + 1
     count(draft, step, replace(here.tally, silences=silences))
-    feed(draft, step, f"The last try {how}. {bound}")
+    feed(draft, step, f"The last try {how}. {bound}".rstrip())
     if silences < draft.limits_of(step).max_inactive_runs:
         _again(draft, step, how, 1, keep_tree=True)
     elif not start_afresh(draft, step, f"it {how}, {silences} times"):

@@ -484,7 +484,7 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
     asked = note("escalated")
     done = asked | {"status": "resolved", "resolution": "singular", "resolved_by": "workflow_executor"}
     turns: dict[str, list[dict[str, Any]]] = {
-        "do:one": [{"notes": [asked], "status": "blocked"}, {}],
+        "do:one": [{"notes": [asked], "status": "blocked"}, {"hold": "one"}],
         "do:two": [{"hold": "two"}],
         "resolve:1": [
             {"status": "", "work": {}, "write": [], "notes": [],
@@ -507,6 +507,8 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
     assert reply.code == 0, reply
     world.until((folder / "records" / "adaptations" / "1.json").exists)
     assert "needs: [one, two]" in (folder / "workflow_coordination_plan.md").read_text()
+    world.go("one")
+    world.until(lambda: status_of(folder)["one"] == "verified")
     assert world.lives_of("do:three") == 0
     world.go("two")
     world.until_is("complete")

@@ -57,6 +57,20 @@ def test_what_became_of_work_is_one_of_four_sentences(how, said):
     assert first.endswith(f"the work of dev:a {said}")
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "passes it"),
+        ({"missing": ["no log", "no test"]}, "misses no log; no test"),
+        ({"judgement": {"decision": "ask"}}, "decides: ask"),
+    ],
+)
+def test_verdict_on_an_agent_is_explained(more, said):
+    change = {"kind": "judged", "verdict": {"agent": "a", "number": 2, "by": "judge"} | more}
+    told = explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": [change]})
+    assert told[1].strip() == f"verdict 2 on a: judge {said}"
+
+
 def test_every_kind_of_decision_is_explained():
     story = Story()
     changes = codec.encoded_changes(story.starts().changes)
