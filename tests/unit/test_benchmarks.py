@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.benchmarks import verbs
 from tests.benchmarks.deciding import Plan
 
 
@@ -13,3 +14,7 @@ def test_plan_that_is_decided_gets_half_way(chained):
     passed = {step.id for step in plan.state.steps.values() if step.state == "passed"}
     assert {"dev:s0", "test:s0", "review:s0", "dev:s1", "test:s1", "review:s1"} <= passed
     assert plan.run.step.endswith((":s2", ":s3"))
+
+
+def test_every_verb_is_measured():
+    assert verbs.unmeasured() == set()
