@@ -176,6 +176,17 @@ def test_a_spawned_agent_that_cannot_be_launched_is_refused_at_once(world: World
     assert "guard" not in {change["step"]["agent"] for change in world.story().changes("step_added")}
 
 
+def test_observer_reads_the_journal_of_a_real_task(world: World) -> None:
+    """One handoff for each of the six steps: explore, plan, dev, test, review, and the judgement of the whole."""
+    world.begin()
+    world.until_is("complete")
+    said = world.task("observe", "--days", "2", "--details", cwd=world.project)  # it may be midnight
+    assert said.code == 0, said
+    assert "Total handoffs: 6" in said.out
+    assert "Success rate: 100 % (6 of 6)" in said.out
+    assert "dev→test: 1; 1 of 1 of use" in said.out
+
+
 NAMES = [
     "../x",
     "/etc/x",
