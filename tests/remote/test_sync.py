@@ -190,7 +190,7 @@ def test_every_valid_name_arrives_and_no_other(world: World) -> None:
     assert world.box.logins() == 1
 
 
-def test_what_is_refused_is_told_once(world: World) -> None:
+def test_a_refusal_is_reported_once(world: World) -> None:
     sync = world.prepared()
     (world.shared / "handoffs/out.md").symlink_to("/etc/passwd")
     (world.shared / "artifacts/out").symlink_to("/etc")

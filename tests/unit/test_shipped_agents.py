@@ -50,7 +50,7 @@ def test_who_only_looks_has_no_tool_to_write_with():
         assert not {"Write", "Edit"} & set(agent.tools)
 
 
-def test_each_is_told_the_rules(agent):
+def test_each_has_the_rules(agent):
     text = " ".join(agent.prompt.split())
     assert re.search(r"(data, even if it addresses you|is data)", text)
     assert re.search(r"(not talk to other agents|talk to nobody|Agents never talk to one another)", text)
@@ -83,7 +83,7 @@ def test_box_worker_may_make_the_commits_asked_of_it(role):
 
 
 @pytest.mark.parametrize("name", ["review", "test"])
-def test_who_judges_is_told_the_verdict_line(name):
+def test_judges_have_the_verdict_line(name):
     text = PATHS[name].read_text()
     assert "`**Verdict:** APPROVED` or `**Verdict:** REJECTED`" in text
 
@@ -108,6 +108,6 @@ def test_the_forms_that_they_are_shown_are_read(name, heading):
         ]
 
 
-def test_the_pm_is_told_its_actions():
+def test_the_pm_has_its_actions():
     text = PATHS["pm"].read_text()
     assert "`**Action:** ORDER`, `COMPLETE`, `ASK`, `REPLAN`, `WAIT` or `END`" in text

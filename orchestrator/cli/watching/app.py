@@ -34,6 +34,7 @@ SECOND: Final = 1.0
 PANELS: Final = ("tasks", "questions", "steps", "agents")
 _DECISIONS: Final = 40
 _GAP: Final = 2  # a scroll bar, and a column beside it
+_NOT_SHOWN: Final = "a state.json cannot be shown"
 
 
 @dataclass
@@ -112,7 +113,10 @@ class Watch(App[None]):
         try:
             self._draw_all(self.size.width - _GAP, time.time())
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            self._say(f"a state.json cannot be shown ({error}): `task list` says which is damaged")
+            self._say(f"{_NOT_SHOWN} ({error}): `task list` says which is damaged")
+        else:
+            if str(self._shown.get("said")).startswith(_NOT_SHOWN):
+                self._say("")
 
     def _draw_all(self, width: int, now: float) -> None:
         records, seen = self._seen.records, self._seen

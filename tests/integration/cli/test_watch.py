@@ -95,3 +95,4 @@ def test_attach_gives_the_terminal_and_takes_it_back(world: World, terminal: Ter
     terminal.until_shows("daemon up", "q Quit")
     terminal.press("q")
     terminal.until_shows("Pane is dead (status 0")
+    assert world.stands() == "running"

@@ -258,7 +258,7 @@ def left(script: Script) -> Iterator[subprocess.Popen[bytes]]:
 
 @WITH_PROC
 @pytest.mark.parametrize("exit_", [Exit(code=3), Exit(lost=True)])
-def test_what_outlives_a_launcher_is_told_and_ended(
+def test_what_outlives_a_launcher_is_reported_and_ended(
     script: Script, left: subprocess.Popen[bytes], exit_: Exit
 ) -> None:
     if exit_.code is not None:

@@ -114,8 +114,8 @@ class House:
     agent = staticmethod(_agent)
     question = staticmethod(_question)
 
-    def told(self, task: str = "tidy-0a1b2c3d", /, **other: Any) -> dict[str, Any]:
-        """Return what a daemon would tell of a task."""
+    def state_json(self, task: str = "tidy-0a1b2c3d", /, **other: Any) -> dict[str, Any]:
+        """Return the state.json that a daemon would write for a task."""
         return {
             "version": 1,
             "id": task,
@@ -171,7 +171,7 @@ class House:
     def task(self, task: str = "tidy-0a1b2c3d", /, **other: Any) -> Path:
         """Write what a daemon would write of a task, and return the task's own folder."""
         home = self.home(task)
-        (home / "state.json").write_text(json.dumps(self.told(task, **other)), encoding="utf-8")
+        (home / "state.json").write_text(json.dumps(self.state_json(task, **other)), encoding="utf-8")
         return home
 
     def ran(self, home: Path, *runs: dict[str, Any]) -> None:
@@ -316,5 +316,5 @@ def shop(house: House, monkeypatch: pytest.MonkeyPatch) -> Shop:
     made = Shop(house)
     made.git("init", "-q", "-b", "main")
     made.base = made.commit()
-    made.told()
+    made.state_json()
     return made

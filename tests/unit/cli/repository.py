@@ -79,7 +79,7 @@ class Shop:
         lines = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
         return dict(line.split(" ") for line in lines)
 
-    def told(self, **other: Any) -> Path:
+    def state_json(self, **other: Any) -> Path:
         """Let the daemon tell of the task: complete, unless said otherwise."""
         home: Path = self.house.task(
             ID,

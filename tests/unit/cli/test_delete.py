@@ -22,7 +22,7 @@ def kept(shop):
     (folder / "task.md").write_text("# Task\n")
     (folder / "link").symlink_to("/etc/passwd")
     (shop.project / ".git" / "info" / "exclude").write_text("/tasks/tidy/\n*.o\n")
-    home = shop.told()
+    home = shop.state_json()
     (home / "journal").mkdir()
     (home / "journal" / "000000000001.jsonl").write_text("{}\n")
     (home / "runs" / "r-1").mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_a_project_that_is_gone_leaves_nothing_behind(kept, task):
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
 def test_with_the_daemon_down_what_is_at_work_stays(kept, task, state):
-    kept.told(state=state)
+    kept.state_json(state=state)
     said = task("delete", "tidy", "--yes", "--unmerged")
     assert (said.code, "the daemon is down" in said.err) == (1, True)
     assert kept.home.exists()

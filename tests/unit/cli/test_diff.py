@@ -43,7 +43,7 @@ def test_what_came_from_the_users_branch_is_not_the_tasks(shop, task):
     mine = shop.commit("mine.txt")
     shop.git("branch", "-f", "task/tidy", mine)
     tip = shop.work("other.py", "X = 1\n")
-    shop.told(base=mine)
+    shop.state_json(base=mine)
     assert "mine.txt" not in shown(task, "--stat")
     assert shop.at("task/tidy") == tip
 
@@ -65,7 +65,7 @@ def steps(shop):
     shop.git("update-ref", "-d", "refs/heads/rejected")
     one, two = shop.work(), shop.work("two.py", "TWO = 2\n")
     made = shop.house.step
-    shop.told(
+    shop.state_json(
         steps=[
             made("dev:one", agent="dev", subtask="one", commit=one, attempts=2),
             made("test:one", agent="test", subtask="one"),
@@ -136,7 +136,7 @@ def test_work_from_a_box_is_shown_with_all_its_commits(shop, task):
     shop.work("a.py", "A = 1\n")
     last = shop.work("b.py", "B = 1\n")
     step = shop.house.step("dev:one", agent="dev", subtask="one", commit=last)
-    shop.told(steps=[step], agents=[shop.house.agent(host="me@box", state="gone")])
+    shop.state_json(steps=[step], agents=[shop.house.agent(host="me@box", state="gone")])
     said = shown(task, "one", "--stat")
     assert "a.py" in said
     assert "b.py" in said
@@ -152,7 +152,7 @@ def test_a_step_at_work_is_shown_as_it_lies_in_its_tree(shop, task, folder):
     shop.git("worktree", "add", "-q", "-b", "task-work/tidy/two", str(tree), tip)
     (tree / "greet.py").write_text("NAME = 'hello'\n")
     (tree / "new.py").write_text("NEW = 1\n")
-    shop.told(
+    shop.state_json(
         state="running", steps=[shop.house.step("dev:two", agent="dev", subtask="two", status="working")]
     )
     before = shop.git("status", "--porcelain", cwd=tree)
@@ -248,7 +248,7 @@ def test_lines_are_painted_by_what_they_are():
 def test_deleted_branch_differs_from_one_never_made(shop, house, task):
     """Its commits outlast it, and are named with the command that brings it back."""
     made = shop.work()
-    shop.told(steps=[house.step("dev:one", agent="dev", subtask="one", commit=made)])
+    shop.state_json(steps=[house.step("dev:one", agent="dev", subtask="one", commit=made)])
     shop.git("update-ref", "-d", "refs/heads/task/tidy")
     said = task("diff", "tidy")
     assert said.code == 1
@@ -259,7 +259,7 @@ def test_deleted_branch_differs_from_one_never_made(shop, house, task):
 
 
 def test_commits_that_git_has_removed_are_not_offered(shop, house, task):
-    shop.told(steps=[house.step("dev:one", agent="dev", subtask="one", commit="f" * 40)])
+    shop.state_json(steps=[house.step("dev:one", agent="dev", subtask="one", commit="f" * 40)])
     said = task("diff", "tidy")
     assert (said.code, "git -C" in said.err) == (1, False)
     assert "nothing was made" not in said.err

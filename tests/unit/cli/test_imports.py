@@ -73,25 +73,25 @@ LONGER = {
 
 def imported(words):
     """Return the modules that a command has imported when it ends."""
-    return told(words, "sorted(set(sys.modules) - before)")
+    return evaluated_at_the_end(words, "sorted(set(sys.modules) - before)")
 
 
 def classes(words):
     """Return the dataclasses of ours that a command has made when it ends."""
     ours = "[m for name, m in list(sys.modules.items()) if name.startswith('orchestrator')]"
     made = "isinstance(c, type) and c.__module__ == m.__name__ and '__dataclass_fields__' in vars(c)"
-    return told(
+    return evaluated_at_the_end(
         words, f"[f'{{m.__name__}}.{{c.__name__}}' for m in {ours} for c in vars(m).values() if {made}]"
     )
 
 
-def told(words, expression):
+def evaluated_at_the_end(words, expression):
     """Return the words of an expression, evaluated where a command has ended."""
     code = (
         "import sys; before = set(sys.modules)\n"
         "from orchestrator.cli.main import main\n"
         f"main({list(words)!r})\n"
-        f"print('told', *{expression}, file=sys.stderr)\n"
+        f"print('result', *{expression}, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     return done.stderr.splitlines()[-1].split()[1:]

@@ -120,7 +120,7 @@ def test_handoffs_that_name_a_memory_are_shown(task, write, house):
     ],
     ids=" ".join,
 )
-def test_wrong_use_is_told_in_one_line(task, house, words):
+def test_wrong_use_is_refused_in_one_line(task, house, words):
     said = task("memory", *words)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert not (house.project / "data").exists()

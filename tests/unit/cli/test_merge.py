@@ -103,7 +103,7 @@ def test_what_is_merged_already_is_said_and_no_error(shop, task):
 )
 def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, said):
     tip = shop.work()
-    shop.told(**told)
+    shop.state_json(**told)
     err = refused(task)
     assert said in err
     assert "--anyway" in err
@@ -116,7 +116,7 @@ def test_branch_that_was_set_back_to_its_base_can_be_put_back(shop, task):
     """It "has no commit of its own", and nothing was said of the work that was accepted."""
     left = shop.work()
     shop.git("update-ref", "refs/heads/task/tidy", shop.base)
-    shop.told(tip=left)
+    shop.state_json(tip=left)
     assert f"branch --force task/tidy {left[:10]}" in refused(task)
     assert f"branch --force task/tidy {left[:10]}" in refused(task, "--anyway")
 
@@ -128,7 +128,7 @@ def test_what_was_not_accepted_is_merged_only_if_that_is_wanted(shop, task, lost
     later = shop.work("stray.py")
     left, at = (later, accepted) if lost else (accepted, later)
     shop.git("update-ref", "refs/heads/task/tidy", at)
-    shop.told(tip=left)
+    shop.state_json(tip=left)
     err = refused(task)
     assert at[:10] in err
     assert f"branch --force task/tidy {left[:10]}" in err
@@ -142,7 +142,7 @@ def test_what_was_not_accepted_is_merged_only_if_that_is_wanted(shop, task, lost
 def test_a_step_that_was_planned_anew_is_not_missed(shop, task):
     tip = shop.work()
     replaced = shop.house.step("dev:two", status="set_aside", replaced=True)
-    shop.told(steps=[shop.house.step("dev:one"), replaced])
+    shop.state_json(steps=[shop.house.step("dev:one"), replaced])
     merged(task)
     assert shop.at() == tip
 
@@ -154,13 +154,13 @@ def test_a_branch_without_a_commit_is_nothing_to_merge(shop, task):
 
 def test_work_that_stayed_on_a_box_is_said_to_be_there(shop, task):
     shop.git("branch", "task/tidy", shop.base)
-    shop.told(agents=[shop.house.agent(host="me@box", state="gone")])
+    shop.state_json(agents=[shop.house.agent(host="me@box", state="gone")])
     assert "its agents work on me@box; `bring: branch`" in refused(task)
 
 
 def test_a_task_without_a_branch_says_where_its_work_is(shop, task):
     assert "has no branch task/tidy" in refused(task)
-    shop.told(base="")
+    shop.state_json(base="")
     assert f"it works in your own tree, {shop.project}" in refused(task)
 
 
@@ -243,7 +243,7 @@ def test_a_linked_worktree_is_merged_into_where_the_project_is(shop, task):
     tip = shop.work()
     tree = shop.house.root / "a tree"
     shop.git("worktree", "add", "-q", "-b", "side", str(tree))
-    shop.told(project=str(tree), code=str(tree))
+    shop.state_json(project=str(tree), code=str(tree))
     merged(task)
     assert (shop.at("side"), shop.at()) == (tip, shop.base)
 
@@ -253,7 +253,7 @@ def test_a_path_with_a_blank_is_quoted_where_it_is_to_be_typed(shop, task):
     shop.git("worktree", "add", "-q", "-b", "side", str(tree))
     shop.work("notes.txt", "by the task\n")
     (tree / "notes.txt").write_text("not committed\n")
-    shop.told(project=str(tree))
+    shop.state_json(project=str(tree))
     assert f"git -C '{tree}' stash" in refused(task)
 
 
@@ -384,7 +384,7 @@ def test_the_daemon_need_not_be_up(shop, task):
 def test_where_there_is_nothing_no_option_is_named(shop, task):
     """A task that waits, with nothing on its branch, was to be merged by --anyway, which then refused as well."""
     shop.git("branch", "task/tidy", shop.base)
-    shop.told(state="waiting", questions=[{"id": "q7"}])
+    shop.state_json(state="waiting", questions=[{"id": "q7"}])
     said = refused(task)
     assert "nothing to merge" in said
     assert "--anyway" not in said

@@ -65,7 +65,7 @@ def test_it_changes_nothing(task, archived, worked, house, monkeypatch):
     assert all_files() == before
 
 
-def test_what_is_no_record_is_told(task, archived):
+def test_what_is_no_record_is_named(task, archived):
     (archived / "data" / "handoffs" / "2025-12-11" / "notes.txt").write_text("x")
     said = task("observe", "--date", "2025-12-11", "--project", str(archived))
     assert "notes.txt is not counted: is neither a handoff nor a chain by its name" in said.err
@@ -76,6 +76,6 @@ def test_what_is_no_record_is_told(task, archived):
     [["--date", "yesterday"], ["--date", "2025-13-01"], ["--days", "0"], ["--days", "x"]],
     ids=" ".join,
 )
-def test_an_odd_period_is_told_in_one_line(task, words):
+def test_an_odd_period_is_refused_in_one_line(task, words):
     said = task("observe", *words)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)

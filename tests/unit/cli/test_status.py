@@ -81,7 +81,7 @@ def test_a_changed_config_is_taken_over_from_any_folder(house, task):
 
 
 def test_branch_is_shown_as_of_its_last_look(house, task):
-    house.task(outcome=house.told()["outcome"] | {"branch_seen": 946_728_000.0})
+    house.task(outcome=house.state_json()["outcome"] | {"branch_seen": 946_728_000.0})
     assert "1 commit (the branch as of " in " ".join(task("status", "tidy").out.split())
     told = json.loads(task("status", "tidy", "--json").out)
     assert told["outcome"]["branch_seen"] == "2000-01-01T12:00:00Z"

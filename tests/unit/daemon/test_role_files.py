@@ -1,4 +1,4 @@
-"""The archive of what roles hand on, as a view of the state: whole after any kill, told when it cannot be written."""
+"""The archive of what roles hand on, as a view of the state: whole after any kill; a failed write is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tree(files: MemoryFiles) -> dict[str, dict[str, Any]]:
     return {name: json.loads(files.read(path)) for name, path in found.items()}
 
 
-def told() -> list[Any]:
+def states_of_a_story() -> list[Any]:
     """Return the same story at several moments: a rejected handoff, a failed audit, the end."""
     story = RoleStory()
     moments = [lambda: story.hands_on("plan", nextSteps=None), lambda: story.hands_on("plan")]
@@ -42,7 +42,7 @@ def told() -> list[Any]:
     return states
 
 
-STATES: list[Any] = told()
+STATES: list[Any] = states_of_a_story()
 
 
 def shown(*states: Any) -> MemoryFiles:
@@ -90,7 +90,7 @@ def test_kill_at_any_write_costs_nothing() -> None:
         return
 
 
-def test_what_stands_in_the_way_is_told_and_tried_again() -> None:
+def test_what_stands_in_the_way_is_reported_and_tried_again() -> None:
     """It stays behind until the archive is written."""
     files = MemoryFiles()
     day = ROOT / "2025-11-27"

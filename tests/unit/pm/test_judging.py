@@ -269,7 +269,7 @@ def test_empty_work_names_what_no_commit_can_hold(field: str) -> None:
         assert "'build/'" in where
 
 
-def test_judges_are_told_what_git_ignores_beside_a_commit() -> None:
+def test_judges_see_what_git_ignores_beside_a_commit() -> None:
     """A check passed by a file that git ignores; whoever merged the branch did not have it."""
     story = Story().planned("a")
     story.odds["dev:a"] = {"ignored": ("build/",)}

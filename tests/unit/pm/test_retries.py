@@ -298,7 +298,7 @@ def test_a_check_that_never_ended_is_asked_about() -> None:
     assert "test_loop ..." in asked
 
 
-def test_a_run_that_took_too_long_is_told_its_limit() -> None:
+def test_order_after_an_overdue_run_names_its_limit() -> None:
     """It was told to give a sign of progress every 20 minutes, which it had given."""
     story = started(max_run_time=7200)
     run = story.comes_alive("explore")

@@ -14,7 +14,7 @@ from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import Story
 
 
-def told_of(kind):
+def lines_about(kind):
     """Return what is said of one bare change."""
     return [text.strip() for text in explain({"at": 0, "fact": {}, "changes": [{"kind": kind}]})[1:]]
 
@@ -24,8 +24,8 @@ def test_plan_is_explained_by_a_line_per_subtask():
         {"kind": "step_added", "step": {"id": "dev:a", "agent": "dev", "title": "Do a", "subtask": "a"}},
         {"kind": "step_added", "step": {"id": "test:a", "agent": "test", "title": "Do a", "judges": "dev:a"}},
     ]
-    told = explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": changes})
-    assert [text.strip() for text in told[1:]] == ["new subtask a for dev: Do a"]
+    lines = explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": changes})
+    assert [text.strip() for text in lines[1:]] == ["new subtask a for dev: Do a"]
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_what_became_of_work_is_one_of_four_sentences(how, said):
 )
 def test_verdict_on_an_agent_is_explained(more, said):
     change = {"kind": "judged", "verdict": {"agent": "a", "number": 2, "by": "judge"} | more}
-    told = explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": [change]})
-    assert told[1].strip() == f"verdict 2 on a: judge {said}"
+    lines = explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": [change]})
+    assert lines[1].strip() == f"verdict 2 on a: judge {said}"
 
 
 def test_every_kind_of_decision_is_explained():
     story = Story()
     changes = codec.encoded_changes(story.starts().changes)
-    told = explain({"at": story.at, "fact": {"kind": "task_started"}, "changes": changes})
-    assert any("explore is working" in text for text in told)
+    lines = explain({"at": story.at, "fact": {"kind": "task_started"}, "changes": changes})
+    assert any("explore is working" in text for text in lines)
     kinds = {kind.__dataclass_fields__["kind"].default for kind in get_args(Change)}
     assert kinds >= QUIET
-    assert [kind for kind in kinds - QUIET if told_of(kind) == [kind]] == []
+    assert [kind for kind in kinds - QUIET if lines_about(kind) == [kind]] == []
 
 
 def test_pause_is_explained_with_its_end_and_day():
@@ -88,8 +88,8 @@ def test_pause_is_explained_with_its_end_and_day():
     old = {"kind": "noticed", "text": "14:35 dev runs again"}
     changes = [moved | {"not_before": at + 86_400}, moved | {"not_before": at + 1}, noticed, old]
     with local_zone("UTC"):
-        told = explain({"at": at, "fact": {"kind": "checked_in"}, "changes": changes})
-    assert [text.strip() for text in told[1:]] == [
+        lines = explain({"at": at, "fact": {"kind": "checked_in"}, "changes": changes})
+    assert [text.strip() for text in lines[1:]] == [
         "dev:a is pending: limited: resets 3pm; it is tried again from Fri 28 Nov 14:35 on",
         "dev:a is pending: limited: resets 3pm",
         "dev runs again",
@@ -105,6 +105,6 @@ def test_every_fact_has_a_sentence():
 
 def test_a_snapshot_says_nothing_and_a_strange_kind_is_named():
     assert explain({"n": 0, "snapshot": {}}) == []
-    told = explain({"at": 0, "fact": {"kind": "landed_on_the_moon"}, "changes": [{"kind": "tide_turned"}]})
-    assert told[0].endswith("landed_on_the_moon")
-    assert told[1].strip() == "tide_turned"
+    lines = explain({"at": 0, "fact": {"kind": "landed_on_the_moon"}, "changes": [{"kind": "tide_turned"}]})
+    assert lines[0].endswith("landed_on_the_moon")
+    assert lines[1].strip() == "tide_turned"

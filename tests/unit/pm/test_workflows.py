@@ -218,7 +218,7 @@ def test_agent_may_not_resolve_what_others_decide() -> None:
     assert story.step("do:a").state is StepState.BLOCKED
 
 
-def test_refused_changes_of_notes_are_told() -> None:
+def test_refused_changes_of_notes_are_reported() -> None:
     """A note that was removed comes back; the next order of its author and the user's log name it."""
     story = WorkflowStory(plan_of(doer("a")))
     story.starts()

@@ -55,73 +55,88 @@ def agents(brief: Brief) -> tuple[str, ...]:
 
 def first_steps(brief: Brief) -> tuple[Step, ...]:
     """Return the whole line: a plan here adds no steps."""
-    goal = brief.goal
+    return (_planning(brief), *_implementing(brief), *_closing(brief))
+
+
+def _planning(brief: Brief) -> Step:
     approved = (Gate.APPROVED,) if Approval.PLAN in brief.config.approve else ()
-    work, commit = _tree(brief, WORK), _writes(brief)
-    cleanup = _tree(brief, CLEANUP)
-    merged = (Gate.MERGED,) if _own_tree(brief) else ()
-    return (
-        Step(
-            "plan",
-            PLANNER,
-            "Plan",
-            f"Plan how to reach this, and hand on to the IMPLEMENTER with the type ready_for_implementation: {goal}",
-            Phase.PLANNING,
-            kind=_reads(brief),
-            workspace=LOOK if _own_tree(brief) else "",
-            gates=(Gate.HANDOFF, *approved),
-        ),
-        Step(
-            "implement",
-            IMPLEMENTER,
-            "Implement",
-            f"Carry out the plan that you were handed, and hand on to the AUDITOR with the type ready_for_audit. "
-            f"{_REPLAN} The goal: {goal}",
-            Phase.DEVELOPING,
-            needs=("plan",),
-            kind=_works(brief),
-            workspace=work,
-            gates=(Gate.HANDOFF, Gate.CHECK, commit),
-        ),
-        Step(
-            "audit",
-            AUDITOR,
-            "Audit",
-            "Judge the work by what you were handed. If it passes, hand on to the CLEANER with the type "
-            "ready_for_cleanup. If it does not, hand it back to the IMPLEMENTER: `status` rejected and no type, with "
-            f"an entry under `issues` for each fault. {_REPLAN.partition('. ')[0]}.",
-            Phase.REVIEWING,
-            needs=("implement",),
-            kind=_works(brief),
-            workspace=work,
-            gates=(Gate.HANDOFF, Gate.VERDICT, Gate.CHECK, *merged),
-            judges="implement",
-        ),
-        Step(
-            "clean",
-            CLEANER,
-            "Clean up",
-            "Remove what the work left behind and nothing needs, as you were handed, and hand on to the ORCHESTRATOR "
-            f"with the type complete. {_REPLAN}",
-            Phase.REVIEWING,
-            needs=("audit",),
-            kind=_works(brief),
-            workspace=cleanup,
-            gates=(Gate.HANDOFF, Gate.CHECK, commit),
-        ),
-        Step(
-            "close",
-            ORCHESTRATOR,
-            "Success criteria",
-            "Judge each success criterion against what lies before you, with evidence.",
-            Phase.REVIEWING,
-            needs=("clean",),
-            kind=_works(brief),
-            workspace=cleanup,
-            gates=(Gate.CHECK, Gate.CRITERIA, *merged),
-            judges="clean",
-        ),
+    return Step(
+        "plan",
+        PLANNER,
+        "Plan",
+        "Plan how to reach this, and hand on to the IMPLEMENTER with the type ready_for_implementation: "
+        f"{brief.goal}",
+        Phase.PLANNING,
+        kind=_reads(brief),
+        workspace=LOOK if _own_tree(brief) else "",
+        gates=(Gate.HANDOFF, *approved),
     )
+
+
+def _implementing(brief: Brief) -> tuple[Step, Step]:
+    """Return the work and its audit, which share a tree."""
+    kind, workspace = _works(brief), _tree(brief, WORK)
+    work = Step(
+        "implement",
+        IMPLEMENTER,
+        "Implement",
+        f"Carry out the plan that you were handed, and hand on to the AUDITOR with the type ready_for_audit. "
+        f"{_REPLAN} The goal: {brief.goal}",
+        Phase.DEVELOPING,
+        needs=("plan",),
+        kind=kind,
+        workspace=workspace,
+        gates=(Gate.HANDOFF, Gate.CHECK, _writes(brief)),
+    )
+    audit = Step(
+        "audit",
+        AUDITOR,
+        "Audit",
+        "Judge the work by what you were handed. If it passes, hand on to the CLEANER with the type "
+        "ready_for_cleanup. If it does not, hand it back to the IMPLEMENTER: `status` rejected and no type, with "
+        f"an entry under `issues` for each fault. {_REPLAN.partition('. ')[0]}.",
+        Phase.REVIEWING,
+        needs=("implement",),
+        kind=kind,
+        workspace=workspace,
+        gates=(Gate.HANDOFF, Gate.VERDICT, Gate.CHECK, *_merged(brief)),
+        judges="implement",
+    )
+    return work, audit
+
+
+def _closing(brief: Brief) -> tuple[Step, Step]:
+    """Return the clean-up, and the judgement of the whole, which share a tree."""
+    kind, workspace = _works(brief), _tree(brief, CLEANUP)
+    clean = Step(
+        "clean",
+        CLEANER,
+        "Clean up",
+        "Remove what the work left behind and nothing needs, as you were handed, and hand on to the ORCHESTRATOR "
+        f"with the type complete. {_REPLAN}",
+        Phase.REVIEWING,
+        needs=("audit",),
+        kind=kind,
+        workspace=workspace,
+        gates=(Gate.HANDOFF, Gate.CHECK, _writes(brief)),
+    )
+    close = Step(
+        "close",
+        ORCHESTRATOR,
+        "Success criteria",
+        "Judge each success criterion against what lies before you, with evidence.",
+        Phase.REVIEWING,
+        needs=("clean",),
+        kind=kind,
+        workspace=workspace,
+        gates=(Gate.CHECK, Gate.CRITERIA, *_merged(brief)),
+        judges="clean",
+    )
+    return clean, close
+
+
+def _merged(brief: Brief) -> tuple[Gate, ...]:
+    return (Gate.MERGED,) if _own_tree(brief) else ()
 
 
 def subtask_steps(brief: Brief, subtasks: Sequence[Subtask], steps: Mapping[str, Step]) -> tuple[Step, ...]:

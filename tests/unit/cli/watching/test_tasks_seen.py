@@ -40,7 +40,7 @@ def test_only_the_task_that_changed_is_read(house, seen, reads):
     other = house.task("other-0a1b2c3e")
     assert seen.look()
     part = other / "part"
-    part.write_text(json.dumps(house.told("other-0a1b2c3e", phase="REVIEWING")))
+    part.write_text(json.dumps(house.state_json("other-0a1b2c3e", phase="REVIEWING")))
     part.rename(other / "state.json")
     del reads[:]
     assert seen.look()
