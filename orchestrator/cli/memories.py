@@ -65,12 +65,12 @@ def _search(options: Namespace) -> None:
         )
         return
     for match in shown:
-        _tell(match, now, several=options.all_projects)
+        _print_match(match, now, several=options.all_projects)
     if not found:
         print("no memory was found" if options.words else "there are no memories")
     elif len(found) > len(shown):
         print(f"{len(found) - len(shown)} more: --limit {len(found)} shows all")
-    _tell_refused(refused)
+    _print_refused(refused)
 
 
 def _found(options: Namespace, text: str, now: float) -> tuple[list[Match], list[RefusedMemory]]:
@@ -152,7 +152,7 @@ def _export(options: Namespace) -> None:
             )
             where = match.project if options.all_projects else ""
             print(f"  ({harmless('; '.join(filter(None, (memory.id, *said, where))))})")
-    _tell_refused(refused)
+    _print_refused(refused)
 
 
 # Changing -----------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def _whole(text: str) -> int:
 # Showing ------------------------------------------------------------------------------------------
 
 
-def _tell(match: Match, now: float, *, several: bool) -> None:
+def _print_match(match: Match, now: float, *, several: bool) -> None:
     print(_heading(match.memory, now))
     if several:
         print(f"  {harmless(match.project)}")
@@ -280,7 +280,7 @@ def _misled(memory: Memory) -> str:
     return "MISLED" if memory.misled else ""
 
 
-def _tell_refused(refused: Sequence[RefusedMemory]) -> None:
+def _print_refused(refused: Sequence[RefusedMemory]) -> None:
     for each in refused:
         print(f"task: {harmless(each.path)} is left out: {harmless(each.reason)}", file=sys.stderr)
 

@@ -42,8 +42,8 @@ def report(found: Observation, *, details: bool = False) -> str:
             ("Tokens and cost by role", list(_uses(found.uses))),
             ("Stuck", list(_stuck(found)) or ["- nothing"]),
         ]
-    for title, told in sections:
-        lines += ["", f"## {title}", *told]
+    for title, section in sections:
+        lines += ["", f"## {title}", *section]
     return "\n".join(lines) + "\n"
 
 

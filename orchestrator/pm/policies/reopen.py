@@ -99,8 +99,8 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
         return
     learned = "".join(f"\n- {each}" for each in here.feedback[-3:])
     if plans_a_line(plan):
-        told = f"\nFeedback on it:{learned}" if learned else ""
-        plan_line_anew(draft, plan, f"{step} requires replanning: {why}{told}", counts=counts)
+        feedback = f"\nFeedback on it:{learned}" if learned else ""
+        plan_line_anew(draft, plan, f"{step} requires replanning: {why}{feedback}", counts=counts)
         return
     set_aside(draft, step, why, replaced=True)
     if counts:

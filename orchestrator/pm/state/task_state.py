@@ -45,7 +45,8 @@ class PMState:
     leads; None if that was not recorded. `records` are what agents of a workflow noted and handed in, by their ids.
     `cases` are the escalations of a workflow by number, `adaptations` the edits of its plan since it began.
     `handoffs` are those from role to role by id, in the order in which they were handed on.
-    `plans` are the plans before each of those, `handed_in` and `verdicts` what each agent handed in and was told of it.
+    `plans` are the plans before each adaptation. `handed_in` is what each agent of a workflow handed in, `verdicts`
+    what its verifiers said of it.
     """
 
     id: str = ""

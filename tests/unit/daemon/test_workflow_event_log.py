@@ -14,10 +14,9 @@ from orchestrator.daemon.journal.store import Journal
 from orchestrator.daemon.projections.workflow_events import WorkflowEvents
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model import facts as f
-from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.task_state import PMState
-from tests.unit.pm.workflows import WorkflowStory, doer, note, plan_of
+from tests.unit.pm.workflows import WorkflowStory, carry_out, doer, plan_of
 
 EVENTS = "task/orchestration/records/events.jsonl"
 
@@ -48,14 +47,7 @@ class JournaledStory(WorkflowStory):
 def story(tmp_path: Path) -> JournaledStory:
     """A workflow with an escalated note, an answer and a rejection, carried out to its end."""
     story = JournaledStory(tmp_path / "state/tasks/demo-1")
-    story.starts()
-    story.leaves("do:a", notes=(note(1, NoteStatus.ESCALATED),))
-    story.answers(story.question().id, "Plural")
-    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
-    story.judges("verify:a", "the log is empty")
-    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
-    story.judges("verify:a")
-    story.verified("b")
+    carry_out(story)
     return story
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.model import facts as f
-from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.policies.workflow_events import events_of, statuses
 from orchestrator.pm.state.draft import Decision
-from tests.unit.pm.workflows import WorkflowStory, doer, note, plan_of
+from tests.unit.pm.workflows import WorkflowStory, carry_out, doer, plan_of
 
 
 class RecordedStory(WorkflowStory):
@@ -37,14 +36,7 @@ class RecordedStory(WorkflowStory):
 def recorded() -> RecordedStory:
     """Return a workflow of two agents that was carried out, with one failure and one question."""
     story = RecordedStory(plan_of(doer("a"), doer("b", "a")))
-    story.starts()
-    story.leaves("do:a", notes=(note(1, NoteStatus.ESCALATED),))
-    story.answers(story.question().id, "Plural")
-    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
-    story.judges("verify:a", "the log is empty")
-    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
-    story.judges("verify:a")
-    story.verified("b")
+    carry_out(story)
     return story
 
 

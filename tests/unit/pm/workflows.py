@@ -154,6 +154,18 @@ class WorkflowStory(Story):
         return next(each for each in shared_status_of(self.state, self.plan).agents if each.name == agent)
 
 
+def carry_out(story: WorkflowStory) -> None:
+    """Carry out a workflow of `a` and `b`: with an escalated note of `a`, its answer, and one rejection."""
+    story.starts()
+    story.leaves("do:a", notes=(note(1, NoteStatus.ESCALATED),))
+    story.answers(story.question().id, "Plural")
+    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
+    story.judges("verify:a", "the log is empty")
+    story.leaves("do:a", notes=story.state.records["a"].session.notes)  # type: ignore[union-attr]
+    story.judges("verify:a")
+    story.verified("b")
+
+
 def other_judge(name: str) -> WorkflowAgent:
     """Return a further verifier."""
     return replace(JUDGE, id=name, task_id=f"{name}_{EPOCH}")
