@@ -62,11 +62,11 @@ def _told(who: str, report: Report) -> str:
 
 
 def _line(who: str, prose: str) -> str:
-    sentence = _first_sentence(prose)
+    sentence = first_sentence(prose)
     return f"{shown(who)}: {shown(sentence, SENTENCE_LENGTH)}" if sentence else shown(who)
 
 
-def _first_sentence(prose: str) -> str:
+def first_sentence(prose: str) -> str:
     """Return the first sentence of a text, without the sign of a list or a heading before it."""
     words = list[str]()
     for line in prose[:_READ].split("\n"):

@@ -25,6 +25,7 @@ from orchestrator.pm.state.results import (
     unmet_criteria,
 )
 from orchestrator.pm.state.usage_limits import parked
+from orchestrator.scribe.summary import first_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +110,7 @@ def steps_said(counted: Counts) -> str:
 
 
 def _asked(state: PMState) -> str:
-    goal = _short(next((line for line in state.brief.goal.splitlines() if line.strip()), ""))
+    goal = _short(first_sentence(state.brief.goal))
     title = _short(state.brief.title)
     return f"{title}: {goal}" if goal and goal != title else title
 

@@ -33,6 +33,24 @@ def finished(**config: object) -> Story:
     return story
 
 
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        (
+            "Take away faults, and\nchange nothing else. Ask first.",
+            "Take away faults, and change nothing else.",
+        ),
+        ("- Greet\n- Wave", "Greet"),
+        ("\n\nA goal without an end", "A goal without an end"),
+    ],
+)
+def test_what_was_asked_is_a_whole_sentence(goal: str, said: str) -> None:
+    """Lines of a goal are broken anywhere: the first one alone ended in the middle of its sentence."""
+    state = finished().state
+    state = replace(state, brief=replace(state.brief, goal=goal))
+    assert outcome_of(state, LOOK).asked == f"Title: {said}"
+
+
 def test_a_complete_task() -> None:
     told = outcome_of(finished().state, LOOK)
     assert told.asked == "Title: Make it so"
