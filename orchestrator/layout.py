@@ -26,6 +26,9 @@ FOR_AGENTS = ("artifacts", "handoffs", "scratchpad")
 OUTBOX = "outbox"
 """The folder in an agent's own that it hands in through, where `handoffs/` is not its to write."""
 
+DATA = "data"
+"""The folder of a project with its memories, and with the handoffs and statuses of roles."""
+
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
 CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
 

@@ -12,7 +12,6 @@ from orchestrator.cli.tasks import tasks
 from orchestrator.model.errors import Refused
 
 VARIABLE: Final = "ORCHESTRATOR_DATA"
-_USUAL: Final = "data"
 
 
 def data_folder(project: str | None, having: tuple[str, ...]) -> Path:
@@ -31,14 +30,14 @@ def data_folder(project: str | None, having: tuple[str, ...]) -> Path:
         folder = Path(project).expanduser().absolute()
         if not folder.is_dir():
             raise Refused(f"{folder} is no folder: give the project's")
-        return folder / _USUAL
+        return folder / layout.DATA
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
     here = Path.cwd()
     for folder in (here, *here.parents):
-        if any((folder / _USUAL / each).is_dir() for each in having):
-            return folder / _USUAL
-    return here / _USUAL
+        if any((folder / layout.DATA / each).is_dir() for each in having):
+            return folder / layout.DATA
+    return here / layout.DATA
 
 
 def data_folders(options: Namespace, having: tuple[str, ...]) -> list[Path]:
@@ -47,5 +46,5 @@ def data_folders(options: Namespace, having: tuple[str, ...]) -> list[Path]:
     if not options.all_projects:
         return [first]
     projects = {task.project for task in tasks(layout.state_folder(os.environ)) if task.project}
-    found = dict.fromkeys([first, *(Path(each) / _USUAL for each in sorted(projects))])
+    found = dict.fromkeys([first, *(Path(each) / layout.DATA for each in sorted(projects))])
     return [each for each in found if any((each / name).is_dir() for name in having)] or [first]

@@ -9,7 +9,6 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from orchestrator.model.memory import Memory, MemoryKind
 from orchestrator.records.handoff_facts import memory_uses
 from orchestrator.records.memory_folder import FOLDER, MemoryFolder, RefusedMemory
 from orchestrator.records.memory_index import MemoryIndex
+from orchestrator.records.memory_offers import index_file
 from orchestrator.records.memory_ranking import Match, Wanted, ranked, score
 
 _SHOWN: Final = 240
@@ -89,16 +89,13 @@ def _found(options: Namespace, text: str, now: float) -> tuple[list[Match], list
 
 
 def _index_file(data: Path) -> Path | None:
-    """Return where the index of a folder lies: in the PM's own folder, where no agent writes; None if it cannot."""
+    """Return where the index of a folder lies; None if it cannot be kept."""
     state = layout.state_folder(os.environ)
-    name = sha256(os.fsencode(os.path.realpath(data))).hexdigest()[:32]
-    path = Path(layout.memory_index(state, name))
     try:
         own_files.make_state_folder(state)
-        DiskFiles(Path(state)).make_folder(path.parent)
     except OSError:
         return None
-    return path
+    return index_file(state, data)
 
 
 def _show(options: Namespace) -> None:

@@ -154,6 +154,9 @@ class Limits:
     max_runs_per_cli: int | None = None
     """How many agents of all tasks use the same agent CLI, and so its account, at the same time. `none`: no limit."""
 
+    max_offered_memories: int = 5
+    """How many memories of its project an order offers to its agent (`task memory`). 0: none (C5)."""
+
     max_subtasks: int = 1000
     """How many subtasks a plan may have."""
 

@@ -15,6 +15,7 @@ from orchestrator.daemon.core.task_paths import (
     worked_in,
 )
 from orchestrator.daemon.ingest.task_folder import is_right
+from orchestrator.formats.coordination.memory import offer
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import preamble
@@ -27,11 +28,14 @@ from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+from orchestrator.records.memory_offers import offered_memories
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
     from orchestrator.pm.state.task_state import PMState
 
+
+_JUDGING: Final = {Gate.VERDICT, Gate.CRITERIA, Gate.CHECKPOINT}
 
 KEPT_NAMED: Final = 5
 """How many refs that keep earlier work an order lists, the newest first."""
@@ -129,6 +133,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
         criteria=state.brief.criteria,
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
+        learned=_learned(adapters, state, run, where),
         asked=sections_for(step.gates),
         handoff_format=handoffs_of(state.brief),
     )
@@ -159,7 +164,18 @@ def _workflow_order(
         order=order,
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
+        learned=_learned(adapters, state, run, where),
     )
+
+
+def _learned(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+    """Return what was learned in this project, for an agent that does work. A judge goes by what it finds itself."""
+    step, most = state.steps[run.step], adapters.settings.limits.max_offered_memories
+    if _JUDGING & set(step.gates):
+        return ""
+    about = f"{step.title}\n{step.instructions}\n{state.brief.title}\n{state.brief.goal}"
+    data, now = Path(state.project) / layout.DATA, state.orders[run.order].at
+    return offer(offered_memories(str(layout.state_above(where.home)), data, about, now, most))
 
 
 def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:

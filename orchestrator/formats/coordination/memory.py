@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from orchestrator.formats.coordination.fields import present, text, texts, time, unnamed, with_others
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.strict_json import load_json
-from orchestrator.formats.text import neutral, refused
+from orchestrator.formats.text import cut, neutral, one_line, refused
 from orchestrator.formats.workflow.json_text import rewritten
 from orchestrator.formats.workflow.nodes import Fields, json_node
 from orchestrator.model.coordination import MEMORY_ID
@@ -25,6 +26,9 @@ TAG_BYTES: Final = 64
 
 TAGS: Final = 64
 """How many tags a memory may have."""
+
+OFFERED: Final = 400
+"""Characters of a memory that an order shows."""
 
 _ID: Final = re.compile(MEMORY_ID)
 _SHAPE: Final[dict[str, Any]] = dict.fromkeys(
@@ -90,6 +94,17 @@ def render_memory(memory: Memory, base: bytes = b"") -> bytes:
         lambda data: read_memory(data, f"{memory.id}{SUFFIX}"),
         lambda _: with_others(made, memory.others),
     )
+
+
+def offer(memories: Sequence[Memory]) -> str:
+    """Return memories as an order shows them: a line each, which nothing in it can end."""
+    lines = []
+    for each in memories:
+        doubt = "; somebody marked it as misleading" if each.misled else ""
+        lines.append(
+            f"- {each.id} ({each.kind}, {each.created[:10]}{doubt}): {cut(one_line(each.content), OFFERED)}"
+        )
+    return "\n".join(lines)
 
 
 def is_memory_id(value: str) -> bool:

@@ -121,3 +121,10 @@ def test_the_form_filled_in_is_a_report(role):
 def test_the_form_copied_as_it_stands_is_no_report():
     with pytest.raises(BadFile):
         read_report(form(told(role=Role.REVIEW)).encode(), "r")
+
+
+def test_memories_come_ahead_of_the_order():
+    text = told(learned="- mem_1 (semantic, 2025-12-11): it holds")
+    assert "\n## What Was Learned Here\n" in text.partition("\n---\n")[0]
+    assert "mem_1" in text
+    assert "Learned" not in told()
