@@ -199,6 +199,8 @@ class WorkCommitted:
     The commit has nothing of `repositories`, which were made inside the tree, nor of `ignored`, what git ignores there.
     Where nothing was committed, `submodules` are those that are checked out there: what was changed in them counts as
     nothing. Of each the first few.
+
+    `check_files` are the files of the check's command that differ from the task's base, each as `check.sh (+5 -2)`.
     """
 
     at: float
@@ -217,6 +219,7 @@ class WorkCommitted:
     repositories: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
+    check_files: tuple[str, ...] = ()
     kind: Literal["work_committed"] = "work_committed"
 
 
@@ -226,7 +229,8 @@ class WorkInspected:
 
     `changed` is None where that cannot be seen, as in a folder of too many files; or it could not be asked now, for
     `reason`. Of a step that was only to look, `files` are those that were changed meanwhile. In a tree of the task they
-    lie as before, and `kept` is the ref that has them; elsewhere they lie as they were found.
+    lie as before, and `kept` is the ref that has them; elsewhere they lie as they were found. Of a step that was to
+    change them, `check_files` are those of them that the check's command names.
     """
 
     at: float
@@ -238,6 +242,7 @@ class WorkInspected:
     reason: str = ""
     files: tuple[str, ...] = ()
     kept: str = ""
+    check_files: tuple[str, ...] = ()
     kind: Literal["work_inspected"] = "work_inspected"
 
 

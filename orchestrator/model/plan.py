@@ -111,7 +111,8 @@ class Step:
     together were seen to change nothing. `unplanned`: the PM agent ordered it outside the plan. `uncompared`: its work
     is said to lie `elsewhere`, and nobody can tell whether anything was changed there. `strewn` are the files that it
     changed in this attempt though it was only to look, and `strewn_kept` the ref that has them, if they were taken out.
-    `ignored` is what git ignores in the tree of its commit.
+    `ignored` is what git ignores in the tree of its commit. `check_files` are the files of the check's command that are
+    not as they were before the task, each with its changed lines where they are known.
     """
 
     id: str
@@ -162,6 +163,7 @@ class Step:
     strewn: tuple[str, ...] = ()
     strewn_kept: str = ""
     ignored: tuple[str, ...] = ()
+    check_files: tuple[str, ...] = ()
     check_commit: str = ""
     unplanned: bool = False
     claims: tuple[str, ...] = ()

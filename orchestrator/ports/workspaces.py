@@ -41,6 +41,19 @@ class FileSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """How a file differs between two commits: the lines that were added and removed, None of a binary file.
+
+    `is_new`: the first of the commits has no such file.
+    """
+
+    path: str
+    added: int | None
+    removed: int | None
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CommitSeen:
     """One commit of a branch: its hash, the first line of its message, and when it was made (seconds)."""
 
@@ -194,6 +207,13 @@ class Workspaces(Protocol):
         """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
 
         With `beyond`, a commit, only one counts that this does not have already.
+        """
+        ...
+
+    def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
+        """Return how the files at these paths of the project, or beneath them, differ between two commits, by path.
+
+        A path is taken as it is: no sign in it is a pattern. Raises Refused: there is no such commit.
         """
         ...
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from difflib import ndiff
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import BranchFound, BranchSurvey, CommitSeen, FileSeen, KeptWork
+from orchestrator.ports.workspaces import (
+    BranchFound,
+    BranchSurvey,
+    CommitSeen,
+    FileChange,
+    FileSeen,
+    KeptWork,
+)
 from orchestrator.ports.worktree import Tree, checked_branch, checked_tree
 from orchestrator.testing.fake_git import FakeGit
 
@@ -38,6 +46,23 @@ class FakeBranches(FakeGit):
         """Return the commit of a branch that a hash names. Raises Refused."""
         history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
+
+    def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
+        """Return how the files at these paths differ between two commits. Raises Refused."""
+        self._project(project)
+        if not {base, commit} <= set(self.commits):
+            raise Refused(f"there is no commit {base} or {commit}")
+        before, after = self.commits[base].contents, self.commits[commit].contents
+        found = []
+        for name in sorted(before | after):
+            named = any(PurePosixPath(name).is_relative_to(path) for path in paths)
+            if named and before.get(name) != after.get(name):
+                lines = [
+                    line[0]
+                    for line in ndiff(before.get(name, "").splitlines(), after.get(name, "").splitlines())
+                ]
+                found.append(FileChange(name, lines.count("+"), lines.count("-"), is_new=name not in before))
+        return tuple(found)
 
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused."""

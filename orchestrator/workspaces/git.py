@@ -13,7 +13,15 @@ from pathlib import Path
 
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import BranchFound, BranchSurvey, FileSeen, KeptWork, LeftOut, Upon
+from orchestrator.ports.workspaces import (
+    BranchFound,
+    BranchSurvey,
+    FileChange,
+    FileSeen,
+    KeptWork,
+    LeftOut,
+    Upon,
+)
 from orchestrator.ports.worktree import AtOdds, Tree, Unresolved, checked_branch, checked_tree
 from orchestrator.workspaces.branches import (
     merge_forward,
@@ -29,7 +37,7 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import told_apart
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import changed_files, commit_on, file_on, survey
+from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, survey
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -235,6 +243,11 @@ class GitWorkspaces:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return commit_on(repository, tip_of(repository, branch), name, beyond)
+
+    @told_apart
+    def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
+        """Return how files at these paths differ between two commits. Raises Refused, Unavailable."""
+        return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
     @told_apart
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:

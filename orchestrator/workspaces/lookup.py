@@ -8,7 +8,7 @@ from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from orchestrator.ports.workspaces import BranchSurvey, CommitSeen, FileSeen
+from orchestrator.ports.workspaces import BranchSurvey, CommitSeen, FileChange, FileSeen
 from orchestrator.workspaces.repository import Repository
 
 COMMITS_LISTED: Final = 200
@@ -76,6 +76,28 @@ def changed_files(repository: Repository, before: str, after: str) -> tuple[str,
     """Return the files in which two trees of git's differ."""
     said = repository.git.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
     return tuple(said.split("\0")[:-1])
+
+
+def altered(repository: Repository, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
+    """Return how the files at these paths of the project, or beneath them, differ between two commits."""
+    if not paths:
+        return ()
+    said = repository.git.ask(
+        "diff-tree",
+        *("-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", base, commit, "--"),
+        *(f":(top,literal){repository.prefix}{path}" for path in paths),
+    )
+    found = []
+    for line in said.split("\0")[:-1]:
+        added, removed, path = line.split("\t", 2)
+        is_new = repository.git.run("cat-file", "-e", f"{base}:{path}", allowed=(0, 1, 128))[0] != 0
+        name = path.removeprefix(repository.prefix)
+        found.append(FileChange(name, _number(added), _number(removed), is_new=is_new))
+    return tuple(found)
+
+
+def _number(lines: str) -> int | None:
+    return int(lines) if lines.isdigit() else None  # `-` of a binary file
 
 
 def commits_gained(repository: Repository, base: str, tip: str, files: Sequence[str] = ()) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import BranchFound, LeftOut, Upon, Workspaces
+from orchestrator.ports.workspaces import BranchFound, FileChange, LeftOut, Upon, Workspaces
 from orchestrator.ports.worktree import AtOdds, Tree, TreeLost, Unresolved
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.workspaces.git import GitWorkspaces
@@ -904,6 +904,26 @@ def test_a_survey_says_what_the_branch_has_gained(world, tree):
         (first, "Add shop.py"),
         (second, "Add cart.py"),
     ]
+
+
+def test_what_was_altered_at_a_path_is_counted(world, tree):
+    merged(world, tree, "a\nb\n", "check.sh")
+    last = merged(world, replace(tree, name="two"), "a\nc\nd\n", "check.sh")
+
+    def altered(*paths):
+        return world.workspaces.altered(world.project, tree.base, last, paths)
+
+    assert altered("check.sh", "absent.sh") == (FileChange("check.sh", 3, 0, is_new=True),)
+    assert altered("*.sh") == altered() == ()
+    with pytest.raises(Refused):
+        world.workspaces.altered(world.project, tree.base, "0" * 40, ("check.sh",))
+
+
+def test_lines_altered_in_a_file_of_before_are_counted(world, tree):
+    first = merged(world, tree, "a\nb\n", "check.sh")
+    last = merged(world, replace(tree, name="two"), "a\nc\nd\n", "check.sh")
+    seen = world.workspaces.altered(world.project, first, last, ("check.sh",))
+    assert seen == (FileChange("check.sh", 2, 1),)
 
 
 def test_a_branch_that_gained_nothing_is_said_to(world, tree):

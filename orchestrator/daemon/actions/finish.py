@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.daemon.actions.branch import restored_before, tend
+from orchestrator.daemon.actions.check_changes import of_commit
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, tree_of
 from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence, TendBranch
 from orchestrator.model.errors import Refused
@@ -83,7 +84,9 @@ def commit(adapters: Adapters, state: PMState, action: Commit, where: TaskPaths,
         return WorkCommitted(at, action.id, action.step, action.attempt, "", reason=str(error) or "unknown")
     done = WorkCommitted(at, action.id, action.step, action.attempt, made, files, left=left)
     done = replace(done, repositories=apart.repositories[:NAMED], ignored=apart.ignored[:NAMED])
-    return done if made else replace(done, submodules=apart.submodules[:NAMED])
+    if not made:
+        return replace(done, submodules=apart.submodules[:NAMED])
+    return replace(done, check_files=of_commit(adapters.workspaces, state, made, where))
 
 
 def bring_judged(adapters: Adapters, state: PMState, step: Step, tree: Tree) -> None:

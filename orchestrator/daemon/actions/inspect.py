@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.actions.check_changes import among
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, code_of, tree_of
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import WorkInspected
@@ -56,8 +57,9 @@ def inspect(
         return replace(outcome, reason=str(error) or "unknown")
     if files is None:
         return outcome
-    named = () if Gate.CHANGED in step.gates else files[:FILES_LISTED]
-    return replace(outcome, changed=bool(files), files=named)
+    if Gate.CHANGED in step.gates:
+        return replace(outcome, changed=bool(files), check_files=among(state, files))
+    return replace(outcome, changed=bool(files), files=files[:FILES_LISTED])
 
 
 def look_before(adapters: Adapters, tree: Tree, run: Run, where: TaskPaths) -> None:

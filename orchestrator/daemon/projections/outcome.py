@@ -23,6 +23,7 @@ from orchestrator.pm.state.results import (
     not_done,
     rebased_since,
     unmet_criteria,
+    work_checked_last,
 )
 from orchestrator.pm.state.usage_limits import parked
 from orchestrator.scribe.summary import first_sentence
@@ -191,10 +192,18 @@ def _tested(state: PMState, look: BranchLook | None) -> str:
         results.append(f"check before: {_ended(before)}{old}")
     if after is not None:
         tip = look.seen.tip if look is not None and look.seen is not None else ""
-        results.append(f"check after: {_ended(after)}{_stale(state, after, tip)}")
+        results.append(f"check after: {_ended(after)}{_stale(state, after, tip)}{check_rewritten(state)}")
     else:
         results.append("check after: none on accepted work so far")
     return ", ".join(results)
+
+
+def check_rewritten(state: PMState) -> str:
+    """Return which files of the check's own command are not as they were before the task."""
+    work = work_checked_last(state)
+    if work is None or not work.check_files:
+        return ""
+    return f", by a check that the task has changed itself: {_short(', '.join(work.check_files), 160)}"
 
 
 def _stale(state: PMState, after: Step, tip: str) -> str:

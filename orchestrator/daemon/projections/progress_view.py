@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of, steps_said
+from orchestrator.daemon.projections.outcome import (
+    BranchLook,
+    check_rewritten,
+    first_answer,
+    outcome_of,
+    steps_said,
+)
 from orchestrator.daemon.projections.state_document import NOTICES_SHOWN
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
@@ -112,7 +118,8 @@ def _limited(state: PMState) -> Limited | None:
 
 def _checks(state: PMState) -> tuple[Check, ...]:
     """Return how the check ended before anything was changed, and on the work that passed last."""
-    found = (("before any change", baseline_of(state)), ("after", last_check(state)))
+    after = f"after{check_rewritten(state)}"
+    found = (("before any change", baseline_of(state)), (after, last_check(state)))
     return tuple(
         Check(
             f"{when} ({step.id}){', before the rebase' if rebased_since(state, step) else ''}",

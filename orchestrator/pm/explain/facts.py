@@ -86,7 +86,13 @@ def _committed(fact: dict[str, Any]) -> str:
         outcome = f"conflicts with what was merged meanwhile, in {_few(fact['conflicts'])}"
     if fact.get("unresolved"):
         outcome = f"has conflict markers left in {_few(fact['unresolved'])}"
-    return f"the work of {fact.get('step')} {outcome}"
+    return f"the work of {fact.get('step')} {outcome}{_check_changed(fact)}"
+
+
+def _check_changed(fact: dict[str, Any]) -> str:
+    """Return which files of the check's command the work has changed, if any."""
+    files = fact.get("check_files")
+    return f"; of the check's own command the task has changed {', '.join(files)}" if files else ""
 
 
 def _inspected(fact: dict[str, Any]) -> str:
@@ -101,7 +107,7 @@ def _inspected(fact: dict[str, Any]) -> str:
         )
     match fact.get("changed"):
         case True:
-            return f"the work of {step} lies in {where}"
+            return f"the work of {step} lies in {where}{_check_changed(fact)}"
         case False:
             return f"the work of {step} changed nothing in {where}"
         case _:

@@ -9,7 +9,7 @@ from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.briefing import digest
 from orchestrator.pm.plan.handing_on import lines_of
 from orchestrator.pm.plan.skills import where_they_lie
-from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work
+from orchestrator.pm.state.results import baseline_of, last_check, not_done, unchanged_work, work_checked_last
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +125,7 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
         lines.append(_uncompared(judged))
     if judged is not None and judged.commit and judged.ignored:
         lines.append(_ignored(judged))
+    lines += [_rewritten(each) for each in _checked_work(state, step, judged)]
     lines += _strewn(state, step)
     if judged is not None and judged.unchanged and not (judged.commit or judged.elsewhere):
         lines.append(
@@ -138,6 +139,19 @@ def _seen_by_judges(state: PMState, step: Step) -> list[str]:
         unchanged = unchanged_work(state)[:REPORTS_NAMED]
         lines += [f"Done without a change by {each.id}: {each.unchanged}" for each in unchanged]
     return lines
+
+
+def _checked_work(state: PMState, step: Step, judged: Step | None) -> list[Step]:
+    """Return the work whose check a judge is told of, if it is not the check that was there before the task."""
+    work = work_checked_last(state) if judged is None and Gate.CRITERIA in step.gates else judged
+    return [work] if work is not None and work.check_files else []
+
+
+def _rewritten(work: Step) -> str:
+    return (
+        f"The check that the PM runs is no longer the one of before this task, which has changed files of its command: "
+        f"{', '.join(work.check_files)}. What it says is worth what these changes are worth: judge them as well."
+    )
 
 
 def changed_said(files: Sequence[str], kept: str) -> str:

@@ -123,7 +123,7 @@ def work_committed(draft: Draft, fact: WorkCommitted) -> None:
         reject(draft, fact.step, _uncommitted(fact.left), by=THE_PM)
         return
     if fact.commit:
-        draft.change(StepCommitted(fact.step, fact.commit, fact.ignored))
+        draft.change(StepCommitted(fact.step, fact.commit, fact.ignored, fact.check_files))
         go_through(draft, fact.step)
     else:
         _unchanged(draft, fact.step, Gate.COMMIT, _apart(fact))
@@ -178,7 +178,8 @@ def work_inspected(draft: Draft, fact: WorkInspected) -> None:
     if fact.changed is False:
         _unchanged(draft, fact.step, Gate.CHANGED)
     else:
-        draft.change(StepInspected(fact.step, fact.where, uncompared=fact.changed is None))
+        unknown = fact.changed is None
+        draft.change(StepInspected(fact.step, fact.where, uncompared=unknown, check_files=fact.check_files))
         go_through(draft, fact.step)
 
 

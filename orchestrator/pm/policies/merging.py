@@ -72,7 +72,7 @@ def work_merged(draft: Draft, fact: WorkMerged) -> None:
     elif fact.onto and not fact.commit:
         draft.change(StepQueued(fact.step, draft.step(fact.step).queued_at, behind=True))
     elif fact.onto:
-        draft.change(StepCommitted(work.id, fact.commit, work.ignored))
+        draft.change(StepCommitted(work.id, fact.commit, work.ignored, work.check_files))
         _test_again(draft, fact, work)
     else:
         go_through(draft, fact.step, past=Gate.MERGED)

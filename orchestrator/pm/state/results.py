@@ -172,6 +172,12 @@ def last_check(state: PMState) -> Step | None:
     return next(reversed(_checked_in_order(state)), None)
 
 
+def work_checked_last(state: PMState) -> Step | None:
+    """Return the work on which the check ran that was accepted last; None if there is none."""
+    last = last_check(state)
+    return state.steps.get(last.judges) if last is not None else None
+
+
 def _checked_in_order(state: PMState) -> list[Step]:
     """Return the steps that passed with a check of the work that they judge, in the order of its acceptance."""
     passed = state.steps.among(state.steps.passed)

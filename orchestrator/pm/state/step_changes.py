@@ -179,11 +179,15 @@ class StepApproved:
 
 @dataclass(frozen=True, slots=True)
 class StepCommitted:
-    """The work of a step is a commit, which has nothing of what git ignores in its tree: the first few."""
+    """The work of a step is a commit, which has nothing of what git ignores in its tree: the first few.
+
+    `check_files` are the files of the check's command in which it differs from the task's base.
+    """
 
     step: str
     commit: str
     ignored: tuple[str, ...] = ()
+    check_files: tuple[str, ...] = ()
     kind: Literal["step_committed"] = "step_committed"
 
 
@@ -210,12 +214,14 @@ class TreeBegun:
 class StepInspected:
     """The work of a step is in the tree `where`, which is not the task's own; empty: nothing was changed there.
 
-    `uncompared`: nobody can tell whether anything was changed there.
+    `uncompared`: nobody can tell whether anything was changed there. `check_files` are the files of the check's command
+    that it changed.
     """
 
     step: str
     where: str
     uncompared: bool = False
+    check_files: tuple[str, ...] = ()
     kind: Literal["step_inspected"] = "step_inspected"
 
 

@@ -79,13 +79,14 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
         case StepApproved():
             return replace(was, approved=True)
         case StepCommitted():
-            return replace(was, commit=change.commit, ignored=change.ignored)
+            return replace(was, commit=change.commit, ignored=change.ignored, check_files=change.check_files)
         case StepQueued():
             return replace(was, queued_at=change.at, behind=change.behind)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
-            return replace(was, elsewhere=change.where, uncompared=change.uncompared)
+            files = change.check_files
+            return replace(was, elsewhere=change.where, uncompared=change.uncompared, check_files=files)
         case StepStrewed():
             return replace(was, strewn=change.files, strewn_kept=change.kept)
         case BranchJudged():
@@ -176,6 +177,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         strewn=(),
         strewn_kept="",
         ignored=(),
+        check_files=(),
         queued_at=was.queued_at if change.queued else 0.0,
         behind=False,
         recheck=change.recheck,

@@ -87,6 +87,35 @@ def test_what_no_commit_can_hold_is_in_the_outcome(state):
     assert (made.ignored, made.repositories, made.submodules) == (("build/",), ("web/",), ())
 
 
+def test_a_changed_check_is_in_the_outcome_of_a_commit():
+    """The script that decides whether the work passes was rewritten by it, and nobody was told."""
+    shop = Shop()
+    agents = dict(shop.state.agents)
+    agents["test"] = replace(agents["test"], check=("sh", "-c", "./check.sh && pytest tests"))
+    shop.state = replace(shop.state, agents=agents)
+    tree = shop.tree("one")
+    shop.workspaces.prepare(tree, 1)
+    for name in ("check.sh", "shop.py", "tests/test_new.py"):
+        shop.workspaces.work(tree, "exit 0", name)
+    made = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert made.check_files == ("'check.sh' (+1 -0, new)",)
+
+
+def test_many_changed_files_of_a_check_are_counted():
+    shop = Shop()
+    agents = dict(shop.state.agents)
+    names = [f"check{number}.sh" for number in range(9)]
+    agents["test"] = replace(agents["test"], check=tuple(names))
+    shop.state = replace(shop.state, agents=agents)
+    tree = shop.tree("one")
+    shop.workspaces.prepare(tree, 1)
+    for name in names:
+        shop.workspaces.work(tree, "exit 0", name)
+    made = finish.commit(world_of(shop.workspaces), shop.state, COMMIT, WHERE, 1.0)
+    assert len(made.check_files) == 6
+    assert made.check_files[-1] == "4 more"
+
+
 class Shop:
     """A task whose subtask `one` is merged by its review, in a repository where others move the branch."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -68,6 +69,14 @@ def test_work_is_a_change_of_content(working: Bench) -> None:
     working.workspaces.shared[PROJECT] = {"a.py": "two"}
     done = working.inspected()
     assert (done.changed, done.where, done.files) == (True, "/project", ())
+
+
+def test_a_check_rewritten_in_a_shared_tree_is_named(working: Bench) -> None:
+    state = working.story.state
+    test = replace(state.agents["test"], check=("./check.sh",))
+    working.story.state = replace(state, agents={**state.agents, "test": test})
+    working.workspaces.shared[PROJECT] = {"a.py": "two", "check.sh": "exit 0"}
+    assert working.inspected().check_files == ("'check.sh'",)
 
 
 def test_what_a_judge_changes_is_named(judging: Bench) -> None:

@@ -113,6 +113,19 @@ def test_outcome_lists_checks_before_and_after() -> None:
     )
 
 
+def test_a_check_that_was_rewritten_is_said_to_be() -> None:
+    """It exited 0 because the developer had rewritten what it runs; the result said no word of that."""
+    story = Story(checks=("test",)).planned("a")
+    story.odds["dev:a"] = {"check_files": ("'check.sh' (+1 -9)",)}
+    story.does("dev:a")
+    story.ends("test:a", Exit(code=0), run=story.comes_alive("test:a"))
+    story.approves("test:a")
+    story.approves("review:a")
+    said = "check after: exited 0, by a check that the task has changed itself: 'check.sh' (+1 -9)"
+    assert said in outcome_of(story.state, None).work
+    assert any("'check.sh' (+1 -9)" in check.what for check in pm_view(story.state, 1.0).checks)
+
+
 def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
     story = Story(checks=("test",)).planned("a")
     story.does("dev:a")

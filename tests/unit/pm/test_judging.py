@@ -280,6 +280,28 @@ def test_judges_see_what_git_ignores_beside_a_commit() -> None:
     assert "'build/'" not in story.order_of("test:a").context
 
 
+def test_judges_see_that_the_check_was_rewritten() -> None:
+    """A developer rewrote the script that the check runs: it passed, and no judge knew why."""
+    story = Story(checks=("test",)).planned("a")
+    story.odds["dev:a"] = {"check_files": ("'check.sh' (+1 -9)",)}
+    story.does("dev:a")
+    story.ends("test:a", Exit(code=0), run=story.comes_alive("test:a"))
+    assert "'check.sh' (+1 -9)" in story.order_of("test:a").context
+    story.approves("test:a")
+    assert "'check.sh' (+1 -9)" in story.order_of("review:a").context
+    story.approves("review:a")
+    assert "'check.sh' (+1 -9)" in story.order_of("accept").context
+
+
+def test_judges_of_a_check_put_back_hear_nothing_of_it() -> None:
+    story = Story().planned("a")
+    story.odds["dev:a"] = {"check_files": ("'check.sh' (+1 -9)",)}
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("dev:a")
+    assert "check.sh" not in story.order_of("test:a").context
+
+
 def test_repository_made_in_the_tree_is_dissolved_first() -> None:
     story = Story().planned("a")
     story.odds["dev:a"] = {"repositories": ("web/",)}
