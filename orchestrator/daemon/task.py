@@ -15,8 +15,8 @@ from orchestrator.daemon.core.task_paths import TaskPaths, code_of
 from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
 from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
+from orchestrator.daemon.ingest.finished_writers import NOBODY, Stopped
 from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_again
-from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from orchestrator.daemon.ingest.handoffs import Done
+    from orchestrator.daemon.ingest.finished_writers import Done
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Exit
     from orchestrator.pm.state.draft import Decision

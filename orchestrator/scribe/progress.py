@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from orchestrator.formats.amounts import UNCOUNTED, cost_said, prices_said, span_said, tokens_said
-from orchestrator.formats.redact import redacted
-from orchestrator.formats.text import cut, local_minute, local_time, one_line
+from orchestrator.formats.text import local_minute, local_time
 from orchestrator.formats.timestamps import parted
 from orchestrator.model.handoff import CriterionMark
-from orchestrator.model.task import Phase, TaskState
+from orchestrator.model.task import TaskState
 from orchestrator.model.usage import Usage
+from orchestrator.scribe.content import Activity, AgentUsage, Artifact, Milestone, OnDisk, PMView
+from orchestrator.scribe.escaping import TEXT_LENGTH, code_block, command_shown, shown, with_commands
 
 MILESTONES_SHOWN: Final = 1000
-CELL_LENGTH: Final = 200
-TEXT_LENGTH: Final = 1000
-
-_ACTS: Final = re.compile(
-    r"[|\\]|!(?=\[)|(?<=\])[(\[:]"  # the end of a cell, escapes, images, links and what they refer to
-    r"|<(?=[A-Za-z/!?])|&(?=#?[A-Za-z0-9]{1,32};)"
-    # At the beginning: headings, quotes, fences, ticks, lists, rules.
-    r"|^(?:#(?=#{0,5}(?:\s|$))|[>\[]|`(?=``)|~(?=~~)|[*+_-](?=[\s*_-])|[0-9]{1,9}(?=[.)](?:\s|$)))"
-)
-_IN_HTML: Final = {"<": "&lt;", "&": "&amp;"}
 _LAST_UPDATED: Final = "**Last Updated:** "
 _LAST_CHECK_IN: Final = "**Last Check-in:** "
 _MEANINGS: Final = {
@@ -42,157 +32,6 @@ _MEANINGS: Final = {
 
 _ENDED_OTHERWISE: Final = frozenset({TaskState.PARTIAL, TaskState.FAILED})
 """States whose phase says nothing: BLOCKED is the nearest label, and nobody waits for an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Milestone:
-    """One row of the summary. `last_handoff` is a file name, or empty."""
-
-    label: str
-    status: str
-    last_handoff: str = ""
-    notes: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """What only a person can say, and the exact command that says it.
-
-    `default` is taken at `deadline` (seconds since the epoch), where policy gives one and nobody has answered.
-    """
-
-    text: str
-    command: str
-    options: tuple[str, ...] = ()
-    default: str = ""
-    deadline: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentUsage:
-    """What the runs of one agent came to. `time` is seconds."""
-
-    agent: str
-    runs: int
-    time: float
-    used: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Limited:
-    """The usage limit that all work of a task waits for: since when, until when if that was shown, and the next try.
-
-    The service refused at `at` for the last time. Times are seconds since the epoch.
-    """
-
-    since: float
-    at: float
-    until: float | None
-    words: str
-    refusals: int
-    next_try: float
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit on the task's branch, and when it was made (seconds since the epoch)."""
-
-    commit: str
-    subject: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """How a check that the daemon ran ended, and the lines that it printed last."""
-
-    what: str
-    exit: int | None
-    lines: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A step that needed more than one try: what was said of each, and how its last run failed, if it did.
-
-    An attempt may take several `runs` of its agent: after a crash, a hang or a usage limit it goes on in another.
-    """
-
-    step: str
-    attempts: int
-    feedback: tuple[str, ...] = ()
-    failed: str = ""
-    lines: tuple[str, ...] = ()
-    run: str = ""
-    runs: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PMView:
-    """What the PM knows of a task and the scribe cannot see in its folder.
-
-    `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
-    are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
-    `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
-    waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
-    stamped; `more_notices` came before them.
-    """
-
-    task: str
-    phase: Phase
-    state: TaskState
-    last_checkin: float | None = None
-    milestones: tuple[Milestone, ...] = ()
-    blockers: tuple[str, ...] = ()
-    questions: tuple[OpenQuestion, ...] = ()
-    criteria: tuple[CriterionMark, ...] = ()
-    outcome: tuple[tuple[str, str], ...] = ()
-    looked_at: float | None = None
-    commits: tuple[Commit, ...] = ()
-    more_commits: int = 0
-    checks: tuple[Check, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
-    ended: bool = False
-    steps: str = ""
-    runs: int = 0
-    usage: tuple[AgentUsage, ...] = ()
-    by_phase: Mapping[Phase, float] = field(default_factory=dict)
-    idle: float = 0.0
-    limited: Limited | None = None
-    id: str = ""
-    notices: tuple[str, ...] = ()
-    more_notices: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """Something new: a handoff with its summary, or, without one, an artifact."""
-
-    path: str
-    summary: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A file under `artifacts/`, and when it was last changed (seconds since the epoch)."""
-
-    path: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class OnDisk:
-    """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble.
-
-    `activities` came since the last check-in, `earlier` before it.
-    """
-
-    activities: tuple[Activity, ...] = ()
-    more_activities: int = 0
-    earlier: tuple[Activity, ...] = ()
-    artifacts: tuple[Artifact, ...] = ()
-    more_artifacts: int = 0
-    notes: tuple[str, ...] = ()
 
 
 def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
@@ -230,19 +69,6 @@ def without_times(text: str) -> str:
     head, _, rest = text.partition("\n\n")
     kept = (line for line in head.split("\n") if not line.startswith((_LAST_UPDATED, _LAST_CHECK_IN)))
     return "\n".join(kept) + "\n\n" + rest
-
-
-@lru_cache(maxsize=4096)
-def shown(text: str, limit: int = CELL_LENGTH) -> str:
-    """Return text of others as one line of ours shows it: no secret, no control character, no markup that acts."""
-    line = cut(redacted(one_line(text[: 4 * TEXT_LENGTH])), limit)
-    return _ACTS.sub(_told, line)
-
-
-def _told(found: re.Match[str]) -> str:
-    """Return a sign so that Markdown shows it and does not act on it."""
-    sign = found[0]
-    return f"{sign}\\" if sign.isdigit() else _IN_HTML.get(sign, f"\\{sign}")
 
 
 def _head(view: PMView, at: float) -> str:
@@ -325,7 +151,7 @@ def _blockers(view: PMView) -> Iterable[str]:
     for question in view.questions:
         options = f" (options: {', '.join(question.options)})" if question.options else ""
         yield f"- {shown(question.text + options, TEXT_LENGTH)}"
-        yield f"  Answer with: {_command(question.command)}"
+        yield f"  Answer with: {command_shown(question.command)}"
         if question.default and question.deadline is not None:
             yield f"  Unanswered at {local_time(question.deadline)}, it is taken to be: {shown(question.default)}"
     if not view.blockers and not view.questions:
@@ -371,14 +197,14 @@ def _usage(view: PMView, at: float) -> Iterable[str]:
 
 
 def _used(each: AgentUsage) -> str:
-    used, told = each.used, each.used.reported
+    used, reported = each.used, each.used.reported
     full = f" ({used.context / used.window:.0%})" if used.context and used.window else ""
     cells = (
         each.agent,
         str(each.runs),
         span_said(each.time),
-        tokens_said(used.input) if told else "",
-        tokens_said(used.output) if told else "",
+        tokens_said(used.input) if reported else "",
+        tokens_said(used.output) if reported else "",
         "" if used.dollars is None else cost_said(used.cost, used.estimate),
         f"{tokens_said(used.context)}{full}" if used.context else "",
     )
@@ -388,32 +214,20 @@ def _used(each: AgentUsage) -> str:
 def _result(view: PMView) -> Iterable[str]:
     """Yield what was asked, what came of it, where it lies, what was not done, what it cost and what to type next."""
     for name, said in view.outcome:
-        yield f"- **{name}:** {_with_commands(said)}"
+        yield f"- **{name}:** {with_commands(said)}"
     if view.looked_at is not None:
         yield f"  (the branch as of {local_time(view.looked_at)})"
 
 
-def _with_commands(text: str) -> str:
-    """Return a sentence of ours in which commands and names stand between backquotes, which stay."""
-    parts = text.split("`")
-    return "".join(_command(part) if place % 2 else _prose(part) for place, part in enumerate(parts))
-
-
-def _prose(part: str) -> str:
-    """Return a part of a sentence, with the blanks at its ends."""
-    before, after = " " * part[:1].isspace(), " " * part[-1:].isspace()
-    return f"{before}{shown(part, TEXT_LENGTH)}{after}" if part.strip() else before
-
-
 def _criteria(view: PMView) -> Iterable[str]:
     for mark in view.criteria:
-        told = (
+        reason = (
             f"evidence: {', '.join(_evidence(mark))}"
             if mark.met
             else f"not met: {mark.reason or 'no reason given'}"
         )
-        told = "" if mark.met and not mark.evidence else f" ({told})"
-        yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + told, TEXT_LENGTH)}"
+        reason = "" if mark.met and not mark.evidence else f" ({reason})"
+        yield f"- [{'x' if mark.met else ' '}] {shown(mark.text + reason, TEXT_LENGTH)}"
 
 
 def _evidence(mark: CriterionMark) -> Iterable[str]:
@@ -433,7 +247,7 @@ def _commits(view: PMView) -> Iterable[str]:
 def _tests(view: PMView) -> Iterable[str]:
     for check in view.checks:
         yield f"- {shown(check.what)}: exited {check.exit}"
-        yield from _block(check.lines)
+        yield from code_block(check.lines)
 
 
 def _troubled(view: PMView) -> Iterable[str]:
@@ -445,7 +259,7 @@ def _troubled(view: PMView) -> Iterable[str]:
         if each.failed:
             where = f" (`task logs {shown(view.id or view.task)} {shown(each.run)}`)" if each.run else ""
             yield f"  - how its last run failed: {shown(each.failed)}{where}"
-            yield from _block(each.lines)
+            yield from code_block(each.lines)
 
 
 def _notices(view: PMView) -> Iterable[str]:
@@ -456,16 +270,3 @@ def _notices(view: PMView) -> Iterable[str]:
     for notice in view.notices:
         at, said = parted(notice)
         yield f"- {'' if at is None else f'{local_time(at)}: '}{shown(said, TEXT_LENGTH)}"
-
-
-def _block(lines: Iterable[str]) -> Iterable[str]:
-    """Yield lines of output as a block of code, which nothing in them can end."""
-    told = [line.replace("`", chr(0x2019)) for line in lines]
-    if told:
-        yield from ("  ```", *(f"  {redacted(one_line(line))}" for line in told), "  ```")
-
-
-def _command(text: str) -> str:
-    """Return a command as code, so that it can be copied as it stands; nothing for none."""
-    line = one_line(text).replace("`", chr(0x2019))
-    return f"`{line}`" if line else ""

@@ -13,9 +13,10 @@ from orchestrator.formats.text import FILE_BYTES
 from orchestrator.model.errors import BadName
 from orchestrator.model.names import beneath
 from orchestrator.ports.files import Entry, Files, Unreadable
+from orchestrator.scribe.content import Activity, Artifact, OnDisk, PMView
 from orchestrator.scribe.newest import Newest
 from orchestrator.scribe.page import ASIDE, put_page
-from orchestrator.scribe.progress import Activity, Artifact, OnDisk, PMView, render_progress, without_times
+from orchestrator.scribe.progress import render_progress, without_times
 from orchestrator.scribe.summary import summary, unreadable
 
 ACTIVITIES_SHOWN: Final = 50

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scripts.reference.documents import (
-    Archived,
-    Config,
-    DaemonStatus,
-    Doctor,
-    DoctorHost,
-    Hosts,
-    List,
-    NotifyList,
-    NotifyTest,
-    Questions,
-    StartCheck,
-    Status,
-    Templates,
-    Why,
-)
-from scripts.reference.memory_documents import (
+from scripts.reference.documents.machines import Doctor, DoctorHost, Hosts, StartCheck
+from scripts.reference.documents.memory import (
     MemoryAdd,
     MemoryExport,
     MemoryForget,
@@ -29,8 +14,11 @@ from scripts.reference.memory_documents import (
     MemoryShow,
     Observe,
 )
-from scripts.reference.report_document import Reports
-from scripts.reference.workflow_documents import (
+from scripts.reference.documents.program import Config, DaemonStatus, NotifyList, NotifyTest, Templates
+from scripts.reference.documents.report import Reports
+from scripts.reference.documents.status import Status
+from scripts.reference.documents.tasks import Archived, List, Questions, Why
+from scripts.reference.documents.workflows import (
     WorkflowAdapt,
     WorkflowApprove,
     WorkflowArchive,

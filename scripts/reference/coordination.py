@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, NotRequired
 
-from pydantic import ConfigDict, Field, with_config
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from orchestrator.model.coordination import (
@@ -23,9 +23,7 @@ from orchestrator.model.coordination import (
     WaitingFor,
 )
 from orchestrator.model.memory import MemoryKind
-from scripts.reference.documents import Moment
-
-_described: Final = with_config(ConfigDict(use_attribute_docstrings=True))
+from scripts.reference.documents.parts import Moment, described
 
 HandoffId = Annotated[str, Field(pattern=f"^{HANDOFF_ID.replace('?P<ms>', '')}$")]
 MemoryId = Annotated[str, Field(pattern=f"^{MEMORY_ID}$")]
@@ -33,7 +31,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
-@_described
+@described
 class Head(TypedDict, total=False):
     """Who hands on to whom."""
 
@@ -51,7 +49,7 @@ class Head(TypedDict, total=False):
     """Its id: milliseconds since the epoch, and eight letters or digits."""
 
 
-@_described
+@described
 class Context(TypedDict, total=False):
     """To which work it belongs."""
 
@@ -65,7 +63,7 @@ class Context(TypedDict, total=False):
     """Files and resources that it is about."""
 
 
-@_described
+@described
 class Delivered(TypedDict, total=False):
     """What was made."""
 
@@ -79,7 +77,7 @@ class Delivered(TypedDict, total=False):
     """All files that were created or changed."""
 
 
-@_described
+@described
 class NextSteps(TypedDict, total=False):
     """What the receiver is to do."""
 
@@ -91,7 +89,7 @@ class NextSteps(TypedDict, total=False):
     """How anybody can see that it is done."""
 
 
-@_described
+@described
 class FoundIssue(TypedDict):
     """One thing that is not as it should be."""
 
@@ -103,7 +101,7 @@ class FoundIssue(TypedDict):
     """What to do about it."""
 
 
-@_described
+@described
 class Memories(TypedDict, total=False):
     """Ids of memories."""
 
@@ -113,7 +111,7 @@ class Memories(TypedDict, total=False):
     """Those that were consulted."""
 
 
-@_described
+@described
 class Handoff(TypedDict):
     """A handoff from role to role: `handoffs/DATE/HANDOFF_ID.json`."""
 
@@ -131,7 +129,7 @@ class Handoff(TypedDict):
     """Memories that belong to it."""
 
 
-@_described
+@described
 class AgentStatus(TypedDict):
     """The status of an agent: `agent-status/AGENT.json`, as `scripts/status-update.sh` writes it."""
 
@@ -159,7 +157,7 @@ class AgentStatus(TypedDict):
     """What blocks it."""
 
 
-@_described
+@described
 class Link(TypedDict):
     """One handoff of a chain."""
 
@@ -173,7 +171,7 @@ class Link(TypedDict):
     """How long its source took: since the handoff before it, or since the task began."""
 
 
-@_described
+@described
 class Metrics(TypedDict):
     """The figures of a chain."""
 
@@ -187,7 +185,7 @@ class Metrics(TypedDict):
     """Those that its last handoff does not have any more."""
 
 
-@_described
+@described
 class Chain(TypedDict):
     """The handoffs of one task: `handoffs/DATE/CHAIN_ID.json`, by the day on which it was created."""
 
@@ -209,7 +207,7 @@ class Chain(TypedDict):
     """Its figures."""
 
 
-@_described
+@described
 class Index(TypedDict):
     """How many records an archive has: `handoffs/index.json`."""
 
@@ -225,7 +223,7 @@ class Index(TypedDict):
     """Handoffs by what they mean."""
 
 
-@_described
+@described
 class Memory(TypedDict):
     """What was learned: `memories/MEMORY_ID.json`, as `scripts/memory-write.sh` writes it."""
 

@@ -10,13 +10,20 @@ from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from orchestrator.cli.parser import PROGRAM
-from scripts.reference import documents, memory_documents
 from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.coordination import FILES
+from scripts.reference.documents import machines, memory, report, status, tasks
 from scripts.reference.markdown import code, page, table
 from scripts.reference.sources import meanings
 
 FOLDER: Final = "schemas"
+_EXTENDING: Final = {
+    name: shape
+    for module in (machines, memory, report, status, tasks)
+    for name, shape in vars(module).items()
+    if is_typeddict(shape) and any(is_typeddict(base) for base in shape.__orig_bases__)
+}
+"""Shapes that have the fields of another one, by name."""
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _INTRODUCTION: Final = f"""\
@@ -116,8 +123,7 @@ def _schema(name: str, title: str, shape: type) -> dict[str, Any]:
 
 def _inherit(schema: dict[str, Any]) -> None:
     """Put in what a shape that this one extends says of its fields: pydantic looks at the shape alone."""
-    named = schema.get("title", "")
-    shape = getattr(documents, named, None) or getattr(memory_documents, named, None)
+    shape = _EXTENDING.get(schema.get("title", ""))
     for base in getattr(shape, "__orig_bases__", ()):
         for name, said in meanings(base).items() if is_typeddict(base) else ():
             schema["properties"][name].setdefault("description", said)

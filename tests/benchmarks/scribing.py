@@ -12,7 +12,7 @@ from orchestrator import layout
 from orchestrator.formats.handoff import handoff_name
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.scribe.progress import Milestone, PMView
+from orchestrator.scribe.content import Milestone, PMView
 from orchestrator.scribe.scribe import Scribe
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import durable_write

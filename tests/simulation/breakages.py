@@ -8,6 +8,7 @@ from orchestrator import layout
 from orchestrator.daemon import task
 from orchestrator.daemon.actions import finish
 from orchestrator.daemon.ingest import handoffs, requests
+from orchestrator.daemon.ingest.finished_writers import NOBODY
 from orchestrator.daemon.journal import engine, store
 from orchestrator.daemon.retention import passivation
 from orchestrator.hosts import claims
@@ -112,7 +113,7 @@ def declares_gone_too_early(patch):
     """A run is declared gone before its last report is read, and that is never read."""
     see = task.Task.see_reports
 
-    def late(self, name="", done=handoffs.NOBODY):
+    def late(self, name="", done=NOBODY):
         if not done:
             see(self, name)
 

@@ -14,7 +14,7 @@ from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest.activity import TranscriptActivity
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.daemon.ingest.final_message import last_words
-from orchestrator.daemon.ingest.handoffs import NOBODY, Stopped
+from orchestrator.daemon.ingest.finished_writers import NOBODY, Stopped
 from orchestrator.daemon.ingest.transcripts import Tails
 from orchestrator.daemon.ingest.usage import UsageMeters
 from orchestrator.daemon.journal.engine import Engine
@@ -34,7 +34,7 @@ from orchestrator.runtimes.registry import runtime_known
 
 if TYPE_CHECKING:
     from orchestrator.daemon.core.task_paths import TaskPaths
-    from orchestrator.daemon.ingest.handoffs import Done
+    from orchestrator.daemon.ingest.finished_writers import Done
     from orchestrator.model.facts import EventLanded
     from orchestrator.model.prices import Price
     from orchestrator.model.run import Run

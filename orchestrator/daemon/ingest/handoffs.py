@@ -6,39 +6,33 @@ cache that saves reading.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.ingest.change_backoff import ChangeBackoff
+from orchestrator.daemon.ingest.finished_writers import NOBODY, Done, Stopped
 from orchestrator.daemon.ingest.foreign_files import ForeignFiles, Stamp
 from orchestrator.daemon.ingest.handoff_files import (
-    PM,
     claimed_instance,
-    digest_of_unreadable,
     saver_of,
     stamp_of,
     written_name,
 )
+from orchestrator.daemon.ingest.handoff_reader import HandoffReader, consulted_run
 from orchestrator.daemon.ingest.reported_files import ReportedFiles
 from orchestrator.formats.handoff import (
     is_being_saved,
-    read_any_report,
     read_decision,
     run_named,
     split_handoff_name,
 )
-from orchestrator.model.errors import BadFile, Fault
-from orchestrator.model.facts import DecisionLanded, Fact, Intruded, ReportLanded
-from orchestrator.model.handoff import ReportStatus
-from orchestrator.model.run import Purpose
-from orchestrator.pm.policies.gates import sections_read
+from orchestrator.model.errors import BadFile
+from orchestrator.model.facts import Fact, Intruded
 from orchestrator.ports.files import Entry, Files, Unreadable
 
 if TYPE_CHECKING:
@@ -55,31 +49,8 @@ LATER: Final = 10.0
 ABANDONED: Final = 3600.0
 """Seconds after which a file with a temporary name counts as abandoned."""
 
-DOUBT: Final = 0.5
-"""Seconds until it is known that a writer did not end in the middle: ends of processes are reported at once."""
-
-CUT_OFF: Final = "it may be cut off: its writer was ended before it was seen whole"
 LAST_WORDS: Final = 16
 """How many handoffs of an instance are checked for changes when its run is gone; rescans check all."""
-
-
-class Stopped(Enum):
-    """Why an instance has finished writing."""
-
-    TURN = "turn"
-    """Its turn is over. A background process of it may still rename a saved file."""
-
-    RUN = "run"
-    """Its run is gone."""
-
-    KILLED = "killed"
-    """Its run was ended by others: it may have been in the middle of writing."""
-
-
-Done: TypeAlias = Mapping[str, Stopped]
-"""Instances that have finished writing, and why."""
-
-NOBODY: Final[Done] = {}
 
 
 @dataclass(slots=True)
@@ -90,7 +61,6 @@ class HandoffIngest:
     named that is not here, and why.
 
     `_changes` are those of handled files, `_foreign` the files that are nobody's handoff and not reported yet.
-    `_maybe_partial` says since when a file that can be parsed may be incomplete: infinity while it has a writer.
     """
 
     files: Files
@@ -105,14 +75,14 @@ class HandoffIngest:
     _saving: dict[str, str] = field(default_factory=dict)
     _looked_at: float = 0.0
     _latest: dict[str, deque[str]] = field(default_factory=dict)
-    _maybe_partial: dict[str, float] = field(default_factory=dict)
     _changes: ChangeBackoff = field(default_factory=ChangeBackoff)
     _foreign: ForeignFiles = field(default_factory=ForeignFiles)
-    _reported: ReportedFiles = field(init=False)
+    _reader: HandoffReader = field(init=False)
 
     def __post_init__(self) -> None:
         """Look for reported files where handoffs are looked for."""
-        self._reported = ReportedFiles(self.files, self.folder, self.trees, self.withheld)
+        reported = ReportedFiles(self.files, self.folder, self.trees, self.withheld)
+        self._reader = HandoffReader(self.files, self.folder, self.keep, self.limits, self.nonce, reported)
 
     def scan(self, state: PMState, at: float, done: Done = NOBODY) -> list[Fact]:
         """Return a fact for every handoff that is new or changed, and complete.
@@ -173,7 +143,7 @@ class HandoffIngest:
     def _forget(self, names: set[str]) -> None:
         for name in names:
             self._unsettled.pop(name, None)
-            self._maybe_partial.pop(name, None)
+            self._reader.forget(name)
             self._foreign.forget(name)
 
     def _know(self, name: str, stamp: Stamp, state: PMState) -> None:
@@ -208,11 +178,12 @@ class HandoffIngest:
                 continue
             waits = self._changes_too_often(entry.name, at, done)
             waits = waits or (not done and self._foreign.holds(entry.name, stamp_of(entry), at))
-            fact = None if waits else self._fact(entry, state, at, done)
+            fact = None if waits else self._reader.fact(entry, state, at, done)
             if isinstance(fact, Intruded):
                 fact = self._gathered(fact, entry, state)
             if fact is None:
-                self._unsettled.setdefault(entry.name, at)
+                since = self._reader.doubted_since(entry.name)
+                self._unsettled[entry.name] = self._unsettled.get(entry.name, at) if since is None else since
                 self._looked_at = at
             else:
                 self._know(entry.name, stamp_of(entry), state)
@@ -261,7 +232,7 @@ class HandoffIngest:
         """Return whether a file is an order of ours, not a decision that a PM agent wrote over one of the same name."""
         if state.runs.with_order(entry.name) is None:
             return False
-        asked = _asked(state)
+        asked = consulted_run(state)
         if asked is None:
             return True
         try:
@@ -281,134 +252,3 @@ class HandoffIngest:
         except Unreadable:
             return False
         return sha256(data).hexdigest() == digest
-
-    def _fact(
-        self, entry: Entry, state: PMState, at: float, done: Done
-    ) -> ReportLanded | DecisionLanded | Intruded | None:
-        """Return the fact for a file, or None while it may still be incomplete."""
-        path, name = layout.handoffs(self.folder) / entry.name, written_name(entry.name)
-        parts = split_handoff_name(name)
-        instance = parts[0] if parts else claimed_instance(name, state)
-        quiet = instance in done or at - entry.mtime_ns / 1e9 >= self.limits.settle_time
-        try:
-            if entry.is_file and self.files.being_written(path) and instance not in done:
-                self._maybe_partial[entry.name] = math.inf
-                return None
-            data = self.files.read(path, self.limits.max_handoff_bytes)
-        except Unreadable as error:
-            if not quiet and entry.is_file:
-                return None
-            return self._refused(entry, instance, at, written_name(str(error)))
-        digest = sha256(data).hexdigest()
-        if instance == PM:
-            return self._by_pm(entry, data, state, at, done, quiet=quiet)
-        if is_being_saved(name):
-            return Intruded(at, name, digest, "it has a temporary name, and was never renamed to a handoff")
-        if parts is None:
-            return self._misnamed(name, data, instance, state, at) if quiet else None
-        try:
-            report = read_any_report(data, name, sections=_sections_wanted(instance, state))
-        except BadFile as error:
-            faults = error.faults
-            return ReportLanded(at, self.nonce(), name, digest, instance, faults=faults) if quiet else None
-        self.keep(digest, data)
-        if self._is_doubtful(entry, data):
-            if done.get(instance) is Stopped.KILLED:
-                return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, CUT_OFF),))
-            if self._may_go_on(entry, at) and instance not in done:
-                return None
-        report = self._reported.as_seen_here(report, instance, state)
-        missing, withheld = self._reported.missing(report, instance, state)
-        return ReportLanded(
-            at, self.nonce(), name, digest, instance, report, missing=missing, withheld=withheld
-        )
-
-    def _is_doubtful(self, entry: Entry, data: bytes) -> bool:
-        """Return whether a file that can be parsed may still be incomplete because its writer may have been killed."""
-        return entry.name in self._maybe_partial or not data.endswith(b"\n")
-
-    def _may_go_on(self, entry: Entry, at: float) -> bool:
-        """Return whether to look at such a file again soon, however long it took to write: its writer may be alive."""
-        since = min(self._maybe_partial.get(entry.name, at), at)
-        self._maybe_partial[entry.name] = since
-        if at - since < min(DOUBT, self.limits.settle_time):
-            self._unsettled[entry.name] = since
-            return True
-        return False
-
-    def _by_pm(
-        self,
-        entry: Entry,
-        data: bytes,
-        state: PMState,
-        at: float,
-        done: Done,
-        *,
-        quiet: bool,
-    ) -> DecisionLanded | Intruded | None:
-        """Return the fact for a `pm-….md` that the daemon did not write.
-
-        It is a decision exactly if it names the live run of an open consultation; anything else is shown and ignored.
-        """
-        name, digest, asked = written_name(entry.name), sha256(data).hexdigest(), _asked(state)
-        stranger = Intruded(at, name, digest, "only the PM writes pm-….md, and it did not write this one")
-        if asked is None:
-            return stranger
-        try:
-            run = run_named(data, name)
-        except BadFile:
-            run = ""
-        if run != asked.id:
-            return stranger if run or quiet else None
-        try:
-            decision = read_decision(data, name)
-        except BadFile as error:
-            faults = error.faults
-            return DecisionLanded(at, self.nonce(), name, digest, run, faults=faults) if quiet else None
-        self.keep(digest, data)
-        if self._is_doubtful(entry, data):
-            if done.get(asked.instance) is Stopped.KILLED:
-                return DecisionLanded(at, self.nonce(), name, digest, run, faults=(Fault(0, CUT_OFF),))
-            if self._may_go_on(entry, at) and asked.instance not in done:
-                return None
-        return DecisionLanded(at, self.nonce(), name, digest, run, decision)
-
-    def _misnamed(
-        self, name: str, data: bytes, claimed: str, state: PMState, at: float
-    ) -> ReportLanded | Intruded:
-        """Return the fact for a file whose name is no handoff's: it is reported, and its content is ignored (H6).
-
-        If it is a report of a run that owes one, its agent is asked to write it again.
-        """
-        digest, reason = sha256(data).hexdigest(), "handoffs are named AGENT-YYYYMMDD-HHMMSS.md"
-        try:
-            report = read_any_report(data, name)
-        except BadFile:
-            return Intruded(at, name, digest, reason)
-        run = state.runs.get(report.run) if report.run else None
-        writer = run.instance if run else claimed
-        owes = any(each.order in state.orders for each in state.live_runs if each.instance == writer)
-        if report.status is ReportStatus.IN_PROGRESS or not owes or claimed not in {"", writer}:
-            return Intruded(at, name, digest, reason)
-        return ReportLanded(at, self.nonce(), name, digest, writer, faults=(Fault(0, reason),))
-
-    def _refused(self, entry: Entry, instance: str, at: float, reason: str) -> ReportLanded | Intruded:
-        digest, name = digest_of_unreadable(entry, reason), written_name(entry.name)
-        if instance in {"", PM} or split_handoff_name(name) is None:
-            return Intruded(at, name, digest, reason)
-        return ReportLanded(at, self.nonce(), name, digest, instance, faults=(Fault(0, reason),))
-
-
-def _asked(state: PMState) -> Run | None:
-    """Return the live run of the open consultation, or None."""
-    live = (
-        run for run in state.live_runs if run.step == state.consultation.step and run.purpose is Purpose.WORK
-    )
-    return next(live, None)
-
-
-def _sections_wanted(instance: str, state: PMState) -> tuple[str, ...]:
-    """Return the titles of the sections that the gates of an instance's step read."""
-    run = state.runs.get(state.runs.latest.get(instance, ""))
-    step = state.steps.get(run.step) if run is not None else None
-    return sections_read(step.gates) if step is not None else ()

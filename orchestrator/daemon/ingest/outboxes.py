@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.ingest.change_backoff import ChangeBackoff
+from orchestrator.daemon.ingest.finished_writers import CUT_OFF, NOBODY, Done, Stopped
 from orchestrator.daemon.ingest.handoff_files import digest_of_unreadable, stamp_of, written_name
-from orchestrator.daemon.ingest.handoffs import CUT_OFF, LATER, NOBODY, SOON, Done, Stopped
+from orchestrator.daemon.ingest.handoffs import LATER, SOON
 from orchestrator.daemon.ingest.task_folder import is_right
 from orchestrator.formats.handoff import is_being_saved, read_any_report, split_handoff_name
 from orchestrator.model.errors import BadFile, Fault

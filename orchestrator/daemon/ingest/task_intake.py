@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
-    from orchestrator.daemon.ingest.handoffs import Done
+    from orchestrator.daemon.ingest.finished_writers import Done
     from orchestrator.model.facts import Fact
     from orchestrator.model.run import Exit, Run
 

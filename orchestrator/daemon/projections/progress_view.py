@@ -19,7 +19,7 @@ from orchestrator.model.run import Purpose
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done, rebased_since
 from orchestrator.pm.state.usage_limits import parked, shown_reset
-from orchestrator.scribe.progress import (
+from orchestrator.scribe.content import (
     AgentUsage,
     Check,
     Commit,

@@ -5,7 +5,7 @@ analysis of a command line can show what that does. If that is not enough, set u
 docs/explanation/security-boundaries.md.
 
 The user's rules come first: one that denies wins everywhere, then one that asks, then one that allows. Requests that
-no rule covers are judged by the built-in defaults [defaults.py], and what these leave open by the policy's `otherwise`.
+no rule covers are judged by the built-in defaults [defaults/], and what these leave open by the policy's `otherwise`.
 A command line that cannot be split with certainty is never allowed, and denied if it may contain a denied command.
 """
 

@@ -9,7 +9,8 @@ from typing import Final
 from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions import shell_commands
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import KNOWN, RUNNERS
+from orchestrator.pm.permissions.defaults.development_tools import RUNNERS
+from orchestrator.pm.permissions.defaults.known_programs import KNOWN
 from orchestrator.pm.permissions.fields import MARKS, Field, as_line
 from orchestrator.pm.permissions.finding import By, Case, Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.matching import base, narrowly, plain_name, widely, words_of

@@ -8,11 +8,10 @@ from typing import Final
 from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.pm.permissions import inline, packages
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import (
+from orchestrator.pm.permissions.defaults.development_tools import (
     BUILDERS,
     CONVERTERS,
     ELSEWHERE,
-    KNOWN,
     NEVER_WITH,
     OUTPUTS,
     PACKAGES,
@@ -21,6 +20,7 @@ from orchestrator.pm.permissions.defaults import (
     SUBCOMMANDS,
     VALUED,
 )
+from orchestrator.pm.permissions.defaults.known_programs import KNOWN
 from orchestrator.pm.permissions.fields import ANYTHING, FILE_TEXT, FILES, Field
 from orchestrator.pm.permissions.files import written
 from orchestrator.pm.permissions.finding import Finding

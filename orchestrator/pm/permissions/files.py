@@ -9,7 +9,7 @@ from typing import Final
 
 from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import PATTERN_FIRST, READERS, WRITER_WORDS, WRITERS
+from orchestrator.pm.permissions.defaults.shell_tools import PATTERN_FIRST, READERS, WRITER_WORDS, WRITERS
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, MARKS, Field
 from orchestrator.pm.permissions.finding import Finding, built_in, by_rule, shown, strictest
 from orchestrator.pm.permissions.options import has_option

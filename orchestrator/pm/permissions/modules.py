@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.formats.text import names
-from orchestrator.pm.permissions.defaults import RUNNERS
+from orchestrator.pm.permissions.defaults.development_tools import RUNNERS
 from orchestrator.pm.permissions.fields import Field
 from orchestrator.pm.permissions.runs import Inner
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
-from orchestrator.pm.permissions.defaults import (
+from orchestrator.pm.permissions.defaults.protected_paths import (
     NO_SECRETS,
     PROTECTED,
     PROTECTED_FOLDERS,

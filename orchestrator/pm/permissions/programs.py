@@ -10,7 +10,7 @@ from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions import databases, network, patches, processes
 from orchestrator.pm.permissions.archives import archiving, copying
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import PLAIN, READERS, REMOTE_COPY, WRITERS
+from orchestrator.pm.permissions.defaults.shell_tools import PLAIN, READERS, REMOTE_COPY, WRITERS
 from orchestrator.pm.permissions.development import developed, subcommand
 from orchestrator.pm.permissions.fields import ANYTHING, Field
 from orchestrator.pm.permissions.files import linking, read_word, reading, writing, written

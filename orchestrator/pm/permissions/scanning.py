@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from orchestrator.formats.text import names
 from orchestrator.model.permission import Act, PermissionDecision, PermissionRule
-from orchestrator.pm.permissions.defaults import DENIED, LOOKED_FOR
+from orchestrator.pm.permissions.defaults.denied_commands import DENIED, LOOKED_FOR
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, by_rule, shown
 from orchestrator.pm.permissions.matching import base, widely, wild, words_of
 

@@ -9,7 +9,7 @@ from typing import Final
 from orchestrator.formats.text import names
 from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import ASSIGNED_FREELY, OWN_SCRIPTS, UNSAFE_VARIABLES
+from orchestrator.pm.permissions.defaults.variables import ASSIGNED_FREELY, OWN_SCRIPTS, UNSAFE_VARIABLES
 from orchestrator.pm.permissions.fields import ANYTHING, MARKS, SAME_PATH
 from orchestrator.pm.permissions.files import read_word
 from orchestrator.pm.permissions.finding import Case, Finding, built_in, shown, strictest

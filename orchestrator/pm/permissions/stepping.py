@@ -22,7 +22,7 @@ from orchestrator.formats.shell.tree import (
 from orchestrator.model.permission import PermissionDecision
 from orchestrator.pm.permissions import commands, effects, shell_commands
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import SECRET_VARIABLES
+from orchestrator.pm.permissions.defaults.variables import SECRET_VARIABLES
 from orchestrator.pm.permissions.expanding import members
 from orchestrator.pm.permissions.fields import ANYTHING, FILE_TEXT, MARKS, OWN_PROCESS, TOKEN, Field
 from orchestrator.pm.permissions.files import read_word, write_target

@@ -9,7 +9,7 @@ from typing import Final
 
 from orchestrator.formats.text import names
 from orchestrator.pm.permissions.call import Call
-from orchestrator.pm.permissions.defaults import PACKAGES, RUN_BY
+from orchestrator.pm.permissions.defaults.development_tools import PACKAGES, RUN_BY
 from orchestrator.pm.permissions.fields import ANY_FILE, ANYTHING, FILE_TEXT, SOME_FILE, Field
 from orchestrator.pm.permissions.modules import module
 from orchestrator.pm.permissions.runs import Inner

@@ -13,7 +13,8 @@ from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.state_document import PAGED, VERSION, Unjournaled, projection
 from orchestrator.daemon.projections.state_files import FEW
 from orchestrator.model.task import TaskState
-from orchestrator.scribe.progress import Artifact, OnDisk, render_progress
+from orchestrator.scribe.content import Artifact, OnDisk
+from orchestrator.scribe.progress import render_progress
 from orchestrator.scribe.scribe import ARTIFACTS_SHOWN
 from tests.simulation.engine.law import Finding, Law, findings
 from tests.simulation.engine.pm_agents import ASKED

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.ingest.handoffs import ABANDONED, DOUBT, HandoffIngest, Stopped
+from orchestrator.daemon.ingest.finished_writers import Stopped
+from orchestrator.daemon.ingest.handoff_reader import DOUBT
+from orchestrator.daemon.ingest.handoffs import ABANDONED, HandoffIngest
 from orchestrator.model.consultation import PMAction
 from orchestrator.model.facts import DecisionLanded, Intruded, ReportLanded
 from orchestrator.model.handoff import ReportStatus
@@ -635,7 +637,14 @@ def test_folder_of_a_box_that_is_here_in_part_is_withheld(desk):
 def test_what_a_box_withholds_concerns_no_run_here(desk):
     desk.files.put(TASK / "artifacts/code/one", b"1", Kind.FILE)
     desk.put(NAME, GOOD + "\n## Artifacts Generated\n- artifacts/code\n")
-    desk.intake.withheld = lambda: {"artifacts/code": "not all of it came in time"}
+    desk.intake = HandoffIngest(
+        desk.files,
+        TASK,
+        desk.kept.__setitem__,
+        Limits(),
+        lambda: "nonce",
+        withheld=lambda: {"artifacts/code": "not all of it came in time"},
+    )
     (fact,) = desk.scan()
     assert (fact.missing, fact.withheld) == ((), ())
 

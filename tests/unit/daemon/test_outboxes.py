@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import hands_in_to
-from orchestrator.daemon.ingest.handoffs import Stopped
+from orchestrator.daemon.ingest.finished_writers import Stopped
 from orchestrator.daemon.ingest.outboxes import Outboxes
 from orchestrator.model.facts import Intruded, ReportLanded
 from orchestrator.model.limits import Limits

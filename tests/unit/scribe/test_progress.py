@@ -12,7 +12,7 @@ from orchestrator.formats.text import local_minute, local_time
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
-from orchestrator.scribe.progress import (
+from orchestrator.scribe.content import (
     Activity,
     AgentUsage,
     Artifact,
@@ -24,10 +24,9 @@ from orchestrator.scribe.progress import (
     OpenQuestion,
     PMView,
     Trouble,
-    render_progress,
-    shown,
-    without_times,
 )
+from orchestrator.scribe.escaping import shown
+from orchestrator.scribe.progress import render_progress, without_times
 
 HUB = Path(__file__).parents[2] / "fixtures" / "hub"
 AT = 1764286200.0

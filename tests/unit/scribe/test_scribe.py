@@ -9,7 +9,7 @@ from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.handoff import Report, ReportStatus
 from orchestrator.model.task import Phase, TaskState
-from orchestrator.scribe.progress import Milestone, PMView
+from orchestrator.scribe.content import Milestone, PMView
 from orchestrator.scribe.scribe import Scribe
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind

@@ -12,7 +12,7 @@ from orchestrator.formats.shell import Doubt, read_script
 from orchestrator.model.permission import Act, PermissionDecision, Permissions, Policy
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.pm.permissions import judge, policy_for
-from orchestrator.pm.permissions.defaults import DENIED as DENIED_BY_DEFAULT
+from orchestrator.pm.permissions.defaults.denied_commands import DENIED as DENIED_BY_DEFAULT
 from tests.unit.pm.permissions.permission_checks import WORKPLACE, decision
 from tests.unit.pm.permissions.test_commands import ALLOWED, ASKED, DENIED
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.model.task import TaskState
 from orchestrator.reporting.task_report import SpanKind
-from scripts.reference.documents import AgentUse, Criterion, Moment, Outcome, TaskUse
+from scripts.reference.documents.parts import Moment, described
+from scripts.reference.documents.status import AgentUse, Criterion, Outcome, TaskUse
 
-_described: Final = with_config(ConfigDict(use_attribute_docstrings=True))
 
-
-@_described
+@described
 class ReportSpan(TypedDict):
     """A stretch of time."""
 
@@ -30,7 +26,7 @@ class ReportSpan(TypedDict):
     """The journal line that tells of it; 0 if none does."""
 
 
-@_described
+@described
 class ReportLane(TypedDict):
     """The spans of one agent, or of one cause of waiting."""
 
@@ -40,7 +36,7 @@ class ReportLane(TypedDict):
     """Its spans, the earliest first."""
 
 
-@_described
+@described
 class ReportAttempt(TypedDict):
     """One try at a step."""
 
@@ -62,7 +58,7 @@ class ReportAttempt(TypedDict):
     """The journal line that tells of it."""
 
 
-@_described
+@described
 class ReportStep(TypedDict):
     """A step of the plan."""
 
@@ -80,7 +76,7 @@ class ReportStep(TypedDict):
     """Its attempts, oldest first."""
 
 
-@_described
+@described
 class ReportQuestion(TypedDict):
     """A question, and its answer."""
 
@@ -104,7 +100,7 @@ class ReportQuestion(TypedDict):
     """The journal line of the answer; 0 while it is open."""
 
 
-@_described
+@described
 class ReportCheck(TypedDict):
     """A command of the daemon that tested the work."""
 
@@ -122,7 +118,7 @@ class ReportCheck(TypedDict):
     """The journal line that tells of it."""
 
 
-@_described
+@described
 class ReportIncident(TypedDict):
     """Something out of the ordinary."""
 
@@ -136,7 +132,7 @@ class ReportIncident(TypedDict):
     """The journal line that tells of it."""
 
 
-@_described
+@described
 class ReportDecision(TypedDict):
     """One journal line."""
 
@@ -148,7 +144,7 @@ class ReportDecision(TypedDict):
     """What happened, then what was decided."""
 
 
-@_described
+@described
 class ReportCommit(TypedDict):
     """A commit on the task's branch."""
 
@@ -166,7 +162,7 @@ class ReportCommit(TypedDict):
     """Whether not all of the diff is there."""
 
 
-@_described
+@described
 class ReportArtifact(TypedDict):
     """A file that a report named."""
 
@@ -180,7 +176,7 @@ class ReportArtifact(TypedDict):
     """The journal line of the report that first named it."""
 
 
-@_described
+@described
 class TaskReport(TypedDict):
     """One task."""
 
@@ -234,7 +230,7 @@ class TaskReport(TypedDict):
     """What is not known."""
 
 
-@_described
+@described
 class Reports(TypedDict):
     """What happened in a task, or in all."""
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.pm.plan.workflow_check import Weight
-from scripts.reference.documents import Moment
-
-_described: Final = with_config(ConfigDict(use_attribute_docstrings=True))
+from scripts.reference.documents.parts import Moment, described
 
 
-@_described
+@described
 class WorkflowNew(TypedDict):
     """A first design of a workflow was written."""
 
@@ -27,7 +24,7 @@ class WorkflowNew(TypedDict):
     """The files that were written; none that existed was overwritten."""
 
 
-@_described
+@described
 class DesignFinding(TypedDict):
     """One thing that is wrong with a design, or worth a thought."""
 
@@ -47,7 +44,7 @@ class DesignFinding(TypedDict):
     """What to do about it, or empty."""
 
 
-@_described
+@described
 class WorkflowCheck(TypedDict):
     """What is wrong with a workflow's design."""
 
@@ -67,7 +64,7 @@ class WorkflowCheck(TypedDict):
     """Why `task start` would not carry it out, sound or not: what is not there yet, for example."""
 
 
-@_described
+@described
 class WorkflowApprove(TypedDict):
     """A design was approved."""
 
@@ -85,7 +82,7 @@ class WorkflowApprove(TypedDict):
     """The file of the shared status."""
 
 
-@_described
+@described
 class WorkflowDesign(TypedDict):
     """The conversation that comes next in a design."""
 
@@ -99,7 +96,7 @@ class WorkflowDesign(TypedDict):
     """The command that begins it."""
 
 
-@_described
+@described
 class WorkflowAdapt(TypedDict):
     """A running plan was edited."""
 
@@ -111,7 +108,7 @@ class WorkflowAdapt(TypedDict):
     """What that does to whom."""
 
 
-@_described
+@described
 class PutAway(TypedDict):
     """What became of the session of one agent."""
 
@@ -127,7 +124,7 @@ class PutAway(TypedDict):
     """Why not."""
 
 
-@_described
+@described
 class WorkflowArchive(TypedDict):
     """Sessions of a workflow were put away."""
 
@@ -139,7 +136,7 @@ class WorkflowArchive(TypedDict):
     """One for each agent that had a session."""
 
 
-@_described
+@described
 class WorkflowNode(TypedDict):
     """One agent of a workflow."""
 
@@ -161,7 +158,7 @@ class WorkflowNode(TypedDict):
     """Its status."""
 
 
-@_described
+@described
 class WorkflowEdge(TypedDict):
     """How two agents hang together."""
 
@@ -173,7 +170,7 @@ class WorkflowEdge(TypedDict):
     """The target needs the source; or the source verifies the target, or tries an assumption for it."""
 
 
-@_described
+@described
 class WorkflowShow(TypedDict):
     """A workflow's agents, and how they hang together."""
 

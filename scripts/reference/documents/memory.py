@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from orchestrator.model.memory import MemoryKind
-from scripts.reference.documents import Moment
-
-_described: Final = with_config(ConfigDict(use_attribute_docstrings=True))
+from scripts.reference.documents.parts import Moment, described
 
 
-@_described
+@described
 class LeftOut(TypedDict):
     """A file that was left out."""
 
@@ -23,7 +18,7 @@ class LeftOut(TypedDict):
     """Why."""
 
 
-@_described
+@described
 class MemoryText(TypedDict):
     """A memory, its secrets masked."""
 
@@ -43,7 +38,7 @@ class MemoryText(TypedDict):
     """When it was marked as misleading."""
 
 
-@_described
+@described
 class FoundMemory(MemoryText):
     """A memory, its secrets masked, and how well it matches."""
 
@@ -55,7 +50,7 @@ class FoundMemory(MemoryText):
     """What it is ordered by: of relevance, importance and age."""
 
 
-@_described
+@described
 class MemorySearch(TypedDict):
     """Memories that match, the best first."""
 
@@ -67,7 +62,7 @@ class MemorySearch(TypedDict):
     """Files among the memories that are none."""
 
 
-@_described
+@described
 class MemoryExport(TypedDict):
     """All memories that were asked for."""
 
@@ -77,7 +72,7 @@ class MemoryExport(TypedDict):
     """Files among the memories that are none."""
 
 
-@_described
+@described
 class ShownMemory(MemoryText):
     """A memory, its secrets masked, and who names it."""
 
@@ -89,7 +84,7 @@ class ShownMemory(MemoryText):
     """Ids of the handoffs for which it was consulted."""
 
 
-@_described
+@described
 class MemoryShow(TypedDict):
     """One memory."""
 
@@ -97,7 +92,7 @@ class MemoryShow(TypedDict):
     """The memory."""
 
 
-@_described
+@described
 class MemoryAdd(TypedDict):
     """A memory was written."""
 
@@ -109,7 +104,7 @@ class MemoryAdd(TypedDict):
     """Whether something in it was masked."""
 
 
-@_described
+@described
 class MemoryForget(TypedDict):
     """A memory was moved away, or back."""
 
@@ -121,7 +116,7 @@ class MemoryForget(TypedDict):
     """Whether it is forgotten now."""
 
 
-@_described
+@described
 class MemoryMark(TypedDict):
     """A memory was marked as misleading, or the mark was taken back."""
 
@@ -134,7 +129,7 @@ class MemoryMark(TypedDict):
 # The observer -------------------------------------------------------------------------------------
 
 
-@_described
+@described
 class Took(TypedDict):
     """How long something took, in seconds; null where nothing was timed. Percentiles are nearest ranks."""
 
@@ -150,7 +145,7 @@ class Took(TypedDict):
     """The longest."""
 
 
-@_described
+@described
 class RouteSeen(TypedDict):
     """What one role handed on to another."""
 
@@ -170,7 +165,7 @@ class RouteSeen(TypedDict):
     """Whether two or more were timed and their median is more than twice that of all."""
 
 
-@_described
+@described
 class StuckHandoff(TypedDict):
     """What nobody took for more than 24 hours, or an attempt that did not end for so long."""
 
@@ -186,7 +181,7 @@ class StuckHandoff(TypedDict):
     """For how many seconds."""
 
 
-@_described
+@described
 class DaySeverities(TypedDict):
     """Issues that first came up on one day."""
 
@@ -202,7 +197,7 @@ class DaySeverities(TypedDict):
     """Of low severity."""
 
 
-@_described
+@described
 class Severities(TypedDict):
     """Issues by severity."""
 
@@ -216,7 +211,7 @@ class Severities(TypedDict):
     """Of low severity."""
 
 
-@_described
+@described
 class SuccessSeen(TypedDict):
     """How much was of use."""
 
@@ -226,7 +221,7 @@ class SuccessSeen(TypedDict):
     """How many were."""
 
 
-@_described
+@described
 class ReworkSeen(TypedDict):
     """How much was done again."""
 
@@ -238,7 +233,7 @@ class ReworkSeen(TypedDict):
     """Of these, handoffs of the type `requires_replanning`."""
 
 
-@_described
+@described
 class QuestionsSeen(TypedDict):
     """How long questions waited."""
 
@@ -250,7 +245,7 @@ class QuestionsSeen(TypedDict):
     """For how many seconds the first of them does."""
 
 
-@_described
+@described
 class RoleUse(TypedDict):
     """What a role used, over all the time of the tasks that were at work in the period."""
 
@@ -268,7 +263,7 @@ class RoleUse(TypedDict):
     """US dollars that were estimated beside."""
 
 
-@_described
+@described
 class Advice(TypedDict):
     """What figures recommend."""
 
@@ -278,7 +273,7 @@ class Advice(TypedDict):
     """The figures that it comes from, by name; times in seconds."""
 
 
-@_described
+@described
 class Observe(TypedDict):
     """How handoffs, questions and time went in a period."""
 
