@@ -135,7 +135,7 @@ class PMView:
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
-    stamped; `more_notices` came before them.
+    stamped; `more_notices` came before them. `brief_fault` is why an edit of task.md is not in force.
     """
 
     task: str
@@ -162,6 +162,7 @@ class PMView:
     id: str = ""
     notices: tuple[str, ...] = ()
     more_notices: int = 0
+    brief_fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +246,20 @@ def _told(found: re.Match[str]) -> str:
     return f"{sign}\\" if sign.isdigit() else _IN_HTML.get(sign, f"\\{sign}")
 
 
+IGNORED_EDIT: Final = "cannot be taken, and the last good one is in force"
+
+
 def _head(view: PMView, at: float) -> str:
     checked = "never" if view.last_checkin is None else local_time(view.last_checkin)
     agents = "no agent" if not view.runs else "1 agent" if view.runs == 1 else f"{view.runs} agents"
     done = f"; {view.steps}" if view.steps else ""
     phase = "" if view.state in _ENDED_OTHERWISE else f", phase {view.phase.value}"
+    edit = f"**Your edit of task.md:** {IGNORED_EDIT} ({shown(view.brief_fault, TEXT_LENGTH)})\n"
     return (
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
         f"{_LAST_CHECK_IN}{checked}\n"
-        f"**Now:** {_now(view)}{phase}{done}; {agents} running\n"
+        f"**Now:** {_now(view)}{phase}{done}; {agents} running\n{edit if view.brief_fault else ''}"
     )
 
 
