@@ -22,7 +22,8 @@ task status NAME --json
                partial: it ended, and some of what was asked for is not done
   limited      since refused_at refusals words resets_at next_try
                the usage limit that all its work waits for; null: there is none
-  counts       passed set_aside open total criteria met       of steps, and of success criteria
+  counts       passed set_aside open total criteria met attested   of steps, and of success criteria
+               attested: met only by what their judge wrote itself
   outcome      asked outcome work not_done cost next          the result in sentences
                branch_seen: when the branch was read for `work`, or null
   steps[]      id agent title status attempts tries phase subtask needs[] since began why limit said replaced
@@ -57,6 +58,7 @@ task status NAME --json
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
+  brief_fault  why the last edit of task.md cannot be taken, or empty
   edited[]     key was now                                edits of Agent Config that the next start applies
   branch base tip code started_at last_checkin updated notices[] noticed
                code: the folder whose repository has the branch; base: empty where the task has none

@@ -46,6 +46,7 @@ def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
         cut(f"project   {harmless(view['project'])}", width),
         *_result(view, name, width, now, active=active),
         *(_limit_lines(limit, width, now) if limit else []),
+        *_not_taken(view, width),
         *_edited(view, width),
         *([] if active else _folder_gone(view, width)),
         *_boxes(view, name, width, now),
@@ -135,6 +136,15 @@ def _boxes(view: dict[str, Any], name: str, width: int, now: float) -> Iterator[
         for part in parts:
             first, *more = wrapped(harmless(part), width, " " * 10) or [""]
             yield from (f"box       {first.strip()}", *more)
+
+
+def _not_taken(view: dict[str, Any], width: int) -> list[str]:
+    """Return why an edit of task.md is not in force, if it does not read as one."""
+    if not (fault := view.get("brief_fault")):
+        return []
+    said = f"your edit cannot be taken, and the last good one is in force: {harmless(fault)}"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"task.md   {first.strip()}", *more]
 
 
 def _edited(view: dict[str, Any], width: int) -> list[str]:

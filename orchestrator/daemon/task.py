@@ -365,11 +365,14 @@ class Task:
         state = self.engine.state
         if state.state not in ACTIVE:
             return
+        fact, fault = None, self._brief.fault
         try:
             fact = self._brief.look(layout.task_brief(self.where.task), state, self.context.clock.now())
         except (BadFile, Unreadable) as error:
             self.engine.say(f"the edited task.md is ignored: {error}")
-            return
+        if self._brief.fault != fault:
+            self.engine.dirty = True
+            self.show()
         if fact is not None:
             self.feed(fact)
 
@@ -459,7 +462,8 @@ class Task:
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
         """Update the projections of the task, as `TaskView.show` does."""
-        beside = Unjournaled(self._boxes.behind, self.doing.waiting)
+        fault = self._brief.fault if self.engine.state.state in ACTIVE else ""
+        beside = Unjournaled(self._boxes.behind, self.doing.waiting, fault)
         if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
 

@@ -33,8 +33,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of looking a reference up: `exists`, and in words what was found or why nothing was."""
+    """What became of looking a reference up: `exists`, and in words what was found or why nothing was.
+
+    `own`: whoever names it wrote it while judging. It is what that judge says, and shows nothing apart from that.
+    """
 
     reference: str
     exists: bool
     detail: str = ""
+    own: bool = False

@@ -50,7 +50,7 @@ class CriterionMark:
     """One line of a report's `## Success Criteria`: whether a criterion is met, and by what evidence (H10).
 
     In a report `evidence` is what its author wrote. In the state of a task it is what of that was looked up and
-    exists, and `details` say of each piece what was found.
+    exists, and `details` say of each piece what was found. `attested`: all of it is what its judge wrote itself.
     """
 
     text: str
@@ -58,6 +58,7 @@ class CriterionMark:
     evidence: tuple[str, ...] = ()
     reason: str = ""
     details: tuple[str, ...] = ()
+    attested: bool = False
 
 
 @dataclass(frozen=True, slots=True)

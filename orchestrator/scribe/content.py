@@ -101,7 +101,7 @@ class PMView:
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
-    stamped; `more_notices` came before them.
+    stamped; `more_notices` came before them. `brief_fault` is why an edit of task.md is not in force.
     """
 
     task: str
@@ -128,6 +128,7 @@ class PMView:
     id: str = ""
     notices: tuple[str, ...] = ()
     more_notices: int = 0
+    brief_fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

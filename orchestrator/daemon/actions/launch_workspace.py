@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.daemon.actions.finish import bring_judged
 from orchestrator.daemon.actions.inspect import look_ahead, look_before
+from orchestrator.daemon.actions.own_artifacts import list_before
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, worked_in, workspace_of
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.model.plan import Gate, Step
@@ -25,6 +26,8 @@ def prepared_workspace(adapters: Adapters, state: PMState, step: Step, run: Run,
     """Return the folder that a run works in, prepared if the run may still change nothing in it."""
     tree = worked_in(state, run, where)
     launched = adapters.files.entry(layout.run_home(where.home, run.id) / LAUNCHED) is not None
+    if not launched:
+        list_before(adapters.files, step, run, where)
     if tree is None:
         looks = run.purpose is Purpose.WORK and only_looks(state.brief.config, step)
         if (Gate.CHANGED in step.gates or looks) and not launched:

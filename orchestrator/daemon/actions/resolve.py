@@ -8,11 +8,13 @@ looked for in those folders, and commits on the boxes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.actions.own_artifacts import came_meanwhile, is_own
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.hosts.ssh.withheld import withheld
 from orchestrator.model.errors import Refused
@@ -54,9 +56,28 @@ def resolve(
 
     """
     elsewhere = lasting_places(state)
-    found = tuple(_resolved(adapters, state, each, where, elsewhere) for each in action.references)
+    came = came_meanwhile(adapters.files, state, state.steps[action.step], where)
+
+    def looked_up(each: Reference) -> Resolution:
+        found = _resolved(adapters, state, each, where, elsewhere)
+        own = found.exists and is_own(_in_task_folder(each, where), came, adapters.files, where)
+        return _as_word(found, action.step) if own else found
+
+    found = tuple(looked_up(each) for each in action.references)
     empty = not elsewhere and _is_empty(adapters, state, where)
     return EvidenceResolved(at, action.id, action.step, action.attempt, found, empty=empty)
+
+
+def _as_word(found: Resolution, judge: str) -> Resolution:
+    """Say of an artifact that came while its judge was at work that it is the judge's own word."""
+    return replace(found, detail=f"{found.detail}, written while {judge} judged: its own word", own=True)
+
+
+def _in_task_folder(reference: Reference, where: TaskPaths) -> str:
+    """Return the path of what is named in the task's folder; empty if it lies elsewhere."""
+    root = where.task if reference.kind is EvidenceKind.TASK_FILE else where.code
+    path = root / reference.target
+    return str(path.relative_to(where.task)) if path.is_relative_to(where.task) else ""
 
 
 def _is_empty(adapters: Adapters, state: PMState, where: TaskPaths) -> bool:

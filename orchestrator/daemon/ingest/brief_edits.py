@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.daemon.ingest.change_backoff import ChangeBackoff
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.config_changes import config_changes
+from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import BriefChanged
+from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +25,13 @@ _MOST: Final = 1 << 20
 
 @dataclass(slots=True)
 class BriefEdits:
-    """Watches one task's task.md. Each edit costs a journal line with the whole of it, and may reopen a judge."""
+    """Watches one task's task.md. Each edit costs a journal line with the whole of it, and may reopen a judge.
+
+    `fault` is why the last edit is not in force, with its line; empty if it is.
+    """
 
     files: Files
+    fault: str = ""
     _stamp: tuple[int, int, int] | None = None
     _backoff: ChangeBackoff = field(default_factory=ChangeBackoff)
     _waits: bool = False
@@ -50,7 +56,12 @@ class BriefEdits:
         if not news or self._waits:
             return None
         self._stamp = stamp
-        brief = read_brief(self.files.read(path, _MOST), _BRIEF)
+        try:
+            brief = read_brief(self.files.read(path, _MOST), _BRIEF)
+        except (BadFile, Unreadable) as error:
+            self.fault = str(error)
+            raise
+        self.fault = f"{_BRIEF}: it is the blank template" if brief.unfilled else ""
         asks = (brief.goal, brief.criteria) != (state.brief.goal, state.brief.criteria)
         edited = config_changes(state.brief.config, brief.config) != state.edited
         if brief.unfilled or not (asks or edited):

@@ -129,7 +129,14 @@ def _outcome(state: PMState, counted: Counts) -> str:
         case TaskState.STOPPED | TaskState.PARTIAL | TaskState.FAILED:
             status += f": {_short(state.why)}" if state.why else ""
     criteria = f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
-    return f"{status}; {steps_said(counted)}{criteria}"
+    return f"{status}; {steps_said(counted)}{criteria}{_attested(counted)}"
+
+
+def _attested(counted: Counts) -> str:
+    """Return how many criteria nothing shows to be met but what their judge wrote itself."""
+    if not counted.attested:
+        return ""
+    return f" ({counted.attested} only by what their judge wrote itself)"
 
 
 def _limits(state: PMState) -> str:

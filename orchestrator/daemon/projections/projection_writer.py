@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -175,7 +175,7 @@ class ProjectionWriter:
             self._workflow.show(news.state or state, at)
             news.state = None
         if documents:
-            self._write_documents(news, state, last_checkin, at)
+            self._write_documents(news, state, last_checkin, at, unjournaled.brief_fault)
             self._urgent = urgent
         else:
             with self._taking:
@@ -189,11 +189,13 @@ class ProjectionWriter:
         elif again or wanted != self._looked_for:
             self._looked, self._looked_for = self.look(state), wanted
 
-    def _write_documents(self, news: _Pending, state: PMState, last_checkin: float, at: float) -> None:
+    def _write_documents(
+        self, news: _Pending, state: PMState, last_checkin: float, at: float, brief_fault: str
+    ) -> None:
         size = 0
         if news.documents is not None:
             size = write_pm_state(self.files, self.folder, news.documents, last_checkin=last_checkin, at=at)
-        view = pm_view(state, last_checkin, self._looked)
+        view = replace(pm_view(state, last_checkin, self._looked), brief_fault=brief_fault)
         if news.rescan:
             self.scribe.rescan(view, at)
         else:

@@ -47,10 +47,14 @@ HELD_SHOWN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Unjournaled:
-    """What is shown of a task beside its state: files `behind` on boxes, and for what runs are `waiting`."""
+    """What is shown of a task beside its state: files `behind` on boxes, and for what runs are `waiting`.
+
+    `brief_fault` is why an edit of task.md is not in force; empty if there is no such edit.
+    """
 
     behind: Sequence[TransferStatus] = ()
     waiting: Mapping[str, str] = field(default_factory=dict)
+    brief_fault: str = ""
 
 
 NOTHING: Final = Unjournaled()
@@ -106,6 +110,7 @@ def document_of(  # noqa: PLR0913 (it is gathered from several sources)
         "edited": [
             {"key": each.key, "was": masked(each.was), "now": masked(each.now)} for each in state.edited
         ],
+        "brief_fault": masked(unjournaled.brief_fault),
         "branch": state.branch,
         "base": state.base,
         "tip": state.tip,

@@ -160,7 +160,8 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
             faults[mark.text] = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
         evidence = tuple(each.reference for each in held)
         details = tuple(each.detail for each in held)
-        judged.append(replace(mark, evidence=evidence, details=details))
+        attested = bool(held) and all(each.own for each in held)
+        judged.append(replace(mark, evidence=evidence, details=details, attested=attested))
     if faults:
         named = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
         if written_again(draft, step, f"the evidence does not hold for {named}. {FORM}"):
@@ -176,7 +177,9 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
 
 def _without_evidence(mark: CriterionMark, why: str) -> CriterionMark:
     """Return a criterion as not met, after it was claimed repeatedly with evidence that does not exist."""
-    return replace(mark, met=False, evidence=(), details=(), reason=f"its evidence does not hold: {why}")
+    return replace(
+        mark, met=False, evidence=(), details=(), attested=False, reason=f"its evidence does not hold: {why}"
+    )
 
 
 def _not_met(draft: Draft, step: str, unmet: Sequence[CriterionMark]) -> None:

@@ -30,7 +30,8 @@ NAMED: Final = 5
 class Counts:
     """The number of plan steps in each state. Consultations of the PM agent and replaced steps are not counted.
 
-    `criteria` is the number of success criteria in task.md, `met` how many are met with evidence that exists.
+    `criteria` is the number of success criteria in task.md, `met` how many are met with evidence that exists;
+    of `attested` of these nothing shows that but what their judge wrote itself.
     """
 
     passed: int
@@ -39,6 +40,7 @@ class Counts:
     total: int
     criteria: int
     met: int
+    attested: int = 0
 
 
 def counts(state: PMState) -> Counts:
@@ -54,6 +56,7 @@ def counts(state: PMState) -> Counts:
         total=total,
         criteria=len(state.brief.criteria),
         met=len(state.brief.criteria) - len(unmet_criteria(state)),
+        attested=sum(mark.met and mark.attested for mark in state.criteria),
     )
 
 

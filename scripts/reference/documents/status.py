@@ -29,6 +29,8 @@ class Counts(TypedDict):
     """Success criteria of task.md."""
     met: int
     """Success criteria that are known to be met."""
+    attested: int
+    """Of these, those that nothing shows but what their judge wrote itself."""
 
 
 @described
@@ -309,6 +311,8 @@ class Status(TypedDict):
     """What each agent has used."""
     edited: list[Edit]
     """Changes of Agent Config that are not in force yet."""
+    brief_fault: str
+    """Why the last edit of task.md cannot be taken, with its line; empty if it is in force or waits in `edited`."""
     branch: str
     """Branch of the work, or empty."""
     base: str

@@ -70,6 +70,21 @@ def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
     assert any("Goal: A greeting in Welsh." in path.read_text() for path in handoffs)
 
 
+def test_an_edit_that_does_not_read_is_said_until_it_is_mended(world: World) -> None:
+    """It stood in the PM's log alone: whoever had edited task.md believed the edit to be in force."""
+    folder = world.begin({"explore": [HOLD]})
+    world.until_works("explore")
+    brief = folder / "task.md"
+    good = brief.read_text()
+    brief.write_text(good + "dev.modle: opus\n")
+    world.until(lambda: "dev.modle" in world.told()["brief_fault"])
+    assert "the last good one is in force" in " ".join(world.task("status", "t1").out.split())
+    brief.write_text(good)
+    world.until(lambda: not world.told()["brief_fault"])
+    world.go("on")
+    world.until_is("complete")
+
+
 def test_criteria_added_after_the_end_count_with_an_order(world: World) -> None:
     """The task was complete again by the criteria of before: "1 of 1", where task.md asked for two."""
     world.begin()

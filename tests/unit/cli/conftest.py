@@ -157,6 +157,7 @@ class House:
             },
             "used_by": [],
             "edited": [],
+            "brief_fault": "",
             "code": str(other.get("project", self.project)),
             "branch": "task/tidy",
             "base": "0123456789abcdef",

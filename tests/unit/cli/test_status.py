@@ -135,6 +135,15 @@ def test_a_full_disk_is_said(house, task, daemon, monkeypatch, blocks, inodes, r
     assert task("status", "tidy", "--json").json["daemon"]["room"] is room
 
 
+def test_an_edit_that_cannot_be_taken_is_said(house, task):
+    """It stood in the PM's log alone: whoever had edited task.md believed the edit to be in force."""
+    house.task(brief_fault="task.md, line 7: `dev.modle` is no key")
+    said = " ".join(task("status", "tidy").out.split())
+    assert (
+        "your edit cannot be taken, and the last good one is in force: task.md, line 7: `dev.modle`" in said
+    )
+
+
 def test_requests_that_nobody_hears_are_counted(house, task, monkeypatch):
     """After an order to a complete task, given while no daemon ran, nothing but "merge it" was said."""
     monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")

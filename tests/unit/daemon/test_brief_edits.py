@@ -50,6 +50,18 @@ def test_edit_is_a_fact_at_once_and_once(editor: Editor) -> None:
     assert editor.edits.due_at is None
 
 
+def test_an_edit_that_does_not_read_is_a_fault_until_mended(editor: Editor) -> None:
+    editor.files.write(PATH, b"# Task: Title\n\n## Goal\nGo\n\n## Agent Config\ndev.modle: opus\n")
+    with pytest.raises(BadFile):
+        editor.look()
+    assert "task.md, line 7: " in editor.edits.fault
+    assert editor.look() == []
+    assert editor.edits.fault
+    editor.write("Make it faster")
+    assert editor.look() == ["Make it faster"]
+    assert not editor.edits.fault
+
+
 def test_edits_in_a_loop_are_a_few_facts_and_the_last_counts(editor: Editor) -> None:
     handled = []
     for number in range(3600):

@@ -11,7 +11,7 @@ from orchestrator import layout
 from orchestrator.daemon.core.worker_pool import InlineExecutor
 from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
 from orchestrator.daemon.projections.projection_writer import RATE, ProjectionWriter
-from orchestrator.daemon.projections.state_document import projection
+from orchestrator.daemon.projections.state_document import Unjournaled, projection
 from orchestrator.daemon.projections.state_files import FEW, Shown
 from orchestrator.model.actions import Rebase
 from orchestrator.model.budget import Worked
@@ -241,6 +241,19 @@ def test_commands_stay_right_when_a_namesake_appears(files, showing):
     assert files.read(layout.task_progress(FOLDER)).decode().count("`task answer t-0123abcd q1 this`") == 2
     show(showing, ended)
     assert f"`task start t --project {ended.project}`" in files.read(layout.task_progress(FOLDER)).decode()
+
+
+def test_an_edit_that_cannot_be_taken_is_in_both_documents(files, showing):
+    """It stood in the PM's log alone: whoever had edited task.md believed the edit to be in force."""
+    fault = "task.md, line 7: `dev.modle` is no key"
+    showing.tell(planned(1), 0.0, changed=True, unjournaled=Unjournaled(brief_fault=fault))
+    showing.soon()
+    assert told(files)["brief_fault"] == fault
+    progress = files.read(FOLDER / "progress.md").decode()
+    assert "cannot be taken, and the last good one is in force (task.md, line 7: " in progress
+    show(showing, moved(planned(1), 0))
+    assert not told(files)["brief_fault"]
+    assert "cannot be taken" not in files.read(FOLDER / "progress.md").decode()
 
 
 def test_branch_is_not_counted_during_a_rebase(files, clock):

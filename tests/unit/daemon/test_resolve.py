@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator import layout
+from orchestrator.daemon.actions.own_artifacts import list_before
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.evidence import references
@@ -19,6 +20,7 @@ from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
 from orchestrator.model.plan import StepState
+from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import AgentOverrides, Bring, Location, WorkspaceKind
 from orchestrator.ports.boxes import RemoteFile
 from orchestrator.ports.worktree import Tree
@@ -105,6 +107,17 @@ class Desk:
         world: Any = SimpleNamespace(files=DiskFiles(), workspaces=self.workspaces, boxes=self.boxes)
         action = ResolveEvidence("a1", "accept", 1, (), named)
         return resolve(world, self.state, action, self.where, 1.0).found
+
+
+def judged_by(desk: Desk, *, attempt: int = 1) -> Run:
+    """Let the last review begin, after what lies in the task's artifacts by now."""
+    step = replace(desk.state.steps["accept"], attempt=attempt)
+    run = Run(f"r-{attempt}", "accept", attempt, "review", "review", Purpose.WORK, 1.0)
+    runs = desk.state.runs.with_run(run)
+    desk.state = replace(desk.state, runs=runs, steps=desk.state.steps.with_step(step))
+    layout.run_home(desk.where.home, run.id).mkdir(parents=True)
+    list_before(DiskFiles(), step, run, desk.where)
+    return run
 
 
 @pytest.fixture
@@ -328,3 +341,47 @@ def test_a_branch_whose_work_was_taken_back_is_empty(desk: Desk) -> None:
     taken_back, _ = desk.workspaces.commit(tree, "no greeting")
     desk.workspaces.merge(tree, taken_back)
     assert is_empty(desk)
+
+
+def test_what_a_judge_wrote_itself_is_its_own_word(desk: Desk) -> None:
+    """A criterion was met by four bytes that its judge had written for that purpose, and nothing said so."""
+    judged_by(desk)
+    reviews = desk.where.task / "artifacts" / "reviews"
+    reviews.mkdir()
+    (reviews / "ok.md").write_text("fine")
+    (desk.where.task / "artifacts" / "tests" / "seen.md").write_text("one\ntwo\nrewritten\n")
+    for own in (
+        "artifacts/reviews/ok.md",
+        f"{reviews}/ok.md",
+        "artifacts/reviews",
+        "artifacts/tests/seen.md",
+    ):
+        found = desk.look(own)
+        assert (found.exists, found.own) == (True, True)
+        assert found.detail.endswith("written while accept judged: its own word")
+    for other in ("artifacts/tests/run/log.txt", "artifacts/tests", "shop/greet.py"):
+        assert (desk.look(other).exists, desk.look(other).own) == (True, False)
+
+
+def test_an_own_word_stays_one_in_the_next_attempt(desk: Desk) -> None:
+    judged_by(desk)
+    (desk.where.task / "artifacts" / "ok.md").write_text("fine")
+    assert desk.look("artifacts/ok.md").own
+    (desk.where.task / "artifacts" / "tests" / "new.md").write_text("from the next subtask")
+    judged_by(desk, attempt=2)
+    assert desk.look("artifacts/ok.md").own
+    assert not desk.look("artifacts/tests/new.md").own
+
+
+def test_a_late_artifact_of_another_step_is_no_own_word(desk: Desk) -> None:
+    """Files of a box may arrive while the whole is judged."""
+    judged_by(desk)
+    dev = replace(desk.state.steps["dev:a"], artifacts=("artifacts/code/late.md",))
+    desk.state = replace(desk.state, steps=desk.state.steps.with_step(dev))
+    (desk.where.task / "artifacts" / "code").mkdir()
+    (desk.where.task / "artifacts" / "code" / "late.md").write_text("from a box")
+    assert not desk.look("artifacts/code/late.md").own
+
+
+def test_without_a_list_of_before_nothing_is_called_own(desk: Desk) -> None:
+    assert not desk.look("artifacts/tests/seen.md").own

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.model import facts as f
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.evidence import EvidenceKind, Resolution
@@ -15,6 +16,7 @@ from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, AgentOverrides, TaskState
+from orchestrator.pm.state.results import counts
 from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
 
@@ -91,6 +93,24 @@ def resolved(story: Story, **seen: Any) -> None:
     story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found, **seen))
     story.works = True
     story.ends("accept")
+
+
+@pytest.mark.parametrize("beside", [(), ("shop/greet.py",)])
+def test_a_judges_own_file_is_called_its_own_word(beside: tuple[str, ...]) -> None:
+    """The last review wrote a file of four bytes and named it: "2 of 2 success criteria met", and no more was said."""
+    story = at_accept()
+    story.works = False
+    story.comes_alive("accept")
+    story.reports("accept", criteria=marks("artifacts/reviews/seen.md", *beside))
+    story.tends()
+    own = Resolution("artifacts/reviews/seen.md", exists=True, detail="4 bytes", own=True)
+    others = tuple(Resolution(each, exists=True) for each in beside)
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, (own, *others)))
+    said = outcome_of(story.state, None).outcome
+    assert counts(story.state).attested == (0 if beside else 2)
+    assert ("2 of 2 success criteria met (2 only by what their judge wrote itself)" in said) is not bool(
+        beside
+    )
 
 
 def test_commits_that_take_each_other_back_are_no_work() -> None:
