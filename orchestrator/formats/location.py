@@ -13,6 +13,7 @@ from orchestrator.model.names import NAME
 from orchestrator.model.task import Location
 
 FORM: Final = "write /path, ~/path, user@host:/path or ssh://user@host:port/path"
+REMOTE_FORM: Final = "write user@host:/path or ssh://user@host:port/path"
 BOX_FORM: Final = "write user@host or ssh://user@host:port, without a folder"
 
 _HOST: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9_.-]{1,32})?\])"
@@ -48,8 +49,9 @@ def read_location(text: str) -> Location:
     """Return the place that a text names.
 
     A local path is absolute or begins with `~/`, which is kept as it is. The host of a remote one is
-    `host`, `user@host` or `user@host:port`, an IPv6 address in brackets; its path is absolute. All are safe
-    as one argument of a program: none begins with `-` or holds a shell's substitution.
+    `host`, `user@host` or `user@host:port`, an IPv6 address in brackets; its path is absolute and has one
+    spelling: no `..`, no slash too many. All are safe as one argument of a program: none begins with `-` or
+    holds a shell's substitution.
 
     Raises:
         Refused: it is none of these; the message says what is allowed.
@@ -67,9 +69,7 @@ def read_location(text: str) -> Location:
     found = _REMOTE.fullmatch(text)
     if not found:
         raise Refused(f"{_shown(text)} names no host that we accept: {FORM}")
-    if not found[2].startswith("/"):
-        raise Refused(f"{_shown(text)}: the path on a host must begin with `/`: {FORM}")
-    return Location(found[2], found[1])
+    return Location(_remote_path(text, found[2]), found[1])
 
 
 def read_box(text: str) -> str:
@@ -115,7 +115,22 @@ def _url(text: str) -> Location:
     port = found[1].rpartition(":")[2]
     if port.isdigit() and not 0 < int(port) <= _LAST_PORT:
         raise Refused(f"{_shown(text)}: the port must be from 1 to {_LAST_PORT}")
-    return Location(found[2], found[1])
+    return Location(_remote_path(text, found[2]), found[1])
+
+
+def _remote_path(text: str, path: str) -> str:
+    """Return a path on another machine in its one spelling. Raises Refused where it is none; `text` is the whole."""
+    # `ssh://host/~/x` means a folder in the home to git, and would be one called `~` here.
+    if path.lstrip("/").startswith("~"):
+        raise Refused(
+            f"{_shown(text)}: `~` is not expanded on another machine: write the whole path, as `pwd` prints it there"
+        )
+    if not path.startswith("/"):
+        raise Refused(f"{_shown(text)}: the path on a host must begin with `/`: {REMOTE_FORM}")
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    if ".." in parts:
+        raise Refused(f"{_shown(text)}: the path on a host must not hold `..`: {REMOTE_FORM}")
+    return f"/{'/'.join(parts)}"
 
 
 def _shown(text: str) -> str:

@@ -134,7 +134,10 @@ class Config:
     """The section `## Agent Config` of task.md."""
 
     cwd: Location | None = None
-    """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`."""
+    """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`.
+
+    `~/` begins a local path only.
+    """
 
     host: str = ""
     """The host kind that agents are run by, and what names the host within it: `KIND:NAME`. Otherwise this machine."""

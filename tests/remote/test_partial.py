@@ -136,3 +136,21 @@ def test_part_of_a_file_that_is_gone_does_not_come(world: World, monkeypatch: py
     sync.pull_control([RUN])
     sync.pull_bulk([RUN])
     assert set(world.arrived()) == {"artifacts/small", "handoffs/dev-20251127-154500.md"}
+
+
+@pytest.mark.parametrize("date", [0, 4_102_444_800], ids=["epoch", "year-2100"])
+def test_no_date_of_files_holds_up_a_transfer(
+    world: World, monkeypatch: pytest.MonkeyPatch, date: int
+) -> None:
+    """A file dated 1970, as some archives make them, never came; of a clock years ahead nothing came in parts."""
+    monkeypatch.setattr(rsyncing, "_GRACE", 30.0)
+    data = {f"artifacts/{number}": os.urandom(LARGE // 4) for number in range(4)}
+    for name, content in data.items():
+        put(world.shared / name, content)
+        os.utime(world.shared / name, (date, date))
+    sync, incoming = world.sync(), world.here.mirror / "tree.incoming"
+    until = time.monotonic() + 60
+    sync.pull_bulk([RUN], lambda: size_in(incoming) < LARGE // 4 and time.monotonic() < until)
+    assert not date or world.arrived()
+    assert not sync.pull_bulk([RUN]).more
+    assert world.arrived() == data

@@ -11,7 +11,9 @@ import pytest
 
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
+from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.model.boxes import Address
+from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import Cut, Unreachable, Way
 from tests.polling import wait_until
 from tests.remote.boxes import Box, Boxes
@@ -103,6 +105,18 @@ def test_an_emptied_box_stops_the_pull_and_says_so(link: Link, box: Box, tmp_pat
     with pytest.raises(Emptied, match="lacks the file"):
         bring(link, box, tmp_path / "m")
     assert contents(tmp_path / "m") == {"handoffs/a.md": b"a"}
+
+
+def test_mark_without_end_is_not_read_to_its_end(link: Link, box: Box) -> None:
+    """The shell there read it byte by byte, for hours; here the box did not answer, and each look left one more."""
+    with (box.home / "task" / MARK).open("wb") as mark:
+        mark.truncate(10_000_000_000)
+    with pytest.raises(Emptied, match="lacks the file"):
+        check_marks(link, [str(box.home / "task")], TASK)
+    shutil.copytree(box.home / "task", box.home / "tasks/t", ignore=shutil.ignore_patterns(MARK))
+    (box.home / "task" / MARK).rename(box.home / "tasks/t" / MARK)
+    with pytest.raises(Refused, match="another task"):
+        make_folders(link, RemotePaths(TASK, "t", str(box.home), f"{box.home}/own"), ["handoffs"])
 
 
 @pytest.mark.parametrize("phase", ["begun", "half"])

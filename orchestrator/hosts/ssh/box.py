@@ -227,6 +227,12 @@ def _program(name: str, version: str | None) -> BoxFinding:
 def _command(name: str, *, there: bool) -> BoxFinding:
     if there:
         return BoxFinding(f"{name} exists")
+    if name.startswith("~"):
+        return BoxFinding(
+            f"{name} is not found: nothing expands the `~`",
+            stops=True,
+            advice="write the whole path in `command:`, as `pwd` prints it there",
+        )
     return BoxFinding(
         f"{name} does not exist, or may not be executed",
         stops=True,

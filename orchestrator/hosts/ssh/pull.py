@@ -87,10 +87,15 @@ _STAGE: Final = ".stage"
 _INCOMING: Final = ".incoming"
 _UNVERIFIED: Final = "failed verification"
 _PARTS: Final = 2  # files of which a part is kept
+_PART_NS: Final = 1_123_456_789
+"""The time of a part, in nanoseconds since the epoch: rsync takes a file of the same size and time for the same one."""
+_AHEAD: Final = 3600.0
+"""Seconds: a file that is so far ahead of our clock has its time from a box, not from having been written here."""
+# The shell's `read` takes a file byte by byte, to its first line break: for hours where somebody put a large one there.
 _READ_MARKS: Final = """
 for mark; do
     task=
-    if [ -f "$mark" ]; then IFS= read -r task 2>/dev/null <"$mark"; fi
+    if [ -f "$mark" ]; then task=$(dd if="$mark" bs=256 count=1 | sed -n 1p); fi
     printf '%s\\n' "$task"
 done 2>/dev/null
 """
@@ -184,7 +189,7 @@ class Mirror:
         options += ["--copy-links"] if follow else []
         options += ["--dry-run"] if only_list else []
         ends = ["--", *(f"{BOX}:{source}" for source in sources), f"{incoming}/"]
-        before, began = parts_of(incoming), time.time()
+        before, began = _identified(incoming), time.time()
         try:
             done = rsync(
                 self.link,
@@ -197,17 +202,17 @@ class Mirror:
                 go_on=go_on,
             )
         except Cut as problem:
-            return self._after_cut(problem, incoming, _Whole(before, began), quota)
+            return self._after_cut(problem, incoming, _Whole(before, began, time.time() + _AHEAD), quota)
         if only_list:
             return _result_of(done, largest)
         ended = done.whole and _UNVERIFIED not in done.said
-        whole = _Whole(before, math.inf if ended else began, ended=ended)
+        whole = _Whole(before, math.inf if ended else began, time.time() + _AHEAD, ended=ended)
         return self._after(done, _result_of(done, largest), incoming, whole, quota)
 
     def _after_cut(self, problem: Cut, incoming: Path, whole: _Whole, quota: Quota | None) -> Took:
         """Move what came until a transfer was cut off, and return that; raise the problem if nothing gets on."""
         moved = self._move(incoming, whole, quota)
-        if problem.stands and (moved.files or parts_of(incoming) != whole.parts):
+        if problem.stands and (moved.files or _identified(incoming) != whole.parts):
             # It is slow, and gets on.
             return replace(moved, whole=False)
         raise problem
@@ -237,6 +242,8 @@ class Mirror:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path, _ in sorted(parts_of(incoming), key=lambda part: part[1])[:-_PARTS]:
             path.unlink()
+        for path, _ in parts_of(incoming):
+            os.utime(path, ns=(_PART_NS, _PART_NS))
         return incoming, stage
 
     def _move(self, incoming: Path, whole: _Whole, quota: Quota | None) -> Took:
@@ -276,26 +283,31 @@ class Mirror:
 class _Whole:
     """Which files that rsync has brought are whole.
 
-    It gives a part of a file a time at the beginning of time. A file of which it could not verify the content keeps
-    the time at which it was written here.
+    It gives a part of a file a time at the beginning of time, which a whole one may have, too. A file of which it could
+    not verify the content keeps the time at which it was written here. What continues a part is a new file in its
+    place.
 
     Args:
-        parts: The parts that were there before.
+        parts: The parts that were there before, with their inodes.
         until: Files with a time before that are whole, in seconds since the epoch.
+        beyond: So are those with a time after that.
         ended: It has come to its end: there is no new part.
 
     """
 
     parts: set[tuple[Path, int]]
     until: float
+    beyond: float
     ended: bool = False
 
     def is_so(self, path: Path) -> bool | None:
         """Return whether a file is whole; None for a part, which may become so."""
         found = path.lstat()
+        if (path, found.st_ino) in self.parts:
+            return None
         if int(found.st_mtime) == 0:
-            return True if self.ended and (path, found.st_size) not in self.parts else None
-        return found.st_mtime < self.until
+            return True if self.ended else None
+        return found.st_mtime < self.until or found.st_mtime > self.beyond
 
 
 def _selecting(rules: Sequence[str], *, by_name: bool, deep: bool) -> list[str]:
@@ -310,6 +322,11 @@ def parts_of(incoming: Path) -> set[tuple[Path, int]]:
     """Return the files of which a part is in a folder, with the size of that."""
     found = [Path(folder, name) for folder, _, names in os.walk(incoming) for name in names]
     return {(path, path.lstat().st_size) for path in found}
+
+
+def _identified(incoming: Path) -> set[tuple[Path, int]]:
+    """Return the files in a folder with their inodes."""
+    return {(path, path.lstat().st_ino) for path, _ in parts_of(incoming)}
 
 
 def _result_of(done: Transfer, largest: int) -> Took:

@@ -37,7 +37,7 @@ fi
 for folder in "$shared" "$own"; do
     if [ -e "$folder/$mark" ]; then
         other=
-        if [ -f "$folder/$mark" ]; then read -r other <"$folder/$mark"; fi
+        if [ -f "$folder/$mark" ]; then other=$(dd if="$folder/$mark" bs=256 count=1 2>/dev/null | sed -n 1p); fi
         if [ "$other" != "$task" ]; then echo other; exit; fi
     fi
 done

@@ -1,3 +1,5 @@
+import posixpath
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,11 @@ from orchestrator.model.task import Location
         ("user@[2001:db8::1]:/repo", Location("/repo", "user@[2001:db8::1]")),
         ("ssh://user@[::1]:22/repo", Location("/repo", "user@[::1]:22")),
         ("build_1.example.com:/x", Location("/x", "build_1.example.com")),
+        ("box:/srv/shop/", Location("/srv/shop", "box")),
+        ("box:/srv/./shop//", Location("/srv/shop", "box")),
+        ("ssh://box:2222//srv/shop/", Location("/srv/shop", "box:2222")),
+        ("box:/", Location("/", "box")),
+        ("box:/srv/~/x", Location("/srv/~/x", "box")),
     ],
 )
 def test_places_are_read(text, place):
@@ -49,7 +56,8 @@ def test_places_are_read(text, place):
         "/p$(x)",
         "host:relative",
         "host:",
-        "user@host:~/repo",
+        "user@host:/srv/../repo",
+        "ssh://user@host/..",
         "user@:/x",
         "@host:/x",
         "a@b@c:/x",
@@ -72,7 +80,27 @@ def test_places_are_read(text, place):
     ],
 )
 def test_other_texts_are_refused_with_the_rule(text):
-    with pytest.raises(Refused, match=r"write /path, ~/path, user@host:/path or ssh://|the port must be"):
+    with pytest.raises(Refused, match=r"write (/path, ~/path, )?user@host:/path or ssh://|the port must be"):
+        read_location(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "box:~",
+        "box:~/x",
+        "me@box:~root/x",
+        "box:/~/x",
+        "ssh://box/~/x",
+        "ssh://me@box:2222/~me/x",
+        "farm:~/x",
+    ],
+)
+def test_home_of_another_machine_is_refused_with_remedy(text):
+    """`ssh://box/~/x` and `box:/~/x` were taken for a folder that is called `~`, and `box:~/x` was told of `~/path`."""
+    with pytest.raises(
+        Refused, match=r"not expanded on another machine: write the whole path, as `pwd` prints"
+    ):
         read_location(text)
 
 
@@ -82,7 +110,8 @@ def test_a_place_is_safe_as_an_argument(text):
         place = read_location(text)
     except Refused:
         return
-    assert place.path[0] in "/~"
+    assert place.path[0] in ("/" if place.host else "/~")
+    assert not place.host or place.path == posixpath.normpath(place.path)
     assert not place.host.startswith("-")
     assert not set(place.host) & set("$`() \t\n;&|<>'\"\\*?!#/")
     assert read_location(render_location(place)) == place

@@ -143,6 +143,16 @@ def test_commands_are_there_or_stop_a_start():
         read_box(text, ASKED, 1000.2, 1000.4, commands=["python3", "./a b", "make"])
 
 
+def test_home_in_a_command_is_not_expanded_and_said_so():
+    """It was said not to exist, and to be put there, where it was."""
+    box = read_box(
+        TOLD.replace("codex\n", "codex\nlost=1\n"), ASKED, 1000.2, 1000.4, commands=["~/bin/agent"]
+    )
+    [found] = [each for each in findings(box, "/repo", optional=ASKED) if each.stops]
+    assert "nothing expands the `~`" in found.what
+    assert "whole path" in found.advice
+
+
 @pytest.mark.parametrize("name", ["-x", "a b", "$(x)", "", "a/b", "a;b"])
 def test_what_is_no_programs_name_is_not_asked_for(name):
     with pytest.raises(Refused):

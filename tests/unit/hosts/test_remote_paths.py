@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from orchestrator.formats.location import read_location
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
@@ -54,6 +57,18 @@ def test_folder_of_another_pm_is_refused_with_ways_out(shared: Path) -> None:
     with pytest.raises(Refused, match=r"rename this task.*another clone"):
         make(Here(), shared, TASK)
     assert (shared / "tasks/t/.orchestrator-box").read_text() == f"{OTHER}\n"
+
+
+@given(st.lists(st.sampled_from(["/", ".", "..", "~", "srv", " ", "a:b", "-n"]), max_size=8))
+def test_what_a_task_may_name_is_a_place_on_a_box(parts: list[str]) -> None:
+    """`cwd: box:/srv/shop/` passed each check at the start, and then no agent could be launched there."""
+    text = f"box:/srv/{''.join(parts)}"
+    if ".." in text.split("/"):
+        with pytest.raises(Refused, match=r"must not hold `\.\.`"):
+            read_location(text)
+        return
+    place = read_location(text)
+    assert RemotePaths(TASK, "t", place.path, "/own").cwd == place.path
 
 
 @by_root
