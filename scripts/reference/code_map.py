@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -139,14 +140,19 @@ def _is_part(path: Path) -> bool:
 def _imported(file: Path, prefix: list[str]) -> Iterator[str]:
     """Yield the parts that a file names in its imports."""
     depth = len(prefix)
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for name in _imports(file.read_text(encoding="utf-8")):
+        words = name.split(".")
+        if words[:depth] == prefix and len(words) > depth:
+            yield words[depth]
+
+
+@cache
+def _imports(source: str) -> tuple[str, ...]:
+    """Return the full names that a module imports. Cached: each package's map asks for the same modules again."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{each.name}" for each in node.names]
+            names += [f"{node.module}.{each.name}" for each in node.names]
         elif isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
-        else:
-            continue
-        for name in names:
-            words = name.split(".")
-            if words[:depth] == prefix and len(words) > depth:
-                yield words[depth]
+            names += [each.name for each in node.names]
+    return tuple(names)

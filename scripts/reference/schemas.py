@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -38,6 +39,7 @@ Records that roles hand on by, and that anybody reads with `jq` and `grep`. They
 [coordination by roles](../explanation/coordination.md)."""
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each document by name."""
     printed = {
