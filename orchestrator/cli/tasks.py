@@ -9,6 +9,7 @@ from itertools import zip_longest
 from orchestrator import layout, own_files
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
+from orchestrator.cli.state_file import read_state
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -20,13 +21,9 @@ REMEDY = "to rebuild it from the journal: `task daemon stop`, then `task daemon 
 AT_WORK = frozenset({"running", "waiting"})
 """States in which the PM works on a task or waits for an answer; in all others the task rests."""
 
-_WHOLE, _PAGED = 1, 2  # versions: all in one file, or the steps in pages beside it
-_TRIES = 20
 _SUFFIX = len("-00000000")
 _HEXADECIMAL = frozenset("0123456789abcdef")
 _NAMING = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
-_LISTS = ("steps", "agents", "questions", "criteria", "notices")
-_WORDS = ("task", "project", "phase", "state")
 
 
 class TaskRecord:
@@ -41,7 +38,7 @@ class TaskRecord:
 
     def read(self) -> None:
         """Read `state.json`, or read it again."""
-        self.view, self.fault = _read(self.home)
+        self.view, self.fault = read_state(self.home)
 
     @property
     def name(self) -> str:
@@ -229,59 +226,6 @@ def parted(words: list[str], project: str | None) -> tuple[TaskRecord, list[str]
 def _with_tasks(projects: set[str]) -> str:
     """Return the nearest of these folders, from the current one upwards; empty if there is none."""
     return next((folder for folder in _upwards() if folder in projects), "")
-
-
-def _read(home: str) -> tuple[dict[str, Any], str]:
-    """Return the content of `state.json` and its pages. If a page is replaced meanwhile, read both again."""
-    fault = ""
-    try:
-        own_files.check_own_folder(home)
-    except own_files.Untrusted as error:
-        return {}, error.reason
-    except OSError as error:
-        return {}, f"{home} cannot be read ({error.strerror})"
-    for _ in range(_TRIES):
-        view, fault = _read_head(layout.task_state(home))
-        if fault or view["version"] != _PAGED:
-            return view, fault
-        try:
-            view["steps"] = [step for page in view["pages"] for step in _read_page(home, page)]
-            del view["pages"]
-            view["version"] = _WHOLE  # callers do not see how the file was stored
-        except FileNotFoundError as error:
-            fault = f"{error.filename} is missing"
-        except own_files.Untrusted as error:
-            return {}, error.reason
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            return {}, f"{layout.task_pages(home)} is damaged ({error})"
-        else:
-            return view, ""
-    return {}, fault
-
-
-def _read_page(home: str, page: str) -> list[dict[str, Any]]:
-    steps = own_files.own_json(f"{layout.task_pages(home)}/{page}")
-    if not isinstance(steps, list):
-        raise TypeError(f"{page} holds no list")
-    return steps
-
-
-def _read_head(path: str) -> tuple[dict[str, Any], str]:
-    try:
-        view = own_files.own_json(path)
-    except own_files.Untrusted as error:
-        return {}, error.reason
-    except OSError as error:
-        return {}, f"{path} cannot be read ({error.strerror})"
-    except (ValueError, RecursionError) as error:
-        return {}, f"{path} is damaged ({error})"
-    if not isinstance(view, dict):
-        return {}, f"{path} is damaged (it holds no object)"
-    if view.get("version") not in {_WHOLE, _PAGED}:
-        return {}, f"{path} was written by another version of this program"
-    wrong = [key for key in _WORDS if not isinstance(view.get(key), str)]
-    wrong += [key for key in _LISTS if not isinstance(view.setdefault(key, []), list)]
-    return ({}, f"{path} is damaged ({', '.join(wrong)})") if wrong else (view, "")
 
 
 def _is_id(entry: str) -> bool:

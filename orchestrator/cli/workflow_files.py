@@ -25,9 +25,9 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
 from orchestrator.model.workflow import PLAN_FILE, STATUS_FILE, WorkflowPlan
 from orchestrator.model.workflow_records import SharedStatus
-from orchestrator.pm.plan.families.workflow import lacks
 from orchestrator.pm.plan.workflow_check import Surroundings
 from orchestrator.pm.plan.workflow_check.paths import wrong_path
+from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.ports.files import Unreadable
 from orchestrator.runtimes.registry import RUNTIMES
 from orchestrator.runtimes.roster import Roster, find_agents
@@ -125,7 +125,7 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
     if design.document is None:
         return design
     plan = design.document.plan
-    design.refused = () if brief is None or brief.unfilled else tuple(lacks(plan, brief))
+    design.refused = () if brief is None or brief.unfilled else tuple(obstacles(plan, brief))
     texts = {agent.instructions: _text(design, root, agent.instructions) for agent in plan.agents}
     around = Surroundings(
         task=name,

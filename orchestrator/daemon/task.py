@@ -327,7 +327,7 @@ class Task:
                 if not (known.on_box or self._grace.is_over(run, self.context.clock.monotonic())):
                     continue
                 self._grace.forget(run)
-            if isinstance(fact, LaunchFailed) and (error := self.doing.launch_error(run)):
+            if isinstance(fact, LaunchFailed) and (error := self.doing.launches.error(run)):
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with the known cause)
             if isinstance(fact, RunGone):
                 self._grace.forget(run)
@@ -463,7 +463,7 @@ class Task:
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
         """Update the projections of the task, as `TaskView.show` does."""
         fault = self._brief.fault if self.engine.state.state in ACTIVE else ""
-        beside = Unjournaled(self._boxes.behind, self.doing.waiting, fault)
+        beside = Unjournaled(self._boxes.behind, self.doing.launches.waiting, fault)
         if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
 

@@ -6,7 +6,6 @@ say something else, so a kill between any two writes costs nothing: `open_archiv
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -23,12 +22,9 @@ from orchestrator.formats.coordination.records import (
 )
 from orchestrator.formats.text import FILE_BYTES
 from orchestrator.model.coordination import (
-    ArchiveIndex,
     ChainOutcome,
     HandoffChain,
-    HandoffContext,
     RoleHandoff,
-    Transition,
     iso,
     moment,
 )
@@ -36,6 +32,7 @@ from orchestrator.model.errors import Refused
 from orchestrator.model.names import beneath
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.chains import chain_of
+from orchestrator.records.filed_handoffs import FiledHandoff, filed, index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,16 +45,6 @@ CONFLICT: Final = "conflict_"
 
 DAMAGED: Final = "damaged_"
 """How the names of chains begin that did not read, and were made again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is remembered of a handoff in the archive."""
-
-    date: str
-    task: str
-    transition: Transition
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +82,7 @@ class HandoffArchive:
     def __init__(self, files: Files, root: Path) -> None:
         self._files = files
         self._root = root
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, FiledHandoff] = {}
         self._tasks: dict[str, set[str]] = {}
         self._chains: dict[str, tuple[str, HandoffChain]] = {}
         self._unread: list[UnreadRecord] = []
@@ -144,7 +131,7 @@ class HandoffArchive:
             OSError: the disk fails.
 
         """
-        kept, identifier = _kept(handoff), handoff.head.id or ""
+        kept, identifier = filed(handoff), handoff.head.id or ""
         known = self._kept.get(identifier)
         base = b""
         if known is not None:
@@ -193,7 +180,7 @@ class HandoffArchive:
                 else:
                     conflicts.append(identifier)
                     data, rest = sorted((own, data), key=lambda each: sha256(each).digest())
-                    kept = _kept(read_handoff(data, name))
+                    kept = filed(read_handoff(data, name))
                     self._write(
                         kept.date, f"{CONFLICT}{identifier}_{sha256(rest).hexdigest()[:8]}{SUFFIX}", rest
                     )
@@ -246,7 +233,7 @@ class HandoffArchive:
         if not entry.is_file:
             raise Refused("is no plain file")
         if is_handoff_id(stem) and stem != entry.name:
-            kept = _kept(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
+            kept = filed(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
             if kept.date != date or stem in self._kept:
                 raise Refused(f"belongs into the folder {kept.date}, once")
             self._kept[stem] = kept
@@ -294,7 +281,7 @@ class HandoffArchive:
         """Write the index, if that changes it."""
         if not self._kept:
             return
-        data = render_index(self._index())
+        data = render_index(index_of(self._kept.values(), [chain for _, chain in self._chains.values()]))
         path = self._root / INDEX
         try:
             there = self._files.read(path, FILE_BYTES) if self._files.entry(path) else b""
@@ -302,18 +289,6 @@ class HandoffArchive:
             there = b""
         if there != data:
             self._files.write(path, data)
-
-    def _index(self) -> ArchiveIndex:
-        dates = Counter(each.date for each in self._kept.values())
-        types = Counter(each.transition for each in self._kept.values())
-        ends = [moment(chain.completed or "") or 0.0 for _, chain in self._chains.values()]
-        return ArchiveIndex(
-            updated=iso(max((*(each.at for each in self._kept.values()), *ends))),
-            handoffs=len(self._kept),
-            chains=len(self._chains),
-            by_date=tuple(sorted(dates.items(), reverse=True)),
-            by_type=tuple((each, types[each]) for each in Transition),
-        )
 
     def _read(self, identifier: str) -> tuple[RoleHandoff, bytes]:
         kept = self._kept.get(identifier)
@@ -337,24 +312,3 @@ class HandoffArchive:
         self._tasks[was.task].discard(identifier)
         if was.date != date:
             self._files.remove(beneath(self._root, was.date, f"{identifier}{SUFFIX}"))
-
-
-def _kept(handoff: RoleHandoff) -> _Kept:
-    """Return what the archive remembers of a handoff. Raises Refused if it cannot be filed."""
-    head, context = handoff.head, handoff.context or HandoffContext()
-    at = moment(head.timestamp or "")
-    missing = [
-        name
-        for name, value in (
-            ("handoff.handoffId", head.id),
-            ("handoff.timestamp", at),
-            ("handoff.type", head.transition),
-            ("handoff.from", head.source),
-            ("handoff.to", head.target),
-            ("context.taskId", context.task),
-        )
-        if value is None
-    ]
-    if missing or at is None or head.transition is None or context.task is None:
-        raise Refused(f"has no {', '.join(missing)}: a handoff is filed by these")
-    return _Kept(iso(at)[:10], context.task, head.transition, at)

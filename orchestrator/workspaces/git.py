@@ -324,9 +324,8 @@ class GitWorkspaces:
         """Tell whether the task's branch has a commit."""
         repository = self._repository(checked_tree(tree).project)
         tip = repository.commit_of(f"refs/heads/{tree.branch}")
-        return bool(
-            tip and repository.commit_of(checked_commit(commit)) and repository.is_ancestor(commit, tip)
-        )
+        there = repository.commit_of(checked_commit(commit))
+        return bool(tip and there and repository.is_ancestor(commit, tip))
 
     @told_apart
     def rebase(self, project: Path, branch: str, old: str, new: str) -> str:

@@ -1,4 +1,4 @@
-"""The rules that need what the daemon records: `records/` of a workflow. Rules and numbers as in `audit.py`.
+"""The rules that need what the daemon records: `records/` of a workflow.
 
 A folder without `records/events.jsonl` is of a version that recorded nothing; these rules say nothing of it.
 """
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
 
-from tests.auditor.audit import VERIFIED, Folder, rule
+from tests.auditor.folder import VERIFIED, Folder
+from tests.auditor.rules import rule
 
 EVENTS: Final = "orchestration/records/events.jsonl"
 Event = dict[str, Any]

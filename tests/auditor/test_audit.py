@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.auditor.audit import RULES, audit
+from tests.auditor.audit import audit
+from tests.auditor.rules import RULES
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/workflow-audit.md"
 FOUND = json.loads((Path(__file__).parents[1] / "fixtures/wf/finished.json").read_text())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator import layout
-from orchestrator.daemon.actions import dispatcher
-from orchestrator.daemon.actions import launch as launching
+from orchestrator.daemon.actions import launch as launch_module
+from orchestrator.daemon.actions import launching
 from orchestrator.daemon.boxes import cleanup_queue, departed_tasks, run_sightings, transfer_failures
 from orchestrator.daemon.retention import task_removal
 from orchestrator.model.facts import BoxBack, BoxLost, LaunchFailed, RunGone
@@ -45,16 +45,16 @@ def forgets_that_a_box_is_back(patch):
 
 def takes_a_lost_launch_for_a_failed_one(patch):
     """A launch whose outcome is unknown counts as failed, and is tried again."""
-    launch = launching.launch
+    launch = launch_module.launch
 
-    def hasty(world, state, run, where, clock):
+    def hasty(world, state, run, where, clock, asked):
         try:
-            return launch(world, state, run, where, clock)
+            return launch(world, state, run, where, clock, asked)
         except Cut as error:
             action = next(name for name, each in state.outbox.items() if getattr(each, "run", "") == run.id)
             return LaunchFailed(clock.now(), action, run.id, str(error))
 
-    patch.setattr(dispatcher, "launch", hasty)
+    patch.setattr(launching, "launch", hasty)
 
 
 def declares_gone_on_a_lost_box(patch):

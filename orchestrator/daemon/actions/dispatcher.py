@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
 
-from orchestrator import layout
 from orchestrator.daemon.actions import finish
-from orchestrator.daemon.actions.admission import obstacle_of
 from orchestrator.daemon.actions.answer import answer
 from orchestrator.daemon.actions.asked import hosts_asked
 from orchestrator.daemon.actions.housekeeping import Housekeeping
 from orchestrator.daemon.actions.inspect import inspect
-from orchestrator.daemon.actions.launch import launch
+from orchestrator.daemon.actions.launching import Launches
 from orchestrator.daemon.actions.look import look
 from orchestrator.daemon.actions.notify import notify
 from orchestrator.daemon.actions.nudge import nudge
-from orchestrator.daemon.actions.outcomes import carry_out, look_at
+from orchestrator.daemon.actions.outcomes import carry_out
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.actions.run_endings import RunEndings
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import OutcomeHint
 from orchestrator.daemon.core.task_paths import TaskPaths, worked_in
-from orchestrator.daemon.core.worker_pool import Executor
-from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED, claim
 from orchestrator.model.actions import (
     Action,
     Answer,
@@ -44,28 +38,13 @@ from orchestrator.model.actions import (
     ResolveEvidence,
     TendBranch,
 )
-from orchestrator.model.errors import Lasting, OrchestratorError, Refused, Unavailable
-from orchestrator.model.facts import Fact, LaunchFailed, Rebased, TreeVanished
-from orchestrator.model.run import Ending, Life, Run
+from orchestrator.model.errors import OrchestratorError, Unavailable
+from orchestrator.model.facts import Fact, Rebased, TreeVanished
+from orchestrator.model.run import Ending, Life
 from orchestrator.pm.state.task_state import PMState
-from orchestrator.ports.box_link import is_lost
-from orchestrator.ports.files import Unreadable
-from orchestrator.ports.worktree import Tree, TreeLost
+from orchestrator.ports.worktree import Tree
 
 log = logging.getLogger(__name__)
-
-LASTING_TROUBLE: Final = frozenset(
-    {
-        errno.EACCES,
-        errno.EEXIST,
-        errno.EISDIR,
-        errno.ELOOP,
-        errno.ENAMETOOLONG,
-        errno.ENOTDIR,
-        errno.EPERM,
-    }
-)
-"""System errors that meet each try at a launch until somebody changes what lies on the disk."""
 
 
 @dataclass(slots=True)
@@ -74,25 +53,22 @@ class Dispatcher:
 
     Its moments are of the monotonic clock.
 
-    `_waits` are the launches that may not begin yet, since when and for what they wait; `_launchers` the workers that
-    launch each run; `_launch_errors` why a launch failed the last time; `_hindered` the commits and merges that git
-    could not do, and since when; `_at_hand` those under way, or whose outcome is on its way: repeated on a branch that
-    has advanced since, they would make another commit.
+    `_hindered` are the commits and merges that git could not do, and since when; `_at_hand` those under way, or whose
+    outcome is on its way: repeated on a branch that has advanced since, they would make another commit.
     """
 
     context: Context
     task: str
     home: Path
+    launches: Launches = field(init=False)
     endings: RunEndings = field(init=False)
     housekeeping: Housekeeping = field(init=False)
-    _waits: dict[str, tuple[Launch, float, str]] = field(default_factory=dict)
-    _launchers: dict[str, Executor] = field(default_factory=dict)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
-    _launch_errors: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Give the parts of this what they need."""
+        self.launches = Launches(self.context, self.task, self.home)
         self.endings = RunEndings(self.context, self.task, self.home)
         self.housekeeping = Housekeeping(self.context, self.task, self.home)
 
@@ -101,8 +77,7 @@ class Dispatcher:
         adapters = self.context.adapters
         match action:
             case Launch():
-                _, since, _ = self._waits.pop(action.run, (action, self.context.clock.monotonic(), ""))
-                self._launch(state, where, action, since)
+                self.launches.begin(state, where, action)
             case End():
                 self.endings.end(state, action.run, kill=False)
             case Look():
@@ -130,17 +105,12 @@ class Dispatcher:
     @property
     def busy(self) -> bool:
         """Return whether an action is under way, or waits."""
-        return bool(self.endings.busy or self._waits or self._at_hand)
+        return bool(self.endings.busy or self.launches.waiting or self._at_hand)
 
     @property
     def housekeeping_waits(self) -> bool:
         """Return whether panes or trees that nobody needs are still to be cleaned up: a try has failed."""
         return self.housekeeping.is_put_off
-
-    @property
-    def waiting(self) -> dict[str, str]:
-        """Return what each run waits for that may not be launched yet."""
-        return {run: obstacle for run, (_, _, obstacle) in self._waits.items()}
 
     def forget(self) -> None:
         """Wait for no outcome any more: outcomes that come meanwhile are ignored."""
@@ -149,32 +119,15 @@ class Dispatcher:
     def gone(self, run: str) -> None:
         """Forget a run that is gone."""
         self.endings.forget(run)
-        self._waits.pop(run, None)
-        self._launchers.pop(run, None)
-        self._launch_errors.pop(run, None)
-
-    def launch_error(self, run: str) -> str:
-        """Return why the last try to launch a run failed, as far as known."""
-        return self._launch_errors.get(run, "")
+        self.launches.gone(run)
 
     def see_what_is_due(self, state: PMState, where: TaskPaths) -> None:
         """Kill runs that were asked to end and did not in time; retry launches that wait for others."""
         self.endings.see_what_is_due(state)
-        self._forget(state)
-        waits, self._waits = self._waits, {}
-        for action, since, _ in waits.values():
-            self._launch(state, where, action, since)
-
-    def _forget(self, state: PMState) -> None:
-        """Forget the state kept for actions and runs that are over."""
         for put_off in list(self._hindered):
             if put_off not in state.outbox:
                 self._hindered.pop(put_off, None)
-        for run in self._launchers.keys() - state.runs.live.keys():
-            del self._launchers[run]
-        for run in list(self._launch_errors):  # workers add to it
-            if run not in state.runs.live:
-                self._launch_errors.pop(run, None)
+        self.launches.retry(state, where)
 
     def tend_trees(self, state: PMState, where: TaskPaths) -> None:
         """Look whether the trees exist in which somebody works: one that vanished is reported at once."""
@@ -200,72 +153,6 @@ class Dispatcher:
                 self.context.post(OutcomeHint(self.task, vanished))
 
     # -------------------------------------------------------------------------------------------------
-
-    def _give_up_waiting(self, run: Run, action: Launch, obstacle: str) -> None:
-        """End a launch that waited for too long, unless its launcher came; a full disk lets it wait on."""
-        files, folder = self.context.adapters.files, layout.run_home(self.home, run.id)
-        try:
-            is_ours = run.on_box or claim(files, folder)
-        except OSError as error:
-            log.warning("run %s waits on: %s", run.id, error)
-            return
-        del self._waits[run.id]
-        if is_ours:
-            at = self.context.clock.now()
-            failed = LaunchFailed(at, action.id, run.id, f"it waited in vain: {obstacle}")
-            self.context.post(OutcomeHint(self.task, failed))
-
-    def _launch(self, state: PMState, where: TaskPaths, action: Launch, since: float) -> None:
-        run, adapters, clock = state.runs[action.run], self.context.adapters, self.context.clock
-        if not run.live:
-            return
-        folder = layout.run_home(self.home, run.id)
-        held = partial(self.context.leases, run.opened_at, run.id)
-        if obstacle := obstacle_of(state, run, adapters.settings, held):
-            self._waits[run.id] = (action, since, obstacle)
-            if clock.monotonic() - since >= adapters.settings.limits.max_run_time:
-                self._give_up_waiting(run, action, obstacle)
-            return
-        asked = clock.monotonic()
-
-        def work(at: float) -> Fact | None:
-            try:
-                return launch(adapters, state, run, where, clock, asked)
-            except (OrchestratorError, OSError) as error:
-                self._launch_errors[run.id] = str(error)
-                if run.on_box and self._may_come(run, error):
-                    log.warning("run %s waits for its box: %s", run.id, error)
-                    return None
-                lasts = isinstance(error, Refused | Lasting) and not isinstance(error, Unreadable)
-                lasts = lasts or getattr(error, "errno", None) in LASTING_TROUBLE
-                again, reason = not lasts, str(error)
-                lost = isinstance(error, TreeLost)
-            except Exception as error:
-                log.exception("run %s could not be launched: this should not happen", run.id)
-                again, reason, lost = False, repr(error), False
-            try:
-                # A claim here means nothing to a box, but would be taken for one that was seen there.
-                if run.on_box or claim(adapters.files, folder):
-                    return LaunchFailed(
-                        at, action.id, run.id, reason or "unknown", again=again, tree_lost=lost
-                    )
-            except OSError as error:
-                log.warning("run %s waits for the next look: %s", run.id, error)
-            return None
-
-        # Two tries at one launch never run at once, even if they need different hosts.
-        executor = self._launchers.setdefault(run.id, self.context.executor_for(*hosts_asked(state, action)))
-        carry_out(self.context, self.task, run.step, work, executor)
-        look_at(self.context, self.task, run.step, run.id, executor)
-
-    def _may_come(self, run: Run, error: Exception) -> bool:
-        """Return whether a run's launcher may come to its box despite an error, or waits for a connection.
-
-        A local claim does not prevent it from starting there: the box is checked when it answers. A failure while there
-        is a connection is no reason to wait: it is counted.
-        """
-        launched = layout.run_home(self.home, run.id) / LAUNCHED
-        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
 
     def _finish(self, state: PMState, action: finish.OfGit, work: Callable[[float], Fact]) -> None:
         """Read or change what git has.

@@ -9,12 +9,13 @@ from __future__ import annotations
 import resource
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final
 
 from orchestrator.hosts.ssh.allowance import Allowance
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
+from orchestrator.ports.boxes import RemoteTask
 
 AT_ONCE: Final = 5.0
 SHARE: Final = 0.25
@@ -77,3 +78,14 @@ class ChangeQueue:
     def pause(self) -> float:
         """For how many seconds the next round is put off now."""
         return self._pace.pause(self._steady())
+
+
+def tasks_having(
+    remote_tasks: Sequence[RemoteTask], news: set[ChannelEvent] | None, *parts: Part
+) -> list[RemoteTask]:
+    """Return the tasks of which one of these parts has changed; all if all may have."""
+    return [
+        remote_task
+        for remote_task in remote_tasks
+        if news is None or any(ChannelEvent(remote_task.task, part) in news for part in parts)
+    ]

@@ -12,13 +12,13 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.boxes.change_queue import ChangeQueue, processor_time
+from orchestrator.daemon.boxes.change_queue import ChangeQueue, processor_time, tasks_having
 from orchestrator.daemon.boxes.channel_listener import ChannelListener, EventChannel
 from orchestrator.daemon.boxes.host_health import HostHealth
 from orchestrator.daemon.boxes.remote_transcripts import RemoteTranscripts
@@ -247,13 +247,13 @@ class HostMonitor:
         fit = [remote_task for remote_task in remote_tasks if self._bringing.is_ready(remote_task)]
         # Before looking, so that changes in between are reported.
         self._listen([remote_task for remote_task in fit if not self._bringing.hangs(remote_task)])
-        seen = self._sightings.look(_having(remote_tasks, news, Part.RUNS))
+        seen = self._sightings.look(tasks_having(remote_tasks, news, Part.RUNS))
         if news is None:
             self._contact.reached()
         # Before the event of a turn's end, so that the turn's usage is read by then.
-        self._copy_transcripts(folders_of(_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
+        self._copy_transcripts(folders_of(tasks_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
         more = False
-        control = _having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
+        control = tasks_having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
         # What hangs comes last.
         for remote_task in sorted(control, key=lambda each: bool(self.troubles.of(each.task))):
             control_pulled = self._bringing.pull_control(remote_task) if remote_task in fit else None
@@ -270,7 +270,7 @@ class HostMonitor:
         self._due = min(self._due, self.troubles.next_try(TransferKind.STEERING))
         # Children of others may have ended meanwhile: no more than the time that it took.
         self._changes.spend(min(now - began, self.worked() - worked))
-        self._bringing.want(_having(fit, news, Part.ARTIFACTS, Part.RUNS))
+        self._bringing.want(tasks_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         self._bringing.pull_bulk(fit, self._changes.is_urgent, self._sightings.gone)
         if not self.troubles:
             self.pulled_at = self.now()
@@ -349,14 +349,3 @@ class HostMonitor:
         if self._listening is not None:
             self._listening[1].close()
             self._listening = None
-
-
-def _having(
-    remote_tasks: Sequence[RemoteTask], news: set[ChannelEvent] | None, *parts: Part
-) -> list[RemoteTask]:
-    """Return the tasks of which one of these parts has changed; all if all may have."""
-    return [
-        remote_task
-        for remote_task in remote_tasks
-        if news is None or any(ChannelEvent(remote_task.task, part) in news for part in parts)
-    ]

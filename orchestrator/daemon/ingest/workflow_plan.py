@@ -14,8 +14,8 @@ from orchestrator.formats.workflow.yaml_block import PLAN_BYTES
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import WORKFLOW
 from orchestrator.model.workflow import PLAN_FILE
-from orchestrator.pm.plan.families.workflow import lacks
 from orchestrator.pm.plan.workflow_check import Surroundings, Weight, check_design
+from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -103,6 +103,6 @@ def with_workflow(files: Files, folder: Path, brief: Brief, running: WorkflowPla
     if not data:
         raise Refused(f"there is no {path}: a task with `family: workflow` needs a plan")
     plan = read_plan(data, f"orchestration/{PLAN_FILE}")
-    if faults := lacks(plan, brief):
+    if faults := obstacles(plan, brief):
         raise Refused(f"orchestration/{PLAN_FILE}: {'; '.join(faults[:10])}")
     return replace(brief, workflow=plan)

@@ -162,3 +162,13 @@ def _known(path: str, line: int) -> str:
         return fingerprint(lines[line - 1])
     except (OSError, IndexError):
         return ""
+
+
+def sentence_of(address: Address, state: State) -> str:
+    """Return why a box cannot be used, as a sentence for people."""
+    if state.way is Way.UNREACHABLE:
+        minutes = (time.time() - state.since) / 60
+        return f"{address} is unreachable for {minutes:.0f} min ({state.why})"
+    keys = f"; it shows {state.offered}" if state.offered else ""
+    known = f", you know {state.known}" if state.known else ""
+    return f"{address} is refused: {state.why}{keys}{known}: {state.advice}"

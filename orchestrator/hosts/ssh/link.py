@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.hosts.ssh.child import Children, Late, TooMuch, run_child
-from orchestrator.hosts.ssh.connection import Connection
-from orchestrator.hosts.ssh.login_shell import line_of
+from orchestrator.hosts.ssh.connection import Connection, sentence_of
+from orchestrator.hosts.ssh.marked_command import has_begun, marked_line, result_of
 from orchestrator.hosts.ssh.master import (
     CONNECT,
     Master,
@@ -54,14 +54,6 @@ _LOST: Final = 255
 """ssh's exit status when its connection ended."""
 
 _NO_CHANNEL: Final = b"mux_client_request_session: session request failed"
-_SHELL: Final = (
-    'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
-)
-"""Runs its arguments, and marks their beginning and their end.
-
-Output before the beginning comes from files that the account's shell reads. ssh's own exit status 255 could be the
-command's, or the connection's end.
-"""
 
 
 class Link:
@@ -143,7 +135,7 @@ class Link:
         with self._channel(until):
             master = self._connected(until)
             mark = secrets.token_hex(8)
-            line = line_of(["sh", "-c", _SHELL, mark, *argv])
+            line = marked_line(argv, mark)
             try:
                 ended = run_child(
                     self._place.channel(line),
@@ -276,9 +268,9 @@ class Link:
             if found.master is not None:
                 return found.master
             if found.state.way is Way.REFUSED:
-                raise NotLetIn(_sentence(self.address, found.state), found.state)
+                raise NotLetIn(sentence_of(self.address, found.state), found.state)
             if time.monotonic() < found.not_before:
-                raise Unreachable(_sentence(self.address, found.state))
+                raise Unreachable(sentence_of(self.address, found.state))
             if self._over:
                 raise Unreachable(f"{self.address} is not connected to any more: this program is ending")
             return self._connect(found.calls)
@@ -291,8 +283,8 @@ class Link:
         except NoConnection as problem:
             state = self._connection.failed(problem.said, calls)
             if state.way is Way.REFUSED:
-                raise NotLetIn(_sentence(self.address, state), state) from None
-            raise Unreachable(_sentence(self.address, state)) from None
+                raise NotLetIn(sentence_of(self.address, state), state) from None
+            raise Unreachable(sentence_of(self.address, state)) from None
         self._connection.made(master)
         self._room, self._renew = self._channels, False
         self._lacks = set()
@@ -323,13 +315,11 @@ class Link:
 
     def _result(self, ended: Ended, mark: str, name: str, master: Master) -> Ended:
         """Return the result of a command, if its end was marked."""
-        err, _, status = ended.err.rpartition(f"\n{mark} ".encode())
-        if status.strip().isdigit():
+        if (result := result_of(ended, mark)) is not None:
             self._connection.works()
             self._crowded_since = None
-            _, _, out = ended.out.partition(f"\n{mark}\n".encode())
-            return Ended(int(status), out, err)
-        if f"\n{mark}\n".encode() in ended.out or ended.status < 0 or ended.status == _LOST:
+            return result
+        if has_begun(ended, mark) or ended.status < 0 or ended.status == _LOST:
             raise self._ended_early(ended.err, name, master)
         words = (ended.out + ended.err)[-200:].decode(errors="replace").strip()
         raise Cut(
@@ -349,15 +339,6 @@ class Link:
             f"{self.address}: the connection ended under `{name}`; whether it was done is unknown ({words!a})",
             stands=master.stands(),
         )
-
-
-def _sentence(address: Address, state: State) -> str:
-    if state.way is Way.UNREACHABLE:
-        minutes = (time.time() - state.since) / 60
-        return f"{address} is unreachable for {minutes:.0f} min ({state.why})"
-    keys = f"; it shows {state.offered}" if state.offered else ""
-    known = f", you know {state.known}" if state.known else ""
-    return f"{address} is refused: {state.why}{keys}{known}: {state.advice}"
 
 
 def link_to(

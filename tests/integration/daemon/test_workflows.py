@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.auditor.audit import AUDITED, Breach, audit
+from tests.auditor.audit import AUDITED, audit
+from tests.auditor.rules import Breach
 from tests.bubblewrap import bwrap_works
 from tests.integration.daemon.world import World
 

@@ -99,7 +99,7 @@ class Pages:
         shown = self.world.shown(self.user_task)
         at = float(shown.get("updated") or 0.0)
         task = self.world.tasks().get(state.id)
-        unjournaled = Unjournaled(waiting=task.doing.waiting if task is not None else {})
+        unjournaled = Unjournaled(waiting=task.doing.launches.waiting if task is not None else {})
         true = json.loads(json.dumps(projection(state, last_checkin=0.0, at=at, unjournaled=unjournaled)))
         true["version"] = VERSION if len(state.steps) <= FEW else PAGED
         known = (*_MOMENTS, "outcome", "boxes")  # what does not come from boxes follows from these

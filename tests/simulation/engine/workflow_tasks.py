@@ -24,7 +24,7 @@ from orchestrator.model.workflow import (
     WorkflowAgent,
     WorkflowPlan,
 )
-from orchestrator.pm.plan.families.workflow import lacks
+from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.runtimes.roster import find_agents
 from orchestrator.shipped import shipped
 from tests.simulation.engine.user_task import PROJECT, UserTask
@@ -154,7 +154,7 @@ def drawn_plan(name: str, random: Random, size: int, workspace: str) -> Workflow
         plan = replace(plan, groups=())
     pointed = replace(plan, checkpoints=_checkpoints(agents, random))
     brief = Brief("", "", (WORKS,), Config(workspace=WorkspaceKind(workspace)))
-    return plan if lacks(pointed, brief) else pointed
+    return plan if obstacles(pointed, brief) else pointed
 
 
 def _verifier(name: str) -> WorkflowAgent:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import agent_environment, machine_probe
+from orchestrator.cli import agent_environment, program_probe
 from orchestrator.cli.box import named_box
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 from orchestrator.runtimes.registry import RUNTIMES
@@ -15,7 +15,7 @@ from orchestrator.runtimes.registry import RUNTIMES
 @pytest.fixture
 def programs(house, monkeypatch):
     """A PATH of our own, with tmux and git; what is put there says what it is told to. All CLIs have a bare runtime."""
-    for module in (machine_probe, agent_environment):
+    for module in (program_probe, agent_environment):
         monkeypatch.setattr(module, "RUNTIMES", {cli.name: None for cli in AGENT_CLIS})
     folder = house.root / "bin"
     folder.mkdir()
@@ -85,7 +85,7 @@ def test_a_key_counts_only_if_the_settings_let_it_through(house, task, programs,
 def test_variables_of_a_runtime_need_no_setting(house, task, programs, monkeypatch):
     programs("claude", "echo 2.1.328")
     programs("codex", "echo 0.169.0")
-    for module in (machine_probe, agent_environment):
+    for module in (program_probe, agent_environment):
         monkeypatch.setattr(module, "RUNTIMES", {"claude": RUNTIMES["claude"]})
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     said = task("doctor", "--json", "--project", str(house.project))
@@ -102,7 +102,7 @@ def test_a_program_is_asked_in_the_environment_of_an_agent(house, task, programs
 
 
 def test_hanging_program_is_ended_and_reported(house, task, programs, monkeypatch):
-    monkeypatch.setattr(machine_probe, "DEADLINE", 0.2)
+    monkeypatch.setattr(program_probe, "DEADLINE", 0.2)
     mark = house.root / "pid"
     programs("gemini", f"echo $$ > {mark}; while :; do :; done")
     said = task("doctor", "--json", "--project", str(house.project))
@@ -218,7 +218,7 @@ def test_key_missing_from_the_daemons_start_is_reported(house, task, programs, d
     # The daemon here is this process: what was set since it began is not in its environment.
     monkeypatch.setenv("ORCHESTRATOR_ENVIRONMENT__PASS", "HOME,PATH,ANTHROPIC_AUTH_TOKEN")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-secret")
-    monkeypatch.setattr(machine_probe, "program_on", lambda _path, name: str(house.root / "bin" / name))
+    monkeypatch.setattr(program_probe, "program_on", lambda _path, name: str(house.root / "bin" / name))
     said = task("doctor", "--json", "--project", str(house.project))
     (told,) = _of(said, "agents")
     assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")

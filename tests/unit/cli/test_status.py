@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from orchestrator.cli import tasks
+from orchestrator.cli import state_file
 from orchestrator.cli.screen import width_of
 from orchestrator.formats.amounts import UNCOUNTED
 from orchestrator.testing.local_zone import local_zone
@@ -408,8 +408,8 @@ def test_a_page_that_is_replaced_just_now_is_found_again(house, task, paged, mon
             (paged / "0001-bb.json").rename(new)
         return read_page(home, page)
 
-    read_page = tasks._read_page
-    monkeypatch.setattr(tasks, "_read_page", replaced)
+    read_page = state_file._read_page
+    monkeypatch.setattr(state_file, "_read_page", replaced)
     assert "Title of dev-65" in task("status", "tidy").out
     assert opened[-1] == new.name
 

@@ -96,12 +96,12 @@ def test_this_machine_has_places_for_so_many_of_all_tasks():
     """Runs on boxes take no place here; who waits is launched as soon as a place is free, and it is known for what."""
     tasks = Tasks("", "far", "", "", max_local_runs=2)
     assert tasks.begin() == [0, 1, 2]
-    (text,) = tasks.doings[3].waiting.values()
+    (text,) = tasks.doings[3].launches.waiting.values()
     assert "this machine" in text
     assert tasks.launched() == []
     tasks.stories[0].does("dev:a")
     assert tasks.launched() == [3]
-    assert tasks.doings[3].waiting == {}
+    assert tasks.doings[3].launches.waiting == {}
 
 
 def test_a_cli_is_used_by_so_many_of_all_tasks_on_any_host():
@@ -110,7 +110,7 @@ def test_a_cli_is_used_by_so_many_of_all_tasks_on_any_host():
     for story in tasks.stories[4:]:
         story.state = replace(story.state, agents=story.state.agents | {"dev": ROLES["dev"]})
     assert tasks.begin() == [0, 1, 4]
-    (text,) = tasks.doings[2].waiting.values()
+    (text,) = tasks.doings[2].launches.waiting.values()
     assert "claude" in text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.actions import dispatcher
+from orchestrator.daemon.actions import launching
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.actions.run_endings import SECOND_LOOK
 from orchestrator.daemon.core.context import Context
@@ -161,7 +161,7 @@ def test_launch_fails_only_if_no_launcher_can_come(claimed):
 @pytest.mark.parametrize("claimed", [True, False])
 def test_launch_that_waits_in_vain_is_claimed_before_it_fails(monkeypatch, claimed):
     """A launcher of an earlier try may have come meanwhile; one that comes later must start nothing."""
-    monkeypatch.setattr(dispatcher, "obstacle_of", lambda *_: "its tree is in use")
+    monkeypatch.setattr(launching, "obstacle_of", lambda *_: "its tree is in use")
     story, clock, files = Story().planned("a"), FakeClock(), MemoryFiles()
     posted: list[object] = []
     run = story.run_of("dev:a").id
@@ -173,5 +173,5 @@ def test_launch_that_waits_in_vain_is_claimed_before_it_fails(monkeypatch, claim
     clock.advance(Settings().limits.max_run_time)
     doing.see_what_is_due(story.state, PLACES)
     assert len(posted) == (0 if claimed else 1)
-    assert not doing.waiting
+    assert not doing.launches.waiting
     assert files.entry(claim) is not None

@@ -262,7 +262,7 @@ def test_launch_has_failed_once_no_launcher_can_come(error, told, certain):
     assert bool(desk.launch()) is certain
     assert desk.boxes.there.told == told
     assert (desk.files.entry(desk.folder / LAUNCHED) is None) is certain
-    assert desk.doing.launch_error(desk.run.id) == str(error)
+    assert desk.doing.launches.error(desk.run.id) == str(error)
 
 
 def test_launch_that_tmux_may_have_begun_has_not_failed():

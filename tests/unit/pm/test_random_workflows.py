@@ -19,7 +19,7 @@ from orchestrator.model.run import Exit, Run
 from orchestrator.model.task import Brief, TaskState
 from orchestrator.model.workflow import AgentKind, Checkpoint, WorkflowAgent, WorkflowPlan
 from orchestrator.model.workflow_records import AgentStatus, NoteKind, NoteStatus, PocDecision, PocEvidence
-from orchestrator.pm.plan.families.workflow import lacks
+from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.pm.policies.turn_ends import subjects_of
 from tests.unit.pm.workflows import JUDGE, WorkflowStory, doer, note, other_judge, plan_of
 
@@ -47,7 +47,7 @@ def drawn_plan(draw: random.Random) -> WorkflowPlan:
     groups = (("build", draw.randint(1, 2)),)
     points = _drawn_checkpoint(draw, agents)
     plan = plan_of(*agents, *judges, max_parallel=draw.randint(1, 5), groups=groups, checkpoints=points)
-    return replace(plan, checkpoints=()) if lacks(plan, Brief("", "", ())) else plan
+    return replace(plan, checkpoints=()) if obstacles(plan, Brief("", "", ())) else plan
 
 
 def _drawn_checkpoint(draw: random.Random, agents: list[WorkflowAgent]) -> tuple[Checkpoint, ...]:

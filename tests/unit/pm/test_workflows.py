@@ -27,7 +27,7 @@ from orchestrator.model.workflow_records import (
     PocEvidence,
     Resolver,
 )
-from orchestrator.pm.plan.families.workflow import lacks
+from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.pm.policies.turn_ends import report_of, subjects_of
 from tests.unit.pm.workflows import JUDGE, WorkflowStory, doer, note, other_judge, plan_of, poc
 
@@ -567,9 +567,9 @@ _RESOLVED = Escalation(resolver="judge")
 )
 def test_plan_that_cannot_be_carried_out_is_refused(plan: WorkflowPlan, why: str) -> None:
     """What the engine does not do yet is refused at the start, not passed over in the night."""
-    assert why in "; ".join(lacks(plan, WorkflowStory(plan_of(_SHORT)).brief))
+    assert why in "; ".join(obstacles(plan, WorkflowStory(plan_of(_SHORT)).brief))
 
 
 def test_sound_plan_lacks_nothing() -> None:
     plan = plan_of(_SHORT, doer("b", "a"))
-    assert not lacks(plan, WorkflowStory(plan).brief)
+    assert not obstacles(plan, WorkflowStory(plan).brief)

@@ -14,7 +14,6 @@ checkpoint (`pm.plan.checkpoints`).
 from __future__ import annotations
 
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.agents import Agent
@@ -22,7 +21,7 @@ from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Brief, Phase, WorkspaceKind
 from orchestrator.model.workflow import AgentKind, Checkpoint, WorkflowAgent, WorkflowPlan
 from orchestrator.pm.plan.families.rules import Caps, FamilyRules
-from orchestrator.pm.state.claims import WHOLE, claims_of, overlap
+from orchestrator.pm.state.claims import WHOLE, claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,109 +115,6 @@ def loose_steps(brief: Brief, agent: Agent, number: int, instructions: str) -> t
     )
 
 
-def lacks(plan: WorkflowPlan, brief: Brief) -> list[str]:
-    """Return why a plan cannot be carried out; an empty list if it can.
-
-    The design check looks at much more; what stands here would break the engine, or is not there yet.
-    """
-    agents = {each.id: each for each in plan.agents}
-    found = [f"the agent id {each.id} is used twice" for each in plan.agents if agents[each.id] is not each]
-    found += [] if any(workers(plan)) else ["no agent of it works"]
-    architects = (agents[each] for each in (plan.escalation.architect,) if each in agents)
-    for agent in (*workers(plan), *architects):
-        judge = agents.get(agent.verifier)
-        if judge is None or judge.kind is not AgentKind.VERIFIER:
-            found.append(f"{agent.id} has no verifier: name one of kind verifier")
-        worked_on = {each.id for each in workers(plan)}
-        found += [
-            f"{agent.id} needs {need}, and no such agent works"
-            for need in agent.needs
-            if need not in worked_on
-        ]
-    try:
-        TopologicalSorter({each.id: each.needs for each in workers(plan)}).prepare()
-    except CycleError as error:
-        found.append(f"agents wait for each other in a circle: {' -> '.join(error.args[1])}")
-    planned = {each.text for each in plan.criteria}
-    found += [f"nothing meets the criterion: {text}" for text in brief.criteria if text not in planned]
-    shown = {f"{agent.id}.{each.id}" for agent in workers(plan) for each in agent.evidence}
-    found += [
-        f"a criterion names {by}, which is no evidence of an agent: {each.text}"
-        for each in plan.criteria
-        for by in each.by
-        if by not in shown
-    ]
-    found += [
-        f"the criterion has nothing that meets it: {each.text}" for each in plan.criteria if not each.by
-    ]
-    names = {agent.id for agent in plan.agents}
-    tried = {agent.id for agent in plan.agents if agent.kind is AgentKind.POC}
-    for point in plan.checkpoints:
-        if point.id in names:
-            found.append(f"the checkpoint {point.id} has the name of an agent: choose another")
-        if any(
-            agents.get(each) is None or agents[each].verifier != point.verifier for each in point.subjects
-        ):
-            found.append(f"the checkpoint {point.id} and its subjects must have the same verifier")
-        if tried & set(point.subjects):
-            found.append(f"the checkpoint {point.id} judges a proof of concept, which is decided alone")
-        found += _held_up(plan, brief, point)
-    return found + _not_yet(plan, brief)
-
-
-def _held_up(plan: WorkflowPlan, brief: Brief, point: Checkpoint) -> list[str]:
-    """Return which subjects of a checkpoint would wait there for an agent that waits for their files.
-
-    What is handed in keeps its files until it is merged, and at a checkpoint that is when the others are ready.
-    """
-    claims = {each.id: _claims(brief, each) for each in workers(plan)}
-    before = _needed_by(plan)
-    return [
-        f"{subject} waits at the checkpoint {point.id} with its files, and {other} is to change the same: give them "
-        f"different `files`, or let one need the other"
-        for subject in point.subjects
-        for other in claims
-        if other != subject
-        and subject in claims
-        and other not in before[subject]
-        and subject not in before[other]
-        and overlap(claims[subject], claims[other])
-    ]
-
-
-def _needed_by(plan: WorkflowPlan) -> dict[str, set[str]]:
-    """Return all that each agent needs, directly or not."""
-    needs = {each.id: set(each.needs) for each in workers(plan)}
-    found = {name: set(first) for name, first in needs.items()}
-    for closure in found.values():
-        left = list(closure)
-        while left:
-            fresh = needs.get(left.pop(), set()) - closure
-            closure.update(fresh)
-            left += fresh
-    return found
-
-
-def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
-    """Return what a plan or its task.md asks for that the engine does not do."""
-    found = list[str]()
-    kinds = {each.id: each.kind for each in plan.agents}
-    named = plan.escalation
-    found += [
-        f"escalation.{role} is {each}, which is no agent of the kind architect"
-        for role, each in (("resolver", named.resolver), ("architect", named.architect), ("loop", named.loop))
-        if each and kinds.get(each) is not AgentKind.ARCHITECT
-    ]
-    if brief.config.pm:
-        found.append("task.md has `pm:`, but the plan of a workflow says what is done next")
-    places = [brief.config.cwd, *(each.cwd for each in brief.config.agents.values())]
-    if any(place is not None and place.host for place in places) or brief.config.host:
-        found.append(
-            "its agents can only work on this machine: take `cwd: host:…` and `host:` out of task.md"
-        )
-    return found
-
-
 def agents_now(plan: WorkflowPlan, records: Mapping[str, AgentRecord]) -> dict[str, WorkflowAgent]:
     """Return the agents of a plan by id; one on call has the task id of the question that it answers now."""
     return {
@@ -302,7 +198,7 @@ def _pair(brief: Brief, agent: WorkflowAgent) -> tuple[Step, Step]:
         gates=(Gate.NOTES, Gate.OUTPUTS, *gates),
         subtask=agent.id,
         done_when="\n".join(_done_when(agent)),
-        claims=_claims(brief, agent),
+        claims=claims_in_tree(brief, agent),
         bounds=_bounds(plan, agent),
         group=agent.group,
     )
@@ -361,7 +257,7 @@ def _workspace(brief: Brief, agent: WorkflowAgent) -> tuple[WorkspaceKind, str, 
     return WorkspaceKind.WORKTREE, agent.id, (Gate.COMMIT,)
 
 
-def _claims(brief: Brief, agent: WorkflowAgent) -> tuple[str, ...]:
+def claims_in_tree(brief: Brief, agent: WorkflowAgent) -> tuple[str, ...]:
     """Return the files that an agent keeps others from changing: all of a tree that it shares."""
     return (WHOLE,) if _workspace(brief, agent)[0] is WorkspaceKind.SHARED else claims_of(agent.files)
 

@@ -10,7 +10,7 @@ from orchestrator.model.workflow_records import Resolver, Route
 from orchestrator.pm.plan.adaptation import AdaptationRefused
 from orchestrator.pm.plan.answer_checks import to_check
 from orchestrator.pm.policies.adapting import adaptation_of, carry_out
-from orchestrator.pm.policies.escalations import move
+from orchestrator.pm.policies.escalation_questions import move
 from orchestrator.pm.policies.gates.kind import GateKind
 from orchestrator.pm.policies.retries import ask_again
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.cli import tasks
+from orchestrator.cli import state_file, tasks
 from orchestrator.cli.watching.run_screen import KEPT, RunScreen
 from orchestrator.cli.watching.tasks_seen import TasksSeen
 
@@ -17,13 +17,13 @@ def seen(house):
 @pytest.fixture
 def reads(monkeypatch):
     """The folders of tasks whose `state.json` was read."""
-    read, whole = [], tasks._read
+    read, whole = [], state_file.read_state
 
     def counted(home):
         read.append(home)
         return whole(home)
 
-    monkeypatch.setattr(tasks, "_read", counted)
+    monkeypatch.setattr(tasks, "read_state", counted)
     return read
 
 
