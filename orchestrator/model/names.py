@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 NAME: Final = r"[a-z0-9][a-z0-9_-]{0,63}"
 _NAME: Final = re.compile(NAME)
 
+BASELINE: Final = "baseline"
+"""The step that runs the check before anything is changed."""
+
 
 def checked_name(text: str, what: str = "name") -> str:
     """Return `text` if it is a name; `what` is the word for it in the message.

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from orchestrator.formats.amounts import span_said
-from orchestrator.pm.plan.families.delivery import BASELINE
+from orchestrator.model.names import BASELINE
 from orchestrator.reporting.history import DECISIONS, History, clean
 from orchestrator.reporting.task_report import (
     Artifact,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.formats.task_file import read_brief
+from orchestrator.model.names import BASELINE
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.plan.families.delivery import BASELINE, first_steps
+from orchestrator.pm.plan.families.delivery import first_steps
 
 TASK = "# Task: t\n\n## Goal\nDo it\n\n## Success Criteria\n- It works\n\n## Agent Config\nruntime: claude\n"
 

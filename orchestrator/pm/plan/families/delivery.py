@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.agents import Agent, Role
+from orchestrator.model.names import BASELINE
 from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Approval, Brief, Phase, WorkspaceKind
 from orchestrator.pm.plan.work_location import leaves_a_tree, location_of
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from orchestrator.model.handoff import Subtask
 
 ACCEPT: Final = "accept"
-BASELINE: Final = "baseline"
 LOOK: Final = "look"
 """The tree of the steps that only read: the tip of the task's branch."""
 
