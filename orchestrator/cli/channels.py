@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.cli.findings import Finding, Severity
-from orchestrator.model.notification import DEFAULT_CHANNELS, TERMINAL
-from orchestrator.notifications.default_channels import at_hand
+from orchestrator.model.notification import DEFAULT_CHANNELS, DESKTOP, TERMINAL
+from orchestrator.notifications.default_channels import at_hand, desktop_program
 
 if TYPE_CHECKING:
     from orchestrator.model.notify_settings import NotifySettings
@@ -27,12 +28,25 @@ def channels_found(settings: NotifySettings, environ: Mapping[str, str]) -> Iter
             "channels", Severity.NOTE, f"none is set: {usual_said(settings, environ)}; {more}", _MEND
         )
     else:
-        named = ", ".join(f"{each.name} ({each.scheme})" for each in settings.channels)
-        yield Finding("channels", Severity.OK, f"you are notified by {named}")
+        yield _set_by_user(settings, environ)
+
+
+def _set_by_user(settings: NotifySettings, environ: Mapping[str, str]) -> Finding:
+    """Return which of the channels that the user has set notify them: a desktop may not be here."""
+    lacks = not desktop_program(environ)
+    able = [each for each in settings.channels if not (lacks and each.scheme == DESKTOP)]
+    named = ", ".join(f"{each.name} ({each.scheme})" for each in able) or "nothing"
+    if len(able) == len(settings.channels):
+        return Finding("channels", Severity.OK, f"you are notified by {named}")
+    text = f"you are notified by {named}: there is no desktop here, or no notify-send"
+    return Finding("channels", Severity.WARN, text)
 
 
 def usual_said(settings: NotifySettings, environ: Mapping[str, str]) -> str:
     """Return in words which of the default channels would notify the user."""
     names = [each.name for each in at_hand(settings, environ).channels]
     desktop = "" if names == [TERMINAL] else ", and a message on the desktop"
-    return f"you are notified by the bell of this terminal, a line in tmux while you are attached{desktop}"
+    line = f"a line in tmux while you are attached{desktop}"
+    if any(os.isatty(descriptor) for descriptor in (2, 1, 0)):
+        return f"you are notified by the bell of this terminal, {line}"
+    return f"you are notified by {line}; this is no terminal whose bell could ring"

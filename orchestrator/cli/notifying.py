@@ -47,7 +47,8 @@ def _meant(settings: NotifySettings, name: str | None) -> list[Channel]:
     channels = list(settings.channels)
     if not channels:
         path = layout.config_file(os.environ)
-        raise CommandError(Exit.USAGE, f"no channel is set; to get notifications, add one to {path}\n{HOW}")
+        why = "no channel is set: notify.channels is [], which turns notifications off"
+        raise CommandError(Exit.USAGE, f"{why}; to get them, change it in {path}\n{HOW}")
     if name is None:
         return channels
     found = [channel for channel in channels if channel.name == name]

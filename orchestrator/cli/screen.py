@@ -119,17 +119,26 @@ def paint(text: str, colour: str) -> str:
 
 
 def ago(then: float | None, now: float) -> str:
-    """Return how long ago `then` was, in short words; `-` if `then` is None or 0."""
+    """Return how long ago `then` was, in short words; `-` if `then` is None or 0.
+
+    A moment that is still to come was stamped by another clock, or before this one was set back: how long ago it was is
+    not known, only how far ahead of the clock it is.
+    """
     if not then:
         return "-"
     seconds = now - then
+    if seconds <= -_MINUTE:
+        return f"{_long(-seconds)} ahead of the clock"
     if seconds < _MINUTE:
         return "now" if seconds < 1 else f"{seconds:.0f} s ago"
+    return f"{_long(seconds)} ago"
+
+
+def _long(seconds: float) -> str:
+    """Return a time of a minute or more in its largest unit."""
     if seconds < _HOUR:
-        return f"{seconds // _MINUTE:.0f} min ago"
-    if seconds < _DAY:
-        return f"{seconds // _HOUR:.0f} h ago"
-    return f"{seconds // _DAY:.0f} d ago"
+        return f"{seconds // _MINUTE:.0f} min"
+    return f"{seconds // _HOUR:.0f} h" if seconds < _DAY else f"{seconds // _DAY:.0f} d"
 
 
 def clock(then: float | None, now: float) -> str:

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import typed
 from orchestrator.cli.tasks import project_here
-from orchestrator.formats.settings import load_settings
 from orchestrator.formats.task_file import read_brief
 from orchestrator.formats.text import decoded
 from orchestrator.formats.workflow.approval import approval_hash, definition_bytes
@@ -29,10 +28,9 @@ from orchestrator.pm.plan.workflow_check import Surroundings
 from orchestrator.pm.plan.workflow_check.paths import wrong_path
 from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.ports.files import Unreadable
-from orchestrator.runtimes.registry import RUNTIMES
-from orchestrator.runtimes.roster import Roster, find_agents
-from orchestrator.runtimes.templates import template_folder
-from orchestrator.shipped import shipped
+
+if TYPE_CHECKING:
+    from orchestrator.runtimes.roster import Roster
 
 _TEXT_BYTES: Final = 262_144
 """A file of instructions, or a summary, has less."""
@@ -118,6 +116,11 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
     if not os.path.lexists(root / PLAN_FILE):
         begin = typed("task", "workflow", "new", name, "--project", project)
         raise CommandError(Exit.USAGE, f"{name} has no {PLAN_FILE}; for a first design: `{begin}`")
+    # Imported late: whoever has no design is told so at once.
+    from orchestrator.formats.settings import load_settings
+    from orchestrator.pm.plan.families.workflow import lacks
+    from orchestrator.runtimes.registry import RUNTIMES
+
     _read_plan(design, root)
     _read_status(design, root)
     brief = _brief(design)
@@ -179,6 +182,11 @@ def _brief(design: DesignFiles) -> Brief | None:
 
 def _roster(design: DesignFiles, brief: Brief) -> Roster | None:
     """Return the definitions as they are written: what they stand for on this machine does not matter."""
+    from orchestrator.formats.settings import load_settings
+    from orchestrator.runtimes.roster import find_agents
+    from orchestrator.runtimes.templates import template_folder
+    from orchestrator.shipped import shipped
+
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     named = brief.config.template
     try:

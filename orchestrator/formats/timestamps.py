@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FORM = "0000-00-00T00:00:00Z "
 _DIGITS = "0123456789"
 
@@ -30,7 +30,7 @@ def moment_said(at: float, now: float | None = None) -> str:
     if today is not None and then[:3] == today[:3]:
         return clock
     year = f" {then.tm_year}" if today is None or then.tm_year != today.tm_year else ""
-    return f"{_DAYS[then.tm_wday]} {then.tm_mday} {_MONTHS[then.tm_mon - 1]}{year} {clock}"
+    return f"{_DAYS[then.tm_wday]} {then.tm_mday} {MONTHS[then.tm_mon - 1]}{year} {clock}"
 
 
 def day_said(at: float) -> str:

@@ -139,6 +139,9 @@ class Limits:
     max_run_time: float = 14400.0
     """Longest time that one run may take."""
 
+    max_check_time: float = 3600.0
+    """Longest time that a check (`AGENT.check` of task.md) may take; `max_run_time`, if that is shorter."""
+
     start_timeout: float = 30.0
     """How long a new pane may take to start its program."""
 
@@ -181,6 +184,16 @@ class Limits:
 
     max_task_time: float | None = None
     """Time at work that a task may use whose `limits:` in task.md says nothing of it. `none`: no limit."""
+
+    @property
+    def check_time(self) -> float:
+        """The longest time in seconds that a check may take, whichever limit says so."""
+        return min(self.max_check_time, self.max_run_time)
+
+    @property
+    def check_bound(self) -> str:
+        """The setting that says how long a check may take."""
+        return f"limits.{'max_check_time' if self.max_check_time < self.max_run_time else 'max_run_time'}"
 
 
 def bounded(limits: Limits, bounds: tuple[tuple[str, int], ...]) -> Limits:

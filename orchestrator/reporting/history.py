@@ -36,6 +36,9 @@ _OUTPUT: Final = 40
 _TELLING: Final = frozenset(
     {"box_lost", "folder_lost", "journal_damaged", "intruded", "launch_failed", "tree_vanished"}
 )
+_REFUSED: Final = "asked again: "
+"""How the reason begins for which a step waits whose handoff was refused (`pm.policies.retries`)."""
+
 _OVER: Final = frozenset({"passed", "failed", "set_aside", "blocked"})
 _RESTING: Final = frozenset({"stopped", "complete", "partial", "failed"})
 
@@ -212,6 +215,10 @@ class History:
         step, to = str(change.get("step")), str(change.get("to"))
         if to == "working" or to in _OVER:
             self._let_go(f"limit {step}", at)
+        why = str(change.get("why") or "")
+        if to == "pending" and why.startswith(_REFUSED):
+            reasons = clean(why.removeprefix(_REFUSED))
+            self._happened(f"{clean(step, 200)} was asked for its handoff again: {reasons}", at, number)
         if to in _OVER:
             why = clean(change.get("why"))
             self._end_attempt(step, self._attempt.get(step, 0), at, to.replace("_", " "), why, number)

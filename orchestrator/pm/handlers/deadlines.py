@@ -142,7 +142,8 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     if run.life is Life.STARTING:
         # It may wait for a lease that another run holds, which has this bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE
-    overdue = run.since + bounded(limits, state.steps[run.step].bounds).max_run_time
+    own = bounded(limits, state.steps[run.step].bounds)
+    overdue = run.since + (own.check_time if run.purpose is Purpose.CHECK else own.max_run_time)
     unheard = run.receipts and run.delivery is None
     patience = (
         min(limits.receipt_timeout, limits.inactivity_timeout) if unheard else limits.inactivity_timeout

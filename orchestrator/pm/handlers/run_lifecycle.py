@@ -135,6 +135,8 @@ def _worded(run: Run, how: Exit) -> str:
 
 def _check_said(run: Run, how: Exit) -> str:
     """Return how a check ended: the signal by which the PM ended it would hide why."""
+    if run.ending is Ending.OVERDUE:
+        return "did not end within the time limit of a check, and was ended"
     return str(how) if ended_by_itself(run) else _ENDED.get(run.ending, "was ended by the PM")
 
 
@@ -194,8 +196,10 @@ def _take_result(draft: Draft, run: Run, code: int, lines: Sequence[str]) -> Non
 def _check_hung(draft: Draft, run: Run, lines: Sequence[str]) -> None:
     """Handle a check that did not end in time: the work fails it. If it did not end before any change, ask."""
     here, before = draft.step(run.step), baseline_of(draft.state)
-    longest = span_said(draft.limits_of(run.step).max_run_time)
-    text = f"the check did not end within {longest} (limits.max_run_time), and was ended"
+    bounds = draft.limits_of(run.step)
+    text = (
+        f"the check did not end within {span_said(bounds.check_time)} ({bounds.check_bound}), and was ended"
+    )
     hung_before = before is not None and before.agent == here.agent and before.check_exit is None
     if hung_before:
         advice = "It did not end before any change either: change the command or the limit, then answer retry"

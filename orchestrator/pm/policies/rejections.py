@@ -72,8 +72,16 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
     if here.tally.rejections + 1 < most:
         reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
-    why = f"rejected {most} times{since_answer(draft, step)}, last: {first_line(feedback)}"
+    since = since_answer(draft, step) or _after_replans(draft)
+    why = f"rejected {most} times{since}, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)
+
+
+def _after_replans(draft: Draft) -> str:
+    """Say how often the plan was made anew: a step of the new plan is counted from nothing."""
+    plan = planner(draft.state)
+    replans = 0 if plan is None else plan.tally.replans
+    return f" after {replans} replan{'s' * (replans != 1)}" if replans else ""
 
 
 def rejected_for_good(draft: Draft, step: str, why: str, feedback: str = "", *, carries: bool = True) -> None:

@@ -22,6 +22,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.timestamps import MONTHS
 from orchestrator.model.activity import Stage
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose, Quiet
@@ -171,5 +172,9 @@ def _believed(limits: Limits, run: Run, seen: Activity, at: float) -> Stage:
 
 
 def clock(at: float, utc_offset: int) -> str:
-    """Return a time of day as a person reads it, in the time zone `utc_offset` seconds ahead of UTC."""
-    return time.strftime("%H:%M:%S", time.gmtime(at + utc_offset))
+    """Return a moment as a person reads it, in the time zone `utc_offset` seconds ahead of UTC.
+
+    With its day: what it is part of may be shown for days, and not only on that one.
+    """
+    then = time.gmtime(at + utc_offset)
+    return f"{then.tm_mday} {MONTHS[then.tm_mon - 1]} {then.tm_hour:02}:{then.tm_min:02}:{then.tm_sec:02}"

@@ -158,6 +158,15 @@ def test_a_check_before_the_start_imports_no_engine(house, monkeypatch):
     assert len(classes(("start", "new", "--check"))) <= 3 * CLASSES
 
 
+@pytest.mark.parametrize("words", [("observe",), ("report", "tidy")], ids=" ".join)
+def test_who_looks_back_imports_no_plan(house, words):
+    """All families of plans were imported for the name of one step."""
+    house.task()
+    modules = imported(words)
+    assert "orchestrator.reporting.history" in modules
+    assert not [name for name in modules if name.startswith(("orchestrator.pm.plan", "pydantic"))]
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_explains_itself_by_what_it_needs_to_work(verb):
     """`task VERB --help`, and the shell's completion, read the arguments alone."""

@@ -70,7 +70,8 @@ def test_with_an_empty_list_it_says_how_to_set_one(task, monkeypatch):
     monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", "[]")
     said = task("notify", "test")
     assert said.code == 2
-    assert "no channel is set" in said.err
+    assert "no channel is set: notify.channels is [], which turns notifications off" in said.err
+    assert "Without any channel set" not in said.err, "that is of settings without the list"
     assert 'channels = ["tmux://"' in said.err
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.cli.screen import NARROW, columns, width_of, wrapped
+from orchestrator.cli.screen import NARROW, ago, columns, width_of, wrapped
 
 
 def test_a_path_with_a_hyphen_is_not_broken_where_it_fits_a_line():
@@ -34,3 +34,20 @@ def test_what_is_piped_is_as_wide_as_the_environment_says(monkeypatch, wanted, w
     monkeypatch.setenv("COLUMNS", wanted)
     monkeypatch.setattr("os.get_terminal_size", no_terminal)
     assert columns() == width
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        (0, "-"),
+        (1000, "now"),
+        (1030, "now"),
+        (1120, "2 min ahead of the clock"),
+        (1000 + 5 * 3600, "5 h ahead of the clock"),
+        (700, "5 min ago"),
+        (1000 - 7200, "2 h ago"),
+    ],
+)
+def test_a_moment_to_come_is_not_called_now(then, said):
+    """The clock was set back by five hours, and a question of this morning was "asked now" until the afternoon."""
+    assert ago(then, 1000) == said

@@ -687,16 +687,30 @@ def test_what_agents_do_not_see_is_said_and_the_task_starts(start, house, runnin
 @pytest.mark.parametrize(
     ("channels", "said"),
     [
-        (None, "note channels: none is set: you are notified by the bell of this terminal"),
+        (
+            None,
+            "note channels: none is set: you are notified by a line in tmux while you are attached; this is no",
+        ),
         ("[]", "warn channels: no notification is sent"),
         ("json://a", None),
+        ("desktop://", "warn channels: you are notified by nothing: there is no desktop here"),
     ],
 )
 def test_start_says_how_the_user_is_notified(start, running, brief, monkeypatch, channels, said):
+    """Without a terminal it promised its bell, and without a desktop a message there."""
+    for asked in ("notifications.default_channels", "cli.channels"):
+        monkeypatch.setattr(f"orchestrator.{asked}.desktop_program", lambda _environ: "")
+    monkeypatch.setattr(os, "isatty", lambda _descriptor: False)
     if channels:
         monkeypatch.setenv("ORCHESTRATOR_NOTIFY__CHANNELS", channels)
     out = flat(start().out)
     assert said in out if said else "channels" not in out
+
+
+def test_in_a_terminal_its_bell_is_promised(start, running, brief, monkeypatch):
+    monkeypatch.setattr(os, "isatty", lambda _descriptor: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "you are notified by the bell of this terminal, a line in tmux" in flat(start().out)
 
 
 def test_without_an_agent_cli_it_says_how_to_get_one(start, daemon, brief, monkeypatch):

@@ -200,6 +200,19 @@ def rejected_for_good(policy: AfterRejections = AfterRejections.ASK) -> Story:
     return story
 
 
+def test_a_count_of_rejections_says_after_how_many_replans() -> None:
+    """Nine rejections in three plans were "rejected 3 times"."""
+    story = Story(limits=Limits(max_rejections=2, max_replans=1)).planned("a")
+    for subtask in ("a", "b"):
+        for _ in range(2):
+            story.does(f"dev:{subtask}")
+            story.rejects(f"test:{subtask}", "it never ends")
+        if subtask == "a":
+            assert "rejected 2 times, last: it never ends" in story.step("dev:a").why
+            story.does("plan", subtasks=plan_of("b"))
+    assert "'Do b' was rejected 2 times after 1 replan, last: it never ends" in story.question().text
+
+
 def test_rejections_bound_may_replan_the_subtask() -> None:
     story = rejected_for_good(AfterRejections.REPLAN)
     assert story.step("dev:a").state is StepState.SET_ASIDE

@@ -281,6 +281,20 @@ def test_work_whose_check_does_not_end_goes_back() -> None:
     assert cause is None or "signal" not in cause.what
 
 
+def test_a_check_has_a_shorter_limit_than_a_run() -> None:
+    """A check that hung cost the four hours that an agent may take, and was then blamed on the work."""
+    story = Story(checks=("test",), limits=Limits(max_check_time=600)).planned("a")
+    story.does("dev:a")
+    check = story.comes_alive("test:a")
+    story.passes(599)
+    assert story.state.runs[check.id].ending is Ending.NOT
+    story.passes(1)
+    assert story.state.runs[check.id].ending is Ending.OVERDUE
+    story.feed(f.RunGone(story.at, story.nonce(), check.id, Exit(signal=15)))
+    said = story.order_of("dev:a").instructions
+    assert "the check did not end within 10 min (limits.max_check_time)" in said
+
+
 def test_a_check_that_never_ended_is_asked_about() -> None:
     """Without any change it does not end either: no developer can be blamed, and only a person knows what to do."""
     overrides = {"test": AgentOverrides(check=("check",))}
@@ -288,7 +302,9 @@ def test_a_check_that_never_ended_is_asked_about() -> None:
     story.starts()
     story.does("explore")
     hangs(story, "baseline")
-    assert any("its check exceeded the time limit of a run" in each for each in story.state.notices)
+    assert any(
+        "its check did not end within the time limit of a check" in each for each in story.state.notices
+    )
     story.does("plan", subtasks=plan_of("a"))
     story.does("dev:a")
     hangs(story, "test:a")

@@ -8,6 +8,7 @@ from pathlib import Path
 import orchestrator.pm
 from orchestrator.model import facts as f
 from orchestrator.model.run import Exit
+from orchestrator.pm.policies.stalls import clock
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm.story import AT, Story
@@ -61,6 +62,12 @@ def test_known_zone_changes_nothing() -> None:
     story.feed(f.ZoneChanged(AT, 2 * HOUR))
     assert story.feed(f.ZoneChanged(AT + 1, 2 * HOUR)).empty
     assert story.state.utc_offset == 2 * HOUR
+
+
+def test_evidence_bears_its_day() -> None:
+    """A run showed "progress at 23:35:00" for days, and nothing said of which."""
+    assert clock(AT + 10 * HOUR, -HOUR) == "27 Nov 23:35:00"
+    assert clock(AT + 10 * HOUR, HOUR) == "28 Nov 01:35:00"
 
 
 def test_no_rule_looks_at_local_time() -> None:

@@ -86,6 +86,23 @@ def test_a_judge_that_rejects_is_not_itself_rejected(lines):
     )
 
 
+def test_a_refused_handoff_is_an_incident(lines):
+    """A handoff was sent back three times, and below "Incidents" stood "Nothing"."""
+    lines.open("r-1")
+    why = "asked again: test-20251127.md, line 3: the status is none"
+    lines.say(
+        "report_landed", {"kind": "step_moved", "step": "dev:one", "to": "pending", "at": 0, "why": why}
+    )
+    lines.say(
+        "time_passed", {"kind": "step_moved", "step": "dev:one", "to": "pending", "at": 0, "why": "later"}
+    )
+    (incident,) = report(lines, steps=[step("dev:one")]).incidents
+    assert (
+        incident.text
+        == "dev:one was asked for its handoff again: test-20251127.md, line 3: the status is none"
+    )
+
+
 def test_work_that_passed_and_was_given_up_is_set_aside(lines):
     """The subtask was rejected as often as allowed, and `rejections: set-aside` gave it up."""
     lines.open("r-1")
