@@ -38,3 +38,15 @@ def test_task_is_done_in_an_account_with_any_login_shell(boxes: Boxes, world: Wo
     world.until(lambda: all((folder / each).is_file() for each in files))
     assert not list(box.home.rglob("pwned*"))
     world.check_once()
+
+
+@pytest.mark.thorough
+def test_task_is_done_where_options_come_first(boxes: Boxes, world: World) -> None:
+    """Programs of BSD and macOS take no option behind the first operand, as those of GNU do when they are told to."""
+    box = furnished(boxes, world, "alpha", server="SetEnv POSIXLY_CORRECT=1")
+    turn = {"artifacts": {"artifacts/code/a": "a"}, **COMMIT}
+    folder = world.begin({"dev:greet": [turn]}, config=[f"{cwd(box)}/", "bring: branch"])
+    world.until(lambda: world.stands() == "complete", within=90)
+    assert [step for _, step in world.lives] == ONE_EACH
+    world.until((folder / "artifacts/code/a").is_file)
+    world.check_once()

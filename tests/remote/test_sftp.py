@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.hosts.ssh import sftp
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import Cut, Unreachable, Way
@@ -139,6 +140,22 @@ def test_spoilt_sftp_is_no_obstacle(boxes: Boxes, spoils: str) -> None:
         assert [path.read_bytes() for path in box.home.iterdir()] == [b"here"] * 2
     finally:
         link.close()
+
+
+def test_programs_that_take_options_first_will_do(boxes: Boxes) -> None:
+    """Those of BSD and macOS do, and those of GNU when told to: `chmod 700 -- FOLDER` failed, so no task began."""
+    box = boxes.add("beta", server="SetEnv POSIXLY_CORRECT=1", sftp=False)
+    link = Link(Address("beta"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    (box.home / "repo").mkdir()
+    there = RemotePaths("t-0123abcd", "t", f"{box.home}/repo", f"{box.home}/own")
+    try:
+        make_folders(link, there, ["handoffs"])
+        with sftp.opened(link) as puts:
+            puts.put(f"{there.own}/launch.sh", b"here", 0o700)
+    finally:
+        link.close()
+    assert (box.home / "repo/tasks/t").stat().st_mode & 0o777 == 0o700
+    assert (Path(there.own) / "launch.sh").stat().st_mode & 0o777 == 0o700
 
 
 def test_of_a_box_that_is_down_nothing_is_asked(link: Link, box: Box) -> None:

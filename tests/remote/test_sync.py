@@ -198,7 +198,9 @@ def test_a_refusal_is_reported_once(world: World) -> None:
     put(world.shared / "handoffs/notes.txt")
     put(world.shared / "handoffs/pm-20251127-154500.md")
     put(world.shared / "handoffs/huge.md", bytes(5_000_000))
-    assert sorted(name for name, _ in pull(sync, [RUN]).refused) == [
+    refused = dict(pull(sync, [RUN]).refused)
+    assert "max_artifact_bytes" not in refused["handoffs/huge.md"], "that is no limit of handoffs"
+    assert sorted(refused) == [
         "artifacts/out",
         "artifacts/pipe",
         "handoffs/huge.md",

@@ -21,7 +21,7 @@ if [ -d "$path" ]; then echo 'it is a folder' >&2; exit 1; fi
 trap 'rm -f -- "$beside"' EXIT
 cat >"$beside" || exit
 if [ "$(wc -c <"$beside")" -ne "$size" ]; then echo 'not all of it was taken: is the disk full?' >&2; exit 1; fi
-chmod "$mode" -- "$beside" && mv -f -- "$beside" "$path"
+chmod "$mode" "$beside" && mv -f -- "$beside" "$path"
 """
 _MAKE: Final = 'umask "$2" && mkdir -p -- "$1"'
 

@@ -338,16 +338,17 @@ def _result_of(done: Transfer, largest: int) -> Took:
         elif found := _NOT_PLAIN.fullmatch(line):
             left.append((_name(found[1]), NOT_A_FILE))
         elif found := _TOO_LARGE.fullmatch(line):
-            left.append((_name(found[1]), too_large(largest)))
+            name = _name(found[1])
+            left.append(
+                (name, too_large(largest, is_setting=not name.startswith(("handoffs/", "requests/"))))
+            )
     return Took(tuple(files), tuple(left), done.said, done.whole, done.gave_way)
 
 
-def too_large(largest: int) -> str:
-    """Return the reason for which a file is not fetched, and what to do."""
-    return (
-        f"it is larger than the {largest:,} bytes that are fetched of a file: make it smaller, or have the user raise "
-        "max_artifact_bytes in [limits]"
-    )
+def too_large(largest: int, *, is_setting: bool) -> str:
+    """Return the reason for which a file is not fetched, and what to do; `is_setting`: the user may raise the limit."""
+    remedy = ", or have the user raise max_artifact_bytes in [limits]" if is_setting else ""
+    return f"it is larger than the {largest:,} bytes that are fetched of such a file: make it smaller{remedy}"
 
 
 def _name(shown: bytes) -> str:

@@ -46,7 +46,7 @@ if [ ! -e "$shared/$mark" ] && [ -n "$(ls -A -- "$shared/handoffs" 2>/dev/null)"
     exit
 fi
 for folder; do mkdir -p -- "$shared/$folder" || exit; done
-mkdir -p -- "$own/requests/events" "$own/runs" && chmod 700 -- "$shared" "$own" || exit
+mkdir -p -- "$own/requests/events" "$own/runs" && chmod 700 "$shared" "$own" || exit
 for folder in "$shared" "$own"; do
     if [ ! -e "$folder/$mark" ]; then
         printf '%s\n' "$task" >"$folder/$mark.new" && mv -f -- "$folder/$mark.new" "$folder/$mark" || exit

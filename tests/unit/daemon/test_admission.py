@@ -39,13 +39,14 @@ class Hands:
 class Tasks:
     """Tasks whose developers are to work on boxes, each in a folder of its own unless told."""
 
-    def __init__(self, *boxes, pools=(), path="/srv/{}", clis=(), **limits):
+    def __init__(self, *boxes, pools=(), path="/srv/{}", clis=(), apart=1, **limits):
         self.clock, self.executor = FakeClock(), Hands()
         self.posted: list[Hint] = []
         self.stories = []
         for number, box in enumerate(boxes):
             story = Story(cwd=Location(path.format(number), box) if box else None)
-            story.at += number
+            story.at += number * apart
+            story.told = 1000 * number  # ids differ by it
             if clis:
                 story.agents["dev"] = replace(story.agents["dev"], runtime=clis[number], command=())
             self.stories.append(story.planned("a"))
@@ -85,6 +86,15 @@ def test_launches_beyond_the_cap_wait_oldest_first():
     tasks.stories[1].does("dev:a")
     assert tasks.launched() == [2]
     assert tasks.launched() == []
+
+
+def test_launches_of_one_moment_are_no_more_than_the_cap():
+    """Nothing but their ids tells which of them is first; no test noticed when that was not asked."""
+    tasks = Tasks("alpha", "alpha", "alpha", "alpha", pools=(Pool("farm", ("alpha",), 2),), apart=0)
+    opened = {(run.opened_at, run.id) for story in tasks.stories for run in story.state.live_runs}
+    assert len(opened) == 4
+    assert len({at for at, _ in opened}) == 1
+    assert len(tasks.begin()) == 2
 
 
 def test_each_box_has_its_own_room():
