@@ -184,6 +184,8 @@ def test_sound_daemon_among_leftovers_is_found_sound():
         assert outcome.counts["fact: run_left"] > 0
 
 
+# At each landing `test_fresh_worlds.py` holds a sound daemon to the laws, on boxes as well.
+@pytest.mark.thorough
 def test_sound_daemon_with_boxes_is_found_sound():
     for outcome in rough_on_boxes(2):
         assert set(outcome.tasks.values()) <= ENDS
