@@ -18,7 +18,13 @@ _NOT_OURS: Final = (
     "orchestrator.testing",
     "orchestrator.notifications.senders",
 )
-_LATE: Final = ("encodings.utf_8_sig", "rapidfuzz.fuzz")
+_LATE: Final = (
+    "encodings.utf_8_sig",
+    "rapidfuzz.fuzz",
+    "pydantic._internal._dataclasses",
+    "pydantic.dataclasses",
+    "pydantic.plugin._loader",
+)
 """What is imported only on first use; found by `integration/daemon/test_imports.py`."""
 
 
