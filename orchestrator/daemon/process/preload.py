@@ -17,6 +17,13 @@ _NOT_OURS: Final = (
     "orchestrator.demo",
     "orchestrator.testing",
     "orchestrator.notifications.senders",
+    # Read by commands, with Jinja2 and SQLite: a tenth of a second.
+    "orchestrator.reporting",
+    "orchestrator.records.memory",
+    "orchestrator.records.observer",
+    "orchestrator.records.advice",
+    "orchestrator.records.passages",
+    "orchestrator.records.daily_report",
 )
 _LATE: Final = (
     "encodings.utf_8_sig",
