@@ -126,7 +126,7 @@ def test_nothing_comes_of_a_task_that_was_deleted(boxes: Boxes, world: World) ->
     assert not (world.project / "tasks/t1").exists()
 
 
-@pytest.mark.parametrize("moment", ["ahead", "behind"])
+@pytest.mark.parametrize("moment", ["ahead", pytest.param("behind", marks=pytest.mark.thorough)])
 def test_transfer_under_way_makes_no_deleted_task_again(boxes: Boxes, world: World, moment: str) -> None:
     """rsync stands still ahead of its work, or behind it with all files in the mirror, while the task is deleted."""
     box = furnished(boxes, world, "alpha")

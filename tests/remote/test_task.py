@@ -151,6 +151,8 @@ def test_cuts_of_two_boxes_and_a_killed_daemon_change_nothing(boxes: Boxes, worl
         world.until(lambda: progress(other) == shaken)
 
 
+# At each landing `test_window.py` holds the same of a box without a task.
+@pytest.mark.thorough
 def test_window_shows_the_agent_there_or_since_when_not(boxes: Boxes, world: World) -> None:
     """Its window here shows the agent there and says since when it cannot."""
     box = furnished(boxes, world, "alpha")
