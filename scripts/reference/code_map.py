@@ -150,9 +150,17 @@ def _imported(file: Path, prefix: list[str]) -> Iterator[str]:
 def _imports(source: str) -> tuple[str, ...]:
     """Return the full names that a module imports. Cached: each package's map asks for the same modules again."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             names += [f"{node.module}.{each.name}" for each in node.names]
         elif isinstance(node, ast.Import):
             names += [each.name for each in node.names]
     return tuple(names)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a module or a statement holds, at any depth, without expressions: none of them imports."""
+    for kind in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for held in getattr(node, kind, ()):
+            yield held
+            yield from _statements(held)

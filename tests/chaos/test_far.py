@@ -16,7 +16,8 @@ from tests.chaos.trial import Skipped
         pytest.param(sessions_killed, 6, False, marks=pytest.mark.thorough),
         (sessions_killed, 14, True),
         pytest.param(cable_out, 20, False, marks=pytest.mark.thorough),
-        (sshd_frozen, 26, True),
+        # At each landing `remote/test_link.py` freezes an sshd.
+        pytest.param(sshd_frozen, 26, True, marks=pytest.mark.thorough),
         pytest.param(daemon_killed, 10, False, marks=pytest.mark.thorough),
         (daemon_killed, 18, True),
     ],

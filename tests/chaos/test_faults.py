@@ -28,12 +28,31 @@ SAMPLE = {
 }
 
 
+NIGHTLY = {
+    "fsync-fails-3",  # integration/daemon/test_disk.py
+    "no-inodes-1",  # "read-only", and a full disk in test_disk.py
+    "journal-cut-4",  # integration/daemon/test_restarts.py: a torn tail
+    "journal-garbled-4",  # test_restarts.py: a damaged middle
+    "two-daemons-2",  # test_restarts.py: a second daemon refuses
+    "term-twice-2",  # test_restarts.py; test_killed.py
+    "agent-ends-1",
+    "pane-3",
+}
+"""Left to the night, with what holds it at each landing; where nothing is named, another way of the same fault."""
+
+
 def sampled() -> list[tuple[str, Way]]:
     known = {fault.name: fault.ways for fault in FAULTS}
     return [(f"{name}-{which}", known[name][which]) for name, chosen in SAMPLE.items() for which in chosen]
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, id=name) for name, way in sampled()])
+SAMPLED = [
+    pytest.param(way, id=name, marks=[pytest.mark.thorough] if name in NIGHTLY else [])
+    for name, way in sampled()
+]
+
+
+@pytest.mark.parametrize("way", SAMPLED)
 def test_a_fault_costs_nothing(way: Way) -> None:
     try:
         way()

@@ -1,4 +1,7 @@
-"""A sample of `scripts/chaos`: whatever is killed, and whenever, the task ends as if nothing had happened."""
+"""A sample of `scripts/chaos`: whatever is killed, and whenever, the task ends as if nothing had happened.
+
+At each landing something of each kind; the night takes more moments, and `scripts/chaos` all of them.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,17 @@ from tests.chaos.kills import (
     tmux_killed,
 )
 
+NIGHT = pytest.mark.thorough
 
-@pytest.mark.parametrize("moment", range(2, 1600, 320))
+
+@pytest.mark.parametrize(
+    "moment", [2, 962, *(pytest.param(moment, marks=NIGHT) for moment in (322, 642, 1282))]
+)
 def test_the_daemon_is_killed_at_a_change(moment: int) -> None:
     assert daemon_killed(moment) == [True], "it was not killed: there are fewer changes than moments now"
 
 
-@pytest.mark.parametrize("moments", [(250, 22, 3), (1200, 60, 7)])
+@pytest.mark.parametrize("moments", [(250, 22, 3), pytest.param((1200, 60, 7), marks=NIGHT)])
 def test_the_daemon_is_killed_again_while_it_recovers(moments: tuple[int, ...]) -> None:
     assert daemon_killed(*moments) == [True] * len(moments)
 
@@ -32,7 +39,7 @@ def test_the_daemon_is_told_to_end_at_a_change(moment: int) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace brings about the kill")
-@pytest.mark.parametrize(("call", "number"), [("rename", 40), ("fsync", 90)])
+@pytest.mark.parametrize(("call", "number"), [pytest.param("rename", 40, marks=NIGHT), ("fsync", 90)])
 def test_the_daemon_is_killed_in_a_system_call(call: str, number: int) -> None:
     assert daemon_killed_by_strace(call, number)
 
@@ -41,7 +48,7 @@ def test_the_task_is_stopped_and_started_again() -> None:
     task_stopped(4)
 
 
-@pytest.mark.parametrize("moments", [(1, 2), (8,)])
+@pytest.mark.parametrize("moments", [(1, 2), pytest.param((8,), marks=NIGHT)])
 def test_the_tmux_server_is_killed(moments: tuple[int, ...]) -> None:
     tmux_killed(*moments)
 
@@ -57,7 +64,13 @@ def test_the_daemon_is_told_twice_to_end(moment: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "moment"), [("ENOSPC", 800), ("EIO", 450), ("EMFILE", 400), ("ENOSPC*40", 1000)]
+    ("error", "moment"),
+    [
+        pytest.param("ENOSPC", 800, marks=NIGHT),
+        pytest.param("EIO", 450, marks=NIGHT),
+        ("EMFILE", 400),
+        ("ENOSPC*40", 1000),
+    ],
 )
 def test_a_change_fails(error: str, moment: int) -> None:
     assert call_failed(moment, error)

@@ -80,7 +80,7 @@ HUNG = Reply((Text("I look closer at it. " * 60),), pace=0.05, then=Then.PING, c
 
 @pytest.mark.parametrize(
     "trouble",
-    [pytest.param(HUNG, marks=pytest.mark.thorough), Hang()],
+    [pytest.param(HUNG, marks=pytest.mark.thorough), pytest.param(Hang(), marks=pytest.mark.thorough)],
     ids=["mid-stream", "before headers"],
 )
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)

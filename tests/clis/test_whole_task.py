@@ -18,7 +18,7 @@ WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
 """A model that it does not know may write whole files, as the played one does."""
 
 
-@pytest.mark.parametrize("installed", in_ci(CLIS, "claude", "codex"), indirect=True)
+@pytest.mark.parametrize("installed", in_ci(CLIS, "claude"), indirect=True)
 def test_task_with_real_agents_survives_its_daemon(installed: str) -> None:
     """A task is complete with real agents whatever becomes of the daemon."""
     with a_house(installed, played(Cast().turn), limits__termination_grace="5 s") as house:

@@ -72,8 +72,16 @@ def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: 
     assert (world.project / "tasks/t1/artifacts/code/dev-greet.md").read_text().startswith("exit 0")
 
 
-@pytest.mark.parametrize("verb", ["delete", "archive"])
-@pytest.mark.parametrize("by", ["daemon", "command alone"])
+@pytest.mark.parametrize(
+    ("by", "verb"),
+    [
+        ("daemon", "delete"),
+        ("command alone", "archive"),
+        # Both of each stand above.
+        pytest.param("daemon", "archive", marks=pytest.mark.thorough),
+        pytest.param("command alone", "delete", marks=pytest.mark.thorough),
+    ],
+)
 def test_windows_go_with_a_task_removed_while_box_was_away(
     boxes: Boxes, world: World, verb: str, by: str
 ) -> None:
@@ -118,7 +126,7 @@ def test_nothing_comes_of_a_task_that_was_deleted(boxes: Boxes, world: World) ->
     assert not (world.project / "tasks/t1").exists()
 
 
-@pytest.mark.parametrize("moment", ["ahead", "behind"])
+@pytest.mark.parametrize("moment", ["ahead", pytest.param("behind", marks=pytest.mark.thorough)])
 def test_transfer_under_way_makes_no_deleted_task_again(boxes: Boxes, world: World, moment: str) -> None:
     """rsync stands still ahead of its work, or behind it with all files in the mirror, while the task is deleted."""
     box = furnished(boxes, world, "alpha")

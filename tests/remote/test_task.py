@@ -19,8 +19,8 @@ TIMES = re.compile(r"\d+:\d\d(:\d\d)?|\d{8}-\d{6}|\d{4}-\d\d-\d\d|[0-9a-f]{8,40}
 
 
 @pytest.fixture
-def world(boxes: Boxes) -> Iterator[World]:
-    with a_world() as made:
+def world(boxes: Boxes, request: pytest.FixtureRequest) -> Iterator[World]:
+    with a_world(**getattr(request, "param", {})) as made:
         made.environ["PATH"] = f"{boxes.front(made.root / 'bin')}:{made.environ['PATH']}"
         yield made
 
@@ -87,8 +87,12 @@ def test_uncommitted_mend_is_not_judged_as_the_old_commit(boxes: Boxes, world: W
     assert world.git("show", "task/t1:pkg/greet.py") == "NAME = 'mended'"
 
 
+@pytest.mark.parametrize("world", [{"daemon__rescan": "2 s"}], indirect=True)
 def test_a_file_that_stays_on_its_box_is_evidence(boxes: Boxes, world: World) -> None:
-    """One that lies elsewhere there is none, and while the box is lost nothing is said to be missing."""
+    """One that lies elsewhere there is none, and while the box is lost nothing is said to be missing.
+
+    What was put off is tried again at each rescan.
+    """
     box = furnished(boxes, world, "alpha")
     criterion = "- [x] There is a greeting. (evidence: {})"
     turns: Turns = {
@@ -151,6 +155,8 @@ def test_cuts_of_two_boxes_and_a_killed_daemon_change_nothing(boxes: Boxes, worl
         world.until(lambda: progress(other) == shaken)
 
 
+# At each landing `test_window.py` holds the same of a box without a task.
+@pytest.mark.thorough
 def test_window_shows_the_agent_there_or_since_when_not(boxes: Boxes, world: World) -> None:
     """Its window here shows the agent there and says since when it cannot."""
     box = furnished(boxes, world, "alpha")

@@ -103,7 +103,7 @@ def test_box_with_one_session_is_slow_and_does_all(boxes: Boxes, world: World) -
     assert [step for _, step in world.lives] == ONE_EACH
 
 
-@pytest.mark.parametrize("minutes", [-7, 7])
+@pytest.mark.parametrize("minutes", [pytest.param(-7, marks=pytest.mark.thorough), 7])
 def test_clocks_of_files_there_that_are_minutes_off_lose_nothing(
     boxes: Boxes, world: World, minutes: int
 ) -> None:
@@ -148,7 +148,7 @@ def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, w
     world.until(lambda: not [each for each in on(box) if b"ORCHESTRATOR_RUN=" in environ_of(each.pid)])
 
 
-@pytest.mark.parametrize("what", ["tasks/t1", "tasks", ROOT])
+@pytest.mark.parametrize("what", [pytest.param("tasks/t1", marks=pytest.mark.thorough), "tasks", ROOT])
 def test_folder_away_for_a_while_loses_nothing(boxes: Boxes, world: World, what: str) -> None:
     """A folder that is away for a while is said and loses nothing."""
     box = furnished(boxes, world, "alpha")

@@ -19,9 +19,9 @@ from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.run import Failed, simulate_world
 from tests.simulation.engine.world import World
 
-PARTS = 4
+PARTS = 2
 EACH = 1
-"""Four worlds are some seven busy days, and a quarter of a minute of one core."""
+"""Two worlds are some four busy days, and up to two minutes of one core; each night has thousands of such days."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -157,6 +157,8 @@ def test_failed_assertion_of_the_simulation_is_a_crash(monkeypatch):
 # A sound daemon breaks no law ------------------------------------------------------------------------
 
 
+# `test_days.py` and `test_fresh_worlds.py` hold a sound daemon to the laws at each landing.
+@pytest.mark.thorough
 def test_sound_daemon_is_found_sound():
     for outcome in rough(2):
         assert set(outcome.tasks.values()) <= ENDS
@@ -184,6 +186,7 @@ def test_sound_daemon_among_leftovers_is_found_sound():
         assert outcome.counts["fact: run_left"] > 0
 
 
+@pytest.mark.thorough
 def test_sound_daemon_with_boxes_is_found_sound():
     for outcome in rough_on_boxes(2):
         assert set(outcome.tasks.values()) <= ENDS

@@ -9,8 +9,8 @@ import pytest
 from tests.simulation.engine.kept_worlds import FILE, Kept, read
 
 ROOT = Path(__file__).parents[2]
-IN_CI = {"ci.14", "sg.3"}
-"""Of those that were not shrunk, the ones that take few seconds."""
+IN_CI = {"sg.3"}
+"""Of those that were not shrunk, the one that takes few seconds."""
 
 
 def is_short(kept):

@@ -33,7 +33,7 @@ def test_a_power_cut_ahead_of_every_eighth(changes, part):
     assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
 
 
-@pytest.mark.parametrize(("every", "power"), [(16, False), (32, True)])
+@pytest.mark.parametrize(("every", "power"), [(32, False), (64, True)])
 def test_a_kill_ahead_of_some_changes(changes, every, power):
     """CI takes a part of the changes, others in each run."""
     first = Random(f"{os.environ[fresh_worlds.SEED]} {every}").randint(1, every)
@@ -52,7 +52,7 @@ def test_kill_ahead_of_an_answer_gives_it_afterwards():
     assert faults.world.host.starts.total() == calm.world.host.starts.total()
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.thorough), 4])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.thorough), 8])
 def test_a_kill_around_a_nudge(every):
     ending, faults = run_small_task(nudged=True)
     assert ending.task == "complete"

@@ -152,7 +152,13 @@ class Lives:
         return weight
 
 
-@pytest.fixture(params=[False, True], ids=["commands", "programs with hooks"])
+# Programs with hooks leave all that commands leave, and more.
+@pytest.fixture(
+    params=[
+        pytest.param(False, marks=pytest.mark.thorough, id="commands"),
+        pytest.param(True, id="programs with hooks"),
+    ]
+)
 def lives(request):
     user_task = UserTask("alpha", hooks=request.param)
     behaviour = Behaviour(bad=0, rejects=0, odd=0, longest=2)

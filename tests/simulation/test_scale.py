@@ -17,7 +17,7 @@ from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World, listening
 
 WELL = Behaviour(bad=0, rejects=0, odd=0, longest=2)
-STEPS = 60
+STEPS = 30
 """So many steps are counted, in the middle of a small plan as in the beginning of a large one."""
 
 FLAT = 1.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, Final, get_type_hints
 
 from pydantic import Field, TypeAdapter
@@ -30,9 +31,6 @@ vars(task)["WorkflowPlan"] = WorkflowPlan
 vars(handoff)["TurnEnd"] = TurnEnd
 
 _TAGGED: Final = Field(discriminator="kind")
-_FACT: Final[TypeAdapter[Fact]] = TypeAdapter(Annotated[Fact, _TAGGED])
-_CHANGES: Final[TypeAdapter[tuple[Change, ...]]] = TypeAdapter(tuple[Annotated[Change, _TAGGED], ...])
-_ACTIONS: Final[TypeAdapter[tuple[Action, ...]]] = TypeAdapter(tuple[Annotated[Action, _TAGGED], ...])
 _TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
     Steps: (dict[str, Step], lambda entries: Steps(entries.values())),
     Runs: (dict[str, Run], lambda entries: Runs(entries.values())),
@@ -41,11 +39,33 @@ _TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
 }
 """How each kind of table is written and restored: data derived from its entries is not journaled."""
 
-_STATE: Final = {
-    name: (TypeAdapter[Any](written), made)
-    for name, hint in get_type_hints(PMState).items()
-    for written, made in [_TABLES.get(hint, (hint, lambda value: value))]
-}
+
+# Pydantic takes a third of a second to learn all types. Only who reads a journal pays for that: no daemon that begins
+# without tasks, and nobody for what is not read.
+
+
+@cache
+def _fact() -> TypeAdapter[Fact]:
+    return TypeAdapter(Annotated[Fact, _TAGGED])
+
+
+@cache
+def _changes() -> TypeAdapter[tuple[Change, ...]]:
+    return TypeAdapter(tuple[Annotated[Change, _TAGGED], ...])
+
+
+@cache
+def _actions() -> TypeAdapter[tuple[Action, ...]]:
+    return TypeAdapter(tuple[Annotated[Action, _TAGGED], ...])
+
+
+@cache
+def _state() -> dict[str, tuple[TypeAdapter[Any], Callable[[Any], Any]]]:
+    return {
+        name: (TypeAdapter[Any](written), made)
+        for name, hint in get_type_hints(PMState).items()
+        for written, made in [_TABLES.get(hint, (hint, lambda value: value))]
+    }
 
 
 def encoded_fact(fact: Fact) -> dict[str, Any]:
@@ -84,17 +104,17 @@ def _dumped_parts(parts: dict[str, str]) -> str:
 
 def decoded_fact(data: object) -> Fact:
     """Return the fact from the result of `encoded_fact`. Raises ValueError."""
-    return _FACT.validate_python(data)
+    return _fact().validate_python(data)
 
 
 def decoded_changes(data: object) -> tuple[Change, ...]:
     """Return the changes from the result of `encoded_changes`. Raises ValueError."""
-    return _CHANGES.validate_python(data)
+    return _changes().validate_python(data)
 
 
 def decoded_actions(data: object) -> tuple[Action, ...]:
     """Return the actions from the result of `encoded_actions`. Raises ValueError."""
-    return _ACTIONS.validate_python(data)
+    return _actions().validate_python(data)
 
 
 def decoded_state(data: object) -> PMState:
@@ -103,7 +123,7 @@ def decoded_state(data: object) -> PMState:
         raise ValueError("a state is an object")  # noqa: TRY004 (as for anything that cannot be parsed)
     read = {
         name: made(adapter.validate_python(data[name]))
-        for name, (adapter, made) in _STATE.items()
+        for name, (adapter, made) in _state().items()
         if name in data
     }
     return PMState(**read)

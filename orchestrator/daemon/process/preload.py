@@ -17,8 +17,21 @@ _NOT_OURS: Final = (
     "orchestrator.demo",
     "orchestrator.testing",
     "orchestrator.notifications.senders",
+    # Read by commands, with Jinja2 and SQLite: a tenth of a second.
+    "orchestrator.reporting",
+    "orchestrator.records.memory",
+    "orchestrator.records.observer",
+    "orchestrator.records.advice",
+    "orchestrator.records.passages",
+    "orchestrator.records.daily_report",
 )
-_LATE: Final = ("encodings.utf_8_sig", "rapidfuzz.fuzz")
+_LATE: Final = (
+    "encodings.utf_8_sig",
+    "rapidfuzz.fuzz",
+    "pydantic._internal._dataclasses",
+    "pydantic.dataclasses",
+    "pydantic.plugin._loader",
+)
 """What is imported only on first use; found by `integration/daemon/test_imports.py`."""
 
 

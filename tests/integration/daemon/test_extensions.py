@@ -219,7 +219,8 @@ def test_doctor_lists_them(extended) -> None:
     "code",
     [
         "raise ZeroDivisionError('at import')\n",
-        "import a_module_that_is_nowhere\n",
+        # Errors at import as well.
+        pytest.param("import a_module_that_is_nowhere\n", marks=pytest.mark.thorough),
         "def first_steps(brief):\n    return ()\n",
         "raise SystemExit(3)\n",
     ],

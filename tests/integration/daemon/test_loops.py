@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.integration.daemon.world import World
 
-KILLS = 15
 SWAPS = 600
 
 
@@ -70,11 +71,12 @@ def test_foreign_files_in_a_loop_are_a_few_lines(world: World) -> None:
     world.check_once()
 
 
-def test_kill_loop_leaves_no_tree_branch_and_no_half_file(world: World) -> None:
+@pytest.mark.parametrize("kills", [5, pytest.param(15, marks=pytest.mark.thorough)])
+def test_kill_loop_leaves_no_tree_branch_and_no_half_file(world: World, kills: int) -> None:
     """Kills in a loop leave no branch of a tree and no half file."""
     world.daemon()
     folder = world.begin()
-    for number in range(KILLS):
+    for number in range(kills):
         if world.pid:
             world.kill_daemon()
         world.daemon()

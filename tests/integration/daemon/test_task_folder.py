@@ -39,7 +39,9 @@ def finished(world: World) -> None:
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, Path.touch], ids=["pipe", "file"])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, pytest.param(Path.touch, marks=pytest.mark.thorough)], ids=["pipe", "file"]
+)
 def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     world: World, make: Callable[[Path], None]
 ) -> None:
@@ -59,7 +61,10 @@ def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     assert any("set-aside-1" in notice for notice in world.told()["notices"])
 
 
-@pytest.mark.parametrize("name", ["handoffs", "artifacts", "scratchpad"])
+@pytest.mark.parametrize(
+    "name",
+    ["handoffs", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("artifacts", "scratchpad"))],
+)
 def test_a_link_that_an_agent_lays_leads_no_order_elsewhere(world: World, name: str) -> None:
     """Orders and reports that were put back lay where it led. The link is kept, and the task goes on in a folder."""
     folder = world.begin({"dev:greet": [HOLD]})

@@ -231,7 +231,7 @@ def test_work_is_judged_only_after_its_commit(world: World) -> None:
     slow = world.root / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(
-        f'#!/bin/sh\ncase " $* " in *" write-tree "*) sleep 1 ;; esac\nexec {shutil.which("git")} "$@"\n'
+        f'#!/bin/sh\ncase " $* " in *" write-tree "*) sleep 0.3 ;; esac\nexec {shutil.which("git")} "$@"\n'
     )
     slow.chmod(0o700)
     world.daemon(PATH=f"{slow.parent}:{world.environ['PATH']}")

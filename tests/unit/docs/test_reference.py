@@ -3,6 +3,8 @@
 import re
 import shutil
 import subprocess
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -19,8 +21,21 @@ from scripts.reference.settings import undocumented
 from scripts.reference.sources import meanings
 from scripts.reference.verbs import GROUPS, verbs
 
-PAGES = {path.name: text for path, text in made().items() if path.parent == REFERENCE}
-MAN = {path.stem: text for path, text in made().items() if path.parent == MANUAL}
+MANUALS = sorted({f"agent-orchestrator-{verb}" for verb in VERBS} | {"agent-orchestrator", "task"})
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """Return what is made; only who asks for it waits for it, and not who collects tests."""
+    return made()
+
+
+def reference() -> dict[str, str]:
+    return {path.name: text for path, text in texts().items() if path.parent == REFERENCE}
+
+
+def manual() -> dict[str, str]:
+    return {path.stem: text for path, text in texts().items() if path.parent == MANUAL}
 
 
 def test_committed_files_are_fresh():
@@ -69,29 +84,29 @@ def test_every_setting_has_a_meaning():
 
 
 def test_every_setting_is_listed_once():
-    text = PAGES["settings.md"] + PAGES["settings-limits.md"]
+    text = reference()["settings.md"] + reference()["settings-limits.md"]
     for each in all_keys():
         assert text.count(f"\n| `{each.section}.{each.key}` |") == 1, each
 
 
 def test_former_names_stand_beside_the_new_ones():
-    text = PAGES["settings.md"] + PAGES["settings-limits.md"]
+    text = reference()["settings.md"] + reference()["settings-limits.md"]
     for (section, former), key in FORMER_KEYS.items():
         assert re.search(rf"^\| `{section}\.{key}` \|.*\| `{former}` \|$", text, re.MULTILINE), former
 
 
 def test_every_verb_stands_on_one_page():
     assert sorted(name for _, names in GROUPS.values() for name in names) == sorted(VERBS)
-    assert {f"agent-orchestrator-{verb}" for verb in VERBS} | {"agent-orchestrator", "task"} == set(MAN)
+    assert sorted(manual()) == MANUALS
 
 
 @pytest.mark.parametrize("verb", verbs(), ids=lambda verb: verb.name)
 def test_every_option_is_explained(verb):
-    page = next(PAGES[f"cli-{group}.md"] for group, (_, names) in GROUPS.items() if verb.name in names)
+    page = next(reference()[f"cli-{group}.md"] for group, (_, names) in GROUPS.items() if verb.name in names)
     for word in (*verb.words, *verb.options):
         assert word.help
         assert all(f"`{name}" in page.replace("\\|", "|") for name in word.written)
-        assert all(roff.escaped(name) in MAN[f"agent-orchestrator-{verb.name}"] for name in word.written)
+        assert all(roff.escaped(name) in manual()[f"agent-orchestrator-{verb.name}"] for name in word.written)
 
 
 def test_every_exit_code_has_a_meaning():
@@ -136,12 +151,12 @@ class _Sample:
 # Manual pages -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(MAN))
+@pytest.mark.parametrize("name", MANUALS)
 def test_manual_pages_are_plain_ascii_macros(name):
     if name == "task":
-        assert MAN[name] == ".so man1/agent-orchestrator.1\n"
+        assert manual()[name] == ".so man1/agent-orchestrator.1\n"
         return
-    text = MAN[name]
+    text = manual()[name]
     assert text.isascii()
     assert text.splitlines()[1].startswith(f".TH {roff.quoted(name.upper())} 1 ")
     assert [line for line in text.splitlines() if line.startswith(".SH")][:2] == [
@@ -153,11 +168,11 @@ def test_manual_pages_are_plain_ascii_macros(name):
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-@pytest.mark.parametrize("name", sorted(set(MAN) - {"task"}))
+@pytest.mark.parametrize("name", sorted({*MANUALS} - {"task"}))
 def test_troff_reads_manual_pages_without_warnings(name):
     done = subprocess.run(
         ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
-        input=MAN[name],
+        input=manual()[name],
         capture_output=True,
         text=True,
         check=True,
@@ -181,4 +196,4 @@ def test_prose_means_itself_in_troff(text, written):
 
 
 def test_manual_pages_are_committed_where_they_are_made():
-    assert {path.stem for path in (ROOT / MANUAL).iterdir()} == set(MAN)
+    assert {path.stem for path in (ROOT / MANUAL).iterdir()} == {*MANUALS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -656,7 +657,7 @@ class Mind(RuleBasedStateMachine):
 
 
 Mind.TestCase.settings = settings(
-    max_examples=60,
+    max_examples=20,
     stateful_step_count=60,
     phases=(
         Phase.explicit,
@@ -665,3 +666,10 @@ Mind.TestCase.settings = settings(
     ),  # shrinking one of these takes longer than reading it
 )
 TestAnyFacts = Mind.TestCase
+
+
+@pytest.mark.thorough
+class TestManyFacts(Mind.TestCase):
+    """The same, three times as often."""
+
+    settings = settings(TestAnyFacts.settings, max_examples=60)
