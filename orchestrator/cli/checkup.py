@@ -105,7 +105,7 @@ def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str
 
 def _row(seen: CliReport, home: str) -> tuple[str, ...]:
     asked = seen.asked
-    signals = seen.cli.told_by if seen.driven else "no runtime yet"
+    signals = seen.cli.event_source if seen.driven else "no runtime yet"
     return seen.cli.name, asked.version or "?", signals, login_of(seen), shortened(asked.path or "", home)
 
 
@@ -119,7 +119,7 @@ def _shape(seen: MachineReport, found: list[Finding]) -> dict[str, Any]:
                 "version": each.asked.version or None,
                 "logins": list(each.logins),
                 "held_back": list(each.held_back),
-                "signals": each.cli.told_by if each.driven else None,
+                "signals": each.cli.event_source if each.driven else None,
                 "tested": bool(each.cli.tried),
                 "install": each.cli.install,
             }

@@ -97,7 +97,7 @@ def cli_report(cli: AgentCli, asked: VersionReply, house: AgentEnvironment) -> C
 
 def runtime_report(program: Program, house: AgentEnvironment, project: Path) -> RuntimeReport:
     """Look for a program of the settings as an agent of `project` would; `events` names whose protocol it speaks."""
-    source = next((cli.told_by for cli in AGENT_CLIS if cli.name == program.events), "")
+    source = next((cli.event_source for cli in AGENT_CLIS if cli.name == program.events), "")
     signals = f"{source} of {program.events}" if program.events else "exit"
     word = program.command[0]
     if PLACE.search(word):

@@ -26,7 +26,6 @@ from orchestrator.model.workflow import PLAN_FILE, STATUS_FILE, WorkflowPlan
 from orchestrator.model.workflow_records import SharedStatus
 from orchestrator.pm.plan.workflow_check import Surroundings
 from orchestrator.pm.plan.workflow_check.paths import wrong_path
-from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
         raise CommandError(Exit.USAGE, f"{name} has no {PLAN_FILE}; for a first design: `{begin}`")
     # Imported late: whoever has no design is told so at once.
     from orchestrator.formats.settings import load_settings
-    from orchestrator.pm.plan.families.workflow import lacks
+    from orchestrator.pm.plan.workflow_obstacles import obstacles
     from orchestrator.runtimes.registry import RUNTIMES
 
     _read_plan(design, root)

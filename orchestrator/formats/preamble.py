@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.handoff_format import HANDOFF_FORMATS, ReportForm
@@ -82,84 +83,86 @@ Commit your work with git: what HEAD has when you finish is brought home and jud
 """
 
 
-def preamble(  # noqa: PLR0913 - a form with many blanks
-    *,
-    agent: str,
-    role: Role | None,
-    task: str,
-    at: float,
-    cwd: str,
-    task_dir: str,
-    artifacts: str,
-    scratchpad: str,
-    run: str,
-    order_name: str,
-    order: str,
-    gates: Collection[str] = (),
-    criteria: Sequence[str] = (),
-    remote_host: str = "",
-    definition: str = "",
-    earlier: str = "",
-    learned: str = "",
-    asked: str = "",
-    handoff_format: str = MARKDOWN,
-    handoffs: str = "",
-) -> str:
-    """Return the prompt that a run begins with. Paths are absolute, on the machine where the agent runs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOrder:
+    """What the preamble of an order says. Paths are absolute, on the machine where the agent runs."""
 
-    Args:
-        agent: The instance that the run is (`dev`, or `dev-2`).
-        role: What it plays: a test or a review gives a verdict, a plan lists subtasks.
-        task: The task's name.
-        at: When it is spawned, in seconds since the epoch.
-        cwd: Its working directory.
-        task_dir: The task's folder.
-        artifacts: The folder of `artifacts/` that it writes into.
-        scratchpad: Its own folder of `scratchpad/`.
-        run: The run's id.
-        order_name: The file name of the order.
-        order: The text of that file.
-        gates: What must hold for its step: VERDICT, SUBTASKS and CRITERIA each ask for their part of the report.
-        criteria: The task's success criteria, if it has to mark them.
-        remote_host: `user@host` if it runs on another machine; empty here.
-        definition: The prompt of the agent's definition.
-        earlier: Where work of earlier tries lies, if there is any.
-        learned: The memories of the project that are offered, a line each.
-        asked: Further sections that the report must have, for gates from installed packages.
-        handoff_format: The format in which the report is to be written.
-        handoffs: The folder in which it puts its handoffs, where that is not the task's `handoffs/`.
+    agent: str
+    """The instance that the run is (`dev`, or `dev-2`)."""
+    role: Role | None
+    """What it plays: a test or a review gives a verdict, a plan lists subtasks."""
+    task: str
+    """The task's name."""
+    at: float
+    """When it is spawned, in seconds since the epoch."""
+    cwd: str
+    """Its working directory."""
+    task_dir: str
+    """The task's folder."""
+    artifacts: str
+    """The folder of `artifacts/` that it writes into."""
+    scratchpad: str
+    """Its own folder of `scratchpad/`."""
+    run: str
+    """The run's id."""
+    order_name: str
+    """The file name of the order."""
+    order: str
+    """The text of that file."""
+    gates: Collection[str] = ()
+    """What must hold for its step: VERDICT, SUBTASKS and CRITERIA each ask for their part of the report."""
+    criteria: Sequence[str] = ()
+    """The task's success criteria, if it has to mark them."""
+    remote_host: str = ""
+    """`user@host` if it runs on another machine; empty here."""
+    definition: str = ""
+    """The prompt of the agent's definition."""
+    earlier: str = ""
+    """Where work of earlier tries lies, if there is any."""
+    learned: str = ""
+    """The memories of the project that are offered, a line each."""
+    asked: str = ""
+    """Further sections that the report must have, for gates from installed packages."""
+    handoff_format: str = MARKDOWN
+    """The format in which the report is to be written."""
+    handoffs: str = ""
+    """The folder in which it puts its handoffs, where that is not the task's `handoffs/`."""
 
-    """
-    judges = role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates
-    plans = role is Role.PLAN or Gate.SUBTASKS in gates
-    written = HANDOFF_FORMATS.find(handoff_format)
-    form = ReportForm(
-        agent=agent,
-        run=run,
-        order=order_name,
-        verdict=judges,
-        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(gates)),
-        subtasks=plans,
-        criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
-        sections=asked,
-        hands_on=Gate.HANDOFF in gates,
-    )
+
+def preamble(of: AgentOrder) -> str:
+    """Return the prompt that a run begins with."""
+    written = HANDOFF_FORMATS.find(of.handoff_format)
     return _PREAMBLE.format(
-        agent=agent,
-        task=task,
-        spawned=local_time(at),
-        cwd=cwd,
-        handoffs=handoffs.rstrip("/") or f"{task_dir.rstrip('/')}/handoffs",
-        artifacts=artifacts.rstrip("/"),
-        scratchpad=scratchpad.rstrip("/"),
-        order=order.rstrip("\n"),
+        agent=of.agent,
+        task=of.task,
+        spawned=local_time(of.at),
+        cwd=of.cwd,
+        handoffs=of.handoffs.rstrip("/") or f"{of.task_dir.rstrip('/')}/handoffs",
+        artifacts=of.artifacts.rstrip("/"),
+        scratchpad=of.scratchpad.rstrip("/"),
+        order=of.order.rstrip("\n"),
         suffix=written.suffix,
-        form=written.form(form).rstrip("\n") + "\n",
+        form=written.form(_report_form(of)).rstrip("\n") + "\n",
         minutes=SIGN_OF_PROGRESS,
-        definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
-        earlier=_EARLIER.format(earlier=earlier.strip()) if earlier.strip() else "",
-        learned=learned_section(learned),
-        remote=_remote(remote_host, task_dir, gates) if remote_host else "",
+        definition=_DEFINITION.format(definition=of.definition.strip()) if of.definition.strip() else "",
+        earlier=_EARLIER.format(earlier=of.earlier.strip()) if of.earlier.strip() else "",
+        learned=learned_section(of.learned),
+        remote=_remote(of.remote_host, of.task_dir, of.gates) if of.remote_host else "",
+    )
+
+
+def _report_form(of: AgentOrder) -> ReportForm:
+    """Return what the report must have: what its agent's role and the gates of its step read."""
+    return ReportForm(
+        agent=of.agent,
+        run=of.run,
+        order=of.order_name,
+        verdict=of.role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in of.gates,
+        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(of.gates)),
+        subtasks=of.role is Role.PLAN or Gate.SUBTASKS in of.gates,
+        criteria=tuple(of.criteria) if Gate.CRITERIA in of.gates else None,
+        sections=of.asked,
+        hands_on=Gate.HANDOFF in of.gates,
     )
 
 

@@ -54,8 +54,13 @@ class TreeListing:
 
     def __str__(self) -> str:
         """Return it as `read_listing` reads it."""
-        told = {"version": _VERSION, "head": self.head, "files": dict(self.files), "without": self.without}
-        return json.dumps(told)
+        document = {
+            "version": _VERSION,
+            "head": self.head,
+            "files": dict(self.files),
+            "without": self.without,
+        }
+        return json.dumps(document)
 
 
 def read_listing(text: str) -> TreeListing | None:
@@ -89,8 +94,8 @@ def raw_changes(raw: str) -> dict[str, tuple[str, str]]:
     """Return the words of each file that `git diff-tree --raw -z` or `git diff-index --raw -z` lists, on both sides."""
     parts = raw.split("\0")[:-1]
     found = {}
-    for told, name in zip(parts[::2], parts[1::2], strict=False):
-        old_mode, new_mode, old, new = told.removeprefix(":").split(" ")[:4]
+    for entry, name in zip(parts[::2], parts[1::2], strict=False):
+        old_mode, new_mode, old, new = entry.removeprefix(":").split(" ")[:4]
         found[name] = _word(old_mode, old), _word(new_mode, new)
     return found
 

@@ -99,26 +99,26 @@ class Usage:
             self.partial,
         )
 
-    def at_least(self, told: Usage) -> Usage:
+    def at_least(self, latest: Usage) -> Usage:
         """Return the sums that a program tells now, none of them below what it had told before.
 
         A cost that it tells takes the place of what was estimated.
         """
-        costs = [cost for cost in (self.cost, told.cost) if cost is not None]
-        is_told = told.cost is not None and told.cost > (self.cost or 0.0)
-        guesses = [told.estimate] if is_told else [self.estimate, told.estimate]
+        costs = [cost for cost in (self.cost, latest.cost) if cost is not None]
+        is_cost_reported = latest.cost is not None and latest.cost > (self.cost or 0.0)
+        guesses = [latest.estimate] if is_cost_reported else [self.estimate, latest.estimate]
         return Usage(
-            max(self.input, told.input),
-            max(self.output, told.output),
-            max(self.cached, told.cached),
+            max(self.input, latest.input),
+            max(self.output, latest.output),
+            max(self.cached, latest.cached),
             max(costs, default=None),
-            self.context if told.context is None else told.context,
-            self.window if told.window is None else told.window,
-            told.models,
+            self.context if latest.context is None else latest.context,
+            self.window if latest.window is None else latest.window,
+            latest.models,
             max((guess for guess in guesses if guess is not None), default=None),
-            told.prices or self.prices,
-            told.unpriced or self.unpriced,
-            self.partial or told.partial,
+            latest.prices or self.prices,
+            latest.unpriced or self.unpriced,
+            self.partial or latest.partial,
         )
 
     @property

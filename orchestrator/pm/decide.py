@@ -32,7 +32,7 @@ from orchestrator.pm.policies.evidence import evidence_resolved
 from orchestrator.pm.policies.inactivity import looked, nudged
 from orchestrator.pm.policies.input_versions import note_versions
 from orchestrator.pm.policies.merging import merge_next, work_merged
-from orchestrator.pm.policies.notifications import tell_news
+from orchestrator.pm.policies.notifications import notify
 from orchestrator.pm.policies.orphan_processes import run_left
 from orchestrator.pm.policies.planned_criteria import mark_as_planned
 from orchestrator.pm.policies.stalls import activity_seen
@@ -64,7 +64,7 @@ def decide(state: PMState, fact: f.Fact, limits: Limits) -> Decision:
     note_versions(draft)
     mark_as_planned(draft)
     advance(draft)
-    tell_news(draft, state, fact)
+    notify(draft, state, fact)
     return draft.decided()
 
 

@@ -120,7 +120,7 @@ class Host(Protocol):
         """Signal the run's whole process group and everything it left behind: TERM, or KILL if `kill`.
 
         Never signals a process whose start time differs from the one recorded. No error if it is gone. A run
-        that was not claimed yet is forestalled.
+        that was not claimed yet is fenced.
         """
         ...
 

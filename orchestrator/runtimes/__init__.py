@@ -108,7 +108,7 @@ class Runtime(Protocol):
         """
         ...
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what a hook's JSON means, or None if it says nothing of a turn. Never raises on any JSON object."""
         ...
 

@@ -119,16 +119,16 @@ class Aider:
         argv += ["--model", model] if named else []
         return Launching(tuple(argv), _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what its script told."""
-        session = _unpacked(told, "history")
-        match text_of(told, "type"):
+        session = _unpacked(payload, "history")
+        match text_of(payload, "type"):
             case "started":
                 return Event(EventKind.STARTED, session)
             case "ended":
-                chat, model = _unpacked(told, "chat"), _unpacked(told, "model")
-                ended = _ended(session, chat, model, int(number_of(told, "status") or 0))
-                return replace(ended, usage=aider_usage(_unpacked(told, "used")))
+                chat, model = _unpacked(payload, "chat"), _unpacked(payload, "model")
+                ended = _ended(session, chat, model, int(number_of(payload, "status") or 0))
+                return replace(ended, usage=aider_usage(_unpacked(payload, "used")))
             case _:
                 return None
 
@@ -151,9 +151,9 @@ def is_history(session: str, runs: Path) -> bool:
     return path.name == HISTORY and path.parent.parent == runs and ".." not in path.parts
 
 
-def _unpacked(told: Mapping[str, Any], key: str) -> str:
+def _unpacked(payload: Mapping[str, Any], key: str) -> str:
     try:
-        return b64decode(text_of(told, key)).decode("utf-8", "replace")
+        return b64decode(text_of(payload, key)).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return ""
 

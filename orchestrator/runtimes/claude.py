@@ -132,28 +132,28 @@ class Claude:
             "Stop": hook(spawn.relay(waits=True)),
         }
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
-        event = partial(hook_event, told)
-        match text_of(told, "hook_event_name"):
+        event = partial(hook_event, payload)
+        match text_of(payload, "hook_event_name"):
             case "SessionStart":
                 return event(EventKind.STARTED)
             case "UserPromptSubmit":
-                return event(EventKind.TAKEN, text=text_of(told, "prompt"))
+                return event(EventKind.TAKEN, text=text_of(payload, "prompt"))
             case "PermissionRequest":
-                return event(EventKind.ASKED, tool_request=_tool_request(told))
+                return event(EventKind.ASKED, tool_request=_tool_request(payload))
             case "PreToolUse":
                 return event(
-                    EventKind.ASKED, tool_request=replace(_tool_request(told), held=True, again=True)
+                    EventKind.ASKED, tool_request=replace(_tool_request(payload), held=True, again=True)
                 )
-            case "Notification" if text_of(told, "notification_type") == "permission_prompt":
-                return event(EventKind.WAITING, text=text_of(told, "message"))
+            case "Notification" if text_of(payload, "notification_type") == "permission_prompt":
+                return event(EventKind.WAITING, text=text_of(payload, "message"))
             case "Stop":
-                said, going = text_of(told, "last_assistant_message"), listed(told, "background_tasks")
+                said, going = text_of(payload, "last_assistant_message"), listed(payload, "background_tasks")
                 return event(EventKind.ENDED, text=said, background=len(going))
             case "StopFailure":
-                said = text_of(told, "last_assistant_message")
-                return event(EventKind.FAILED, text=said, failure=_failure(text_of(told, "error"), said))
+                said = text_of(payload, "last_assistant_message")
+                return event(EventKind.FAILED, text=said, failure=_failure(text_of(payload, "error"), said))
             case _:
                 return None
 
@@ -187,14 +187,14 @@ class Claude:
         return claude_usage(appended, before)
 
 
-def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
-    tool = text_of(told, "tool_name")
-    given = told.get("tool_input")
+def _tool_request(payload: Mapping[str, Any]) -> ToolRequest:
+    tool = text_of(payload, "tool_name")
+    given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     paths = tuple(path for key in _PATHS if (path := text_of(given, key)))
     act = _ACTS.get(tool, Act.OTHER)
     command = text_of(given, "url") if act is Act.FETCH else text_of(given, "command")
-    return ToolRequest(tool, act, paths, command, cwd=text_of(told, "cwd"))
+    return ToolRequest(tool, act, paths, command, cwd=text_of(payload, "cwd"))
 
 
 def _failure(error: str, said: str) -> Failure:

@@ -45,8 +45,8 @@ class AgentCli:
     asked: tuple[str, ...] = ("--version",)
 
     @property
-    def told_by(self) -> str:
-        """What tells of its turns, and that nobody has seen it do so."""
+    def event_source(self) -> str:
+        """Where events of its turns come from, and whether that was never tried on the real program."""
         return self.signals if self.tried else f"{self.signals} (untested)"
 
 

@@ -124,23 +124,23 @@ class Codex:
         fallback = self.answer(CANNOT_ASK) if name == "PermissionRequest" else ""
         return _hooked(spawn.relay(waits=name in _ASKED, fallback=fallback))
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means. What an agent of the agent's does is told only where it asks leave."""
-        event = partial(hook_event, told)
-        name = text_of(told, "hook_event_name")
-        if text_of(told, "agent_id") and name not in {"PermissionRequest", "PreToolUse"}:
+        event = partial(hook_event, payload)
+        name = text_of(payload, "hook_event_name")
+        if text_of(payload, "agent_id") and name not in {"PermissionRequest", "PreToolUse"}:
             return None
         match name:
             case "SessionStart":
                 return event(EventKind.STARTED)
             case "UserPromptSubmit":
-                return event(EventKind.TAKEN, text=text_of(told, "prompt"))
+                return event(EventKind.TAKEN, text=text_of(payload, "prompt"))
             case "PermissionRequest":
-                return event(EventKind.ASKED, tool_request=_tool_request(told))
+                return event(EventKind.ASKED, tool_request=_tool_request(payload))
             case "PreToolUse":
-                return event(EventKind.ASKED, tool_request=_held(told))
+                return event(EventKind.ASKED, tool_request=_held(payload))
             case "Stop":
-                return event(EventKind.ENDED, text=text_of(told, "last_assistant_message"))
+                return event(EventKind.ENDED, text=text_of(payload, "last_assistant_message"))
             case _:
                 return None
 
@@ -166,12 +166,12 @@ class Codex:
         return codex_usage(appended, before)
 
 
-def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
+def _tool_request(payload: Mapping[str, Any]) -> ToolRequest:
     """Return what it asks leave for: a command outside of its sandbox, a patch elsewhere, a tool of an MCP server."""
     tool, command, cwd = (
-        text_of(told, "tool_name"),
-        text_of(told, "tool_input", "command"),
-        text_of(told, "cwd"),
+        text_of(payload, "tool_name"),
+        text_of(payload, "tool_input", "command"),
+        text_of(payload, "cwd"),
     )
     match tool:
         case "Bash":
@@ -186,11 +186,11 @@ def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
             return ToolRequest(tool, Act.OTHER, cwd=cwd)
 
 
-def _held(told: Mapping[str, Any]) -> ToolRequest:
+def _held(payload: Mapping[str, Any]) -> ToolRequest:
     """Return what it is about to do in its sandbox. A patch is held to its paths: a rule may speak of their names."""
-    request = _tool_request(told)
+    request = _tool_request(payload)
     if request.tool == "apply_patch":
-        paths = tuple(_PATCHED.findall(text_of(told, "tool_input", "command")))
+        paths = tuple(_PATCHED.findall(text_of(payload, "tool_input", "command")))
         request = ToolRequest(request.tool, Act.WRITE, paths, cwd=request.cwd)
     return replace(request, held=True)
 

@@ -46,7 +46,7 @@ class Command:
             )
         return Launching(agent.command)
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return nothing: it tells of itself by its handoff and its exit."""
         return None
 

@@ -91,9 +91,9 @@ class Configured:
         environment = dict(theirs.environment) | dict(program.environment)
         return Launching(tuple(_filled(words, spawn)), environment, theirs.files)
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what the hooks that it speaks mean."""
-        return self.speaks.event(told) if self.speaks else None
+        return self.speaks.event(payload) if self.speaks else None
 
     def answer(self, reply: Reply) -> str:
         """Return what such a hook prints."""

@@ -194,23 +194,23 @@ class Gemini:
             "security": {"disableAlwaysAllow": True, "environmentVariableRedaction": redaction},
         }
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
-        event = partial(hook_event, told)
-        match text_of(told, "hook_event_name"):
+        event = partial(hook_event, payload)
+        match text_of(payload, "hook_event_name"):
             case "SessionStart":
                 # Where a session is gone on with this names a file that is not the one that it writes to (measured).
-                return Event(EventKind.STARTED, text_of(told, "session_id"))
-            case "BeforeAgent" if text_of(told, "prompt").startswith(f"/{COMMAND}"):
+                return Event(EventKind.STARTED, text_of(payload, "session_id"))
+            case "BeforeAgent" if text_of(payload, "prompt").startswith(f"/{COMMAND}"):
                 return event(EventKind.FAILED, text="It did not find its order.", failure=Failure.OTHER)
             case "BeforeAgent":
-                return event(EventKind.TAKEN, text=text_of(told, "prompt"))
+                return event(EventKind.TAKEN, text=text_of(payload, "prompt"))
             case "BeforeTool":
-                return event(EventKind.ASKED, tool_request=_tool_request(told))
-            case "Notification" if text_of(told, "notification_type") == "ToolPermission":
-                return event(EventKind.WAITING, text=text_of(told, "message"))
+                return event(EventKind.ASKED, tool_request=_tool_request(payload))
+            case "Notification" if text_of(payload, "notification_type") == "ToolPermission":
+                return event(EventKind.WAITING, text=text_of(payload, "message"))
             case "AfterAgent":
-                said = said_once(text_of(told, "prompt_response")).strip()
+                said = said_once(text_of(payload, "prompt_response")).strip()
                 # Nothing said: the turn failed, or somebody broke it off. Its chat tells which.
                 return event(EventKind.ENDED, text=said) if said not in {"", NO_TEXT} else None
             case _:
@@ -252,28 +252,28 @@ class Gemini:
         return gemini_usage(appended, before)
 
 
-def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
-    tool, cwd = text_of(told, "tool_name"), text_of(told, "cwd")
+def _tool_request(payload: Mapping[str, Any]) -> ToolRequest:
+    tool, cwd = text_of(payload, "tool_name"), text_of(payload, "cwd")
     act = _ACTS.get(tool, Act.OTHER)
     match act:
         case Act.RUN:
             return ToolRequest(
-                tool, act, command=text_of(told, "tool_input", "command"), cwd=_below(cwd, told)
+                tool, act, command=text_of(payload, "tool_input", "command"), cwd=_below(cwd, payload)
             )
         case Act.FETCH:
             # Several addresses are none that a rule could speak of.
-            found = set(_ADDRESS.findall(text_of(told, "tool_input", "prompt")))
+            found = set(_ADDRESS.findall(text_of(payload, "tool_input", "prompt")))
             return ToolRequest(tool, act, command=found.pop() if len(found) == 1 else "", cwd=cwd)
         case Act.READ | Act.WRITE:
-            path = text_of(told, "tool_input", "file_path") or text_of(told, "tool_input", "dir_path")
+            path = text_of(payload, "tool_input", "file_path") or text_of(payload, "tool_input", "dir_path")
             return ToolRequest(tool, act, (path,) if path else (), cwd=cwd)
         case Act.ASK | Act.OTHER:
             return ToolRequest(tool, act, cwd=cwd)
 
 
-def _below(cwd: str, told: Mapping[str, Any]) -> str:
+def _below(cwd: str, payload: Mapping[str, Any]) -> str:
     """Return where a command would run."""
-    return str(Path(cwd) / text_of(told, "tool_input", "dir_path"))
+    return str(Path(cwd) / text_of(payload, "tool_input", "dir_path"))
 
 
 def _defaults(spawn: Spawn) -> dict[str, Any]:

@@ -83,14 +83,14 @@ def said_once(text: str) -> str:
 
     Its pieces come again behind the whole, all but the first, each after a space (measured): "I made it. ade  it . "
     """
-    told = text.rstrip(" ")
-    if len(told) > SAID:
-        return told
-    solid = told.replace(" ", "")
+    line = text.rstrip(" ")
+    if len(line) > SAID:
+        return line
+    solid = line.replace(" ", "")
     ahead = 0  # of the solid text, how much lies ahead of `end`
-    for end, character in enumerate(told):
+    for end, character in enumerate(line):
         if character != " ":
             ahead += 1
-        elif told[end - 1] == told[-1] and solid[:ahead].endswith(solid[ahead:]):
-            return told[:end]
-    return told
+        elif line[end - 1] == line[-1] and solid[:ahead].endswith(solid[ahead:]):
+            return line[:end]
+    return line

@@ -43,9 +43,9 @@ def denial(folder: Path) -> str:
     return join(["sh", str(folder / DENIALS)])
 
 
-def hook_event(told: Mapping[str, Any], kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
+def hook_event(payload: Mapping[str, Any], kind: EventKind, **more: Any) -> Event:  # noqa: ANN401 (fields of Event)
     """Return an event of the session that a hook tells of."""
-    return Event(kind, text_of(told, "session_id"), text_of(told, "transcript_path"), **more)
+    return Event(kind, text_of(payload, "session_id"), text_of(payload, "transcript_path"), **more)
 
 
 def hook_answer(reply: Reply) -> str:

@@ -70,7 +70,7 @@ class Kiro:
         folder, agent = spawn.folder, spawn.agent
         argv = ["sh", str(folder / SCRIPT), "chat", "--no-interactive", "--agent", folder.name]
         argv += ["--resume-id", spawn.resumes] if spawn.resumes else []
-        told = {"command": spawn.relay(), "timeout_ms": FOREVER}
+        hook = {"command": spawn.relay(), "timeout_ms": FOREVER}
         made: dict[str, Any] = {
             "name": folder.name,
             "description": f"{agent.name}, for one run",
@@ -79,12 +79,12 @@ class Kiro:
             "resources": ["file://AGENTS.md"],
             "includeMcpJson": False,
             "hooks": {
-                "agentSpawn": [told],
-                "userPromptSubmit": [told],
+                "agentSpawn": [hook],
+                "userPromptSubmit": [hook],
                 "preToolUse": [
                     {"matcher": "*", "command": join(["sh", str(folder / HOOK)]), "timeout_ms": FOREVER}
                 ],
-                "stop": [told],
+                "stop": [hook],
             },
         }
         if agent.model:
@@ -92,18 +92,18 @@ class Kiro:
         laid = {**_LAID, **CAUTION_FILES, AGENT: json.dumps(made, indent=1).encode()}
         return Launching((*argv, spawn.prompt), {}, laid)
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what one of its hooks means."""
-        session = text_of(told, "session_id")
-        match text_of(told, "hook_event_name"):
+        session = text_of(payload, "session_id")
+        match text_of(payload, "hook_event_name"):
             case "agentSpawn":
                 return Event(EventKind.STARTED, session)
             case "userPromptSubmit":
-                return Event(EventKind.TAKEN, session, text=text_of(told, "prompt"))
+                return Event(EventKind.TAKEN, session, text=text_of(payload, "prompt"))
             case "preToolUse":
-                return Event(EventKind.ASKED, session, tool_request=_tool_request(told))
+                return Event(EventKind.ASKED, session, tool_request=_tool_request(payload))
             case "stop":
-                return Event(EventKind.ENDED, session, text=text_of(told, "assistant_response"))
+                return Event(EventKind.ENDED, session, text=text_of(payload, "assistant_response"))
             case _:
                 return None
 
@@ -125,9 +125,9 @@ def _tools(agent: Agent) -> list[str]:
     return list(dict.fromkeys(_TOOLS.get(tool, tool) for tool in agent.tools)) or ["@builtin"]
 
 
-def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
-    tool = text_of(told, "tool_name")
-    given = told.get("tool_input")
+def _tool_request(payload: Mapping[str, Any]) -> ToolRequest:
+    tool = text_of(payload, "tool_name")
+    given = payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     act = _ACTS.get(tool, Act.OTHER)
     parts = [given, *(each for each in listed(given, "operations") if isinstance(each, dict))]
@@ -135,4 +135,4 @@ def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
     command = text_of(given, "command") if act is Act.RUN else ""
     if act is Act.FETCH:
         command = text_of(given, "url") or text_of(given, "query")
-    return ToolRequest(tool, act, paths, command, cwd=text_of(told, "cwd"))
+    return ToolRequest(tool, act, paths, command, cwd=text_of(payload, "cwd"))

@@ -28,8 +28,8 @@ def login_files(cli: AgentCli, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _path(store: Store, environ: Mapping[str, str]) -> str:
     """Return where a store lies; nothing where no home is known."""
-    home, told = environ.get("HOME", ""), environ.get(store.variable, "") if store.variable else ""
-    folder = told or store.usual.replace("~", home, 1)
+    home, configured = environ.get("HOME", ""), environ.get(store.variable, "") if store.variable else ""
+    folder = configured or store.usual.replace("~", home, 1)
     return f"{folder.rstrip('/')}/{store.file}" if folder.startswith("/") else ""
 
 

@@ -147,27 +147,27 @@ class Opencode:
         }
         return Launching(tuple(argv), environment, {PLUGIN: _SOURCE, RUN: json.dumps(run, indent=1).encode()})
 
-    def event(self, told: Mapping[str, Any]) -> Event | None:
+    def event(self, payload: Mapping[str, Any]) -> Event | None:
         """Return what its plugin told."""
-        session, text = text_of(told, "session"), text_of(told, "text")
-        match text_of(told, "type"):
+        session, text = text_of(payload, "session"), text_of(payload, "text")
+        match text_of(payload, "type"):
             case "started":
-                return Event(EventKind.STARTED, session, text_of(told, "records"))
+                return Event(EventKind.STARTED, session, text_of(payload, "records"))
             case "prompt":
                 return Event(EventKind.TAKEN, session, text=text)
             case "asked":
-                return Event(EventKind.ASKED, session, tool_request=_tool_request(told))
+                return Event(EventKind.ASKED, session, tool_request=_tool_request(payload))
             case "retry":
-                return _retry(told, session)
+                return _retry(payload, session)
             case "overflow":
-                said = text_of(told, "error", "data", "message")
-                if (number_of(told, "count") or 0) < OVERFLOWS:
+                said = text_of(payload, "error", "data", "message")
+                if (number_of(payload, "count") or 0) < OVERFLOWS:
                     return Event(EventKind.RETRYING, session, text=said)
                 return Event(EventKind.FAILED, session, text=said, failure=Failure.CONTEXT)
             case "used":
-                return Event(EventKind.USED, session, usage=script_usage(told))
+                return Event(EventKind.USED, session, usage=script_usage(payload))
             case "idle":
-                return replace(_ended(told, session, text), usage=script_usage(told))
+                return replace(_ended(payload, session, text), usage=script_usage(payload))
             case _:
                 return None
 
@@ -203,47 +203,47 @@ def _permission(spawn: Spawn) -> dict[str, Any]:
     return permission
 
 
-def _tool_request(told: Mapping[str, Any]) -> ToolRequest:
-    tool, directory = text_of(told, "permission"), text_of(told, "directory")
+def _tool_request(payload: Mapping[str, Any]) -> ToolRequest:
+    tool, directory = text_of(payload, "permission"), text_of(payload, "directory")
     act = _ACTS.get(tool, Act.OTHER)
-    patterns = [each for each in listed(told, "patterns") if isinstance(each, str)]
+    patterns = [each for each in listed(payload, "patterns") if isinstance(each, str)]
     command, paths = "", list[str]()
     if act in {Act.READ, Act.WRITE}:
         # Patterns are relative to the repository, not to where it works.
-        root = Path(text_of(told, "worktree") or "/")
-        named = text_of(told, "metadata", "filepath")
+        root = Path(text_of(payload, "worktree") or "/")
+        named = text_of(payload, "metadata", "filepath")
         paths = [named] if named.startswith("/") else []
         if not (paths and tool == "external_directory"):  # whose pattern is the folder around it
             paths += [str(root / each.removesuffix("/*")) for each in patterns]
     elif act is Act.FETCH:
-        command = text_of(told, "metadata", "url") or " ".join(patterns)
+        command = text_of(payload, "metadata", "url") or " ".join(patterns)
     elif act is Act.RUN:
-        command = text_of(told, "command")
+        command = text_of(payload, "command")
     return ToolRequest(tool, act, tuple(dict.fromkeys(paths)), command, cwd=directory)
 
 
-def _retry(told: Mapping[str, Any], session: str) -> Event:
-    said, now = text_of(told, "message"), number_of(told, "now") or 0.0
-    again = number_of(told, "next") or now
+def _retry(payload: Mapping[str, Any], session: str) -> Event:
+    said, now = text_of(payload, "message"), number_of(payload, "now") or 0.0
+    again = number_of(payload, "next") or now
     failure = refusal(said)
     if failure is Failure.CREDIT:
         return Event(EventKind.FAILED, session, text=said, failure=failure)
     if again - now > SOON * 1000:
         reset = Reset((again / 1000,), by_clock=False)
         return Event(EventKind.FAILED, session, text=said, failure=Failure.LIMIT, reset=reset)
-    if (number_of(told, "attempt") or 0) >= TRIES:
+    if (number_of(payload, "attempt") or 0) >= TRIES:
         return Event(EventKind.FAILED, session, text=said, failure=failure or Failure.OVERLOAD)
     return Event(EventKind.RETRYING, session, text=said)
 
 
-def _ended(told: Mapping[str, Any], session: str, text: str) -> Event:
+def _ended(payload: Mapping[str, Any], session: str, text: str) -> Event:
     """Return how a turn ended: well, unless the last message has an error."""
-    name, said = text_of(told, "error", "name"), text_of(told, "error", "data", "message")
+    name, said = text_of(payload, "error", "name"), text_of(payload, "error", "data", "message")
     if not name:
         return Event(EventKind.ENDED, session, text=text)
     if name == "MessageAbortedError":
         return Event(EventKind.ABORTED, session, text=said)
-    status = number_of(told, "error", "data", "statusCode")
+    status = number_of(payload, "error", "data", "statusCode")
     if name == "ContextOverflowError":
         failure = Failure.CONTEXT
     elif name == "ProviderAuthError":

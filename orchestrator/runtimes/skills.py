@@ -87,6 +87,6 @@ def _in(files: Files, folder: Path, warnings: list[str]) -> list[Skill]:
                 checked_name(name, "name of a skill's folder")  # it stands in orders
                 found.append(read_skill(files.read(path, _LARGEST), str(path), name))
         except (Refused, OSError) as error:
-            told = error if isinstance(error, BadFile) else f"{path}: {error}"
-            warnings.append(f"a skill was passed over: {told}")
+            reason = error if isinstance(error, BadFile) else f"{path}: {error}"
+            warnings.append(f"a skill was passed over: {reason}")
     return found

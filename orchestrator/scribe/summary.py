@@ -37,7 +37,7 @@ def summary(name: str, data: bytes) -> str:
                 return _line(f"{PM} decides {decided.action} {decided.target}".rstrip(), decided.instructions)
             order = read_order(data, name, limit=len(data))
             return _line(f"{PM} to {order.target}", order.instructions)
-        return _told(who, read_any_report(data, name, limit=len(data)))
+        return _report_line(who, read_any_report(data, name, limit=len(data)))
     except BadFile as problem:
         return unreadable("; ".join(str(fault) for fault in problem.faults[:3]))
 
@@ -55,7 +55,7 @@ def unreadable(reason: str) -> str:
     return f"unreadable: {shown(reason)}"
 
 
-def _told(who: str, report: Report) -> str:
+def _report_line(who: str, report: Report) -> str:
     stands = report.status.value + (f", {report.verdict.value}" if report.verdict else "")
     blocked = report.status is ReportStatus.BLOCKED
     return _line(f"{who} {stands}", report.blockers if blocked else report.completed)

@@ -156,7 +156,7 @@ class FakeLink:
         return self._state
 
     def patience(self) -> float:
-        """Return how long it is to be left alone: no longer than its keeper thinks."""
+        """Return how long it is to be left alone: no longer than its host monitor thinks."""
         return 0.0
 
     def again(self) -> None:
@@ -231,10 +231,10 @@ class FarHost:
 
     def fence(self, folder: Path) -> None:
         """Claim a run there that nobody claimed yet."""
-        self._do_to(folder, "forestall", self._box.host.fence)
+        self._do_to(folder, "fence", self._box.host.fence)
 
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal a run there; one that was not claimed is forestalled."""
+        """Signal a run there; one that was not claimed is fenced."""
         self._do_to(folder, "end", partial(self._box.host.end, kill=kill))
 
     def _do_to(self, folder: Path, about: str, deed: Callable[[Path], None]) -> None:

@@ -1,4 +1,4 @@
-"""Boxes in memory and virtual time, by the port `Boxes`. The real keeper keeps them, in rounds by the fake clock."""
+"""Boxes in memory and virtual time, by the port `Boxes`. The real host monitor watches them, by the fake clock."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TAKES: Final = (0.0, 0.0, 0.01, 0.3, 3.0)
 
 @dataclass
 class FakeMonitor(HostMonitor):
-    """The keeper of a box, without a thread. It misses a word of the standing channel by a chance: `deaf`."""
+    """The monitor of a box, without a thread. It misses a word of the standing channel by a chance: `deaf`."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     dice: Random = field(default_factory=Random)
@@ -192,7 +192,7 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
         """Close what has ended there."""
         if self._closed:
             raise Unavailable("closed")
-        # By a way of its own: a keeper of nobody would make its rounds for ever.
+        # By a way of its own: the monitor of a box that nobody uses would make its rounds for ever.
         FarHost(FakeLink(self._machines[box]), self._state, self._files).close_ended(task)
 
     def changed(self, box: str, place: str, seconds: float) -> bool:
@@ -290,7 +290,7 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
         def channel(remote_tasks: list[RemoteTask]) -> Any:  # noqa: ANN401 (nobody listens to it)
             raise AssertionError(remote_tasks)
 
-        # By their shape these are what a keeper wants.
+        # By their shape these are what a host monitor wants.
         return Ways(
             cast("Any", link),
             cast("Any", FarHost(link, self._state, self._files)),

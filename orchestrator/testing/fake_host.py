@@ -74,7 +74,7 @@ class FakeHost(FakeMachine):
             self._files.create(folder / claims.EXIT, claims.ENDED_BEFORE_IT_BEGAN)
 
     def end(self, folder: Path, *, kill: bool) -> None:
-        """Signal the run and what it left behind. One that was not claimed is forestalled."""
+        """Signal the run and what it left behind. One that was not claimed is fenced."""
         self.fence(folder)
         launched = read_launched(self._files, folder)
         process = self._living.get(launched.process) if launched else None

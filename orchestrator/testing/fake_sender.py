@@ -34,7 +34,7 @@ class FakeSender:
         outcomes = []
         for message in messages:
             if self.closed:
-                outcomes.append(SendOutcome(SendResult.REFUSED, "the teller is closed"))
+                outcomes.append(SendOutcome(SendResult.REFUSED, "the sender is closed"))
                 continue
             if self.before is not None:
                 self.before(message.channel.name)

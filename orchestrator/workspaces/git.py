@@ -35,7 +35,7 @@ from orchestrator.workspaces.branches import (
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
-from orchestrator.workspaces.git_errors import told_apart
+from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, survey
 from orchestrator.workspaces.preservation import keep, kept_refs
@@ -76,12 +76,12 @@ class GitWorkspaces:
         self._environ = dict(os.environ if environ is None else environ)
         self._folders = dict[Path, Path]()
 
-    @told_apart
+    @classify_failures
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._repository(project).head(project)
 
-    @told_apart
+    @classify_failures
     def where(self, tree: Tree) -> Path:
         """Return the folder to work in of a tree as it stands; one that is gone is made anew from its commit."""
         repository = self._repository(checked_tree(tree).project)
@@ -90,7 +90,7 @@ class GitWorkspaces:
             make_again(repository, checkout, tree)
         return project_folder(repository, tree.path)
 
-    @told_apart
+    @classify_failures
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
@@ -108,7 +108,7 @@ class GitWorkspaces:
             lay_upon(Checkout.at(repository, tree.path), tip, checked_commit(work))
         return project_folder(repository, tree.path)
 
-    @told_apart
+    @classify_failures
     def tend(self, tree: Tree) -> str:
         """Return why a tree is no longer the one that was made; put back what only git has forgotten of it.
 
@@ -132,7 +132,7 @@ class GitWorkspaces:
         missing = missing_files(repository, base, found)
         return replaced(tree, missing) if missing else ""
 
-    @told_apart
+    @classify_failures
     def look(self, tree: Tree) -> str:
         """Return a word for what lies in a tree and is not ignored; empty if it is not there as it was made."""
         repository = self._repository(checked_tree(tree).project)
@@ -142,7 +142,7 @@ class GitWorkspaces:
         base = base_of(repository, tree, tip_seen(repository, tree))
         return take(checkout, look_file(tree), base, all_of_it=False).tree
 
-    @told_apart
+    @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did when `look` returned `before`, and keep what lies there now."""
         now = self.look(tree)
@@ -159,7 +159,7 @@ class GitWorkspaces:
             lay(checkout, take(checkout, index_file(tree), base, all_of_it=False), before)
         return files, kept
 
-    @told_apart
+    @classify_failures
     def commit(self, tree: Tree, message: str, *, attempt: int = 0) -> tuple[str, int]:
         """Put what changed in the tree on its branch: one commit on top of the tip of the task's branch.
 
@@ -199,7 +199,7 @@ class GitWorkspaces:
         note_base(tree, tip)
         return commit, differing_files(repository, tip, commit)
 
-    @told_apart
+    @classify_failures
     def left_out(self, tree: Tree) -> LeftOut:
         """Return what lies in a tree and can be in no commit of it. Raises Refused, Unavailable."""
         repository = self._repository(checked_tree(tree).project)
@@ -208,7 +208,7 @@ class GitWorkspaces:
             return LeftOut()
         return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
 
-    @told_apart
+    @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
@@ -232,34 +232,34 @@ class GitWorkspaces:
         note_base(tree, tip)
         return commit, differing_files(repository, tip, commit)
 
-    @told_apart
+    @classify_failures
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return file_on(repository, tip_of(repository, branch), path)
 
-    @told_apart
+    @classify_failures
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return commit_on(repository, tip_of(repository, branch), name, beyond)
 
-    @told_apart
+    @classify_failures
     def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
         """Return how files at these paths differ between two commits. Raises Refused, Unavailable."""
         return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
-    @told_apart
+    @classify_failures
     def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
         return survey(self._repository(project), project, branch, checked_commit(base))
 
-    @told_apart
+    @classify_failures
     def kept(self, tree: Tree) -> list[KeptWork]:
         """Return where work of earlier tries in this tree was kept, the newest first. Raises Refused, Unavailable."""
         return kept_refs(self._repository(checked_tree(tree).project), tree)
 
-    @told_apart
+    @classify_failures
     def fingerprint(self, project: Path, without: Path) -> str:
         """Return how a user's own tree stands; empty if nobody can tell. Raises Unavailable."""
         try:
@@ -270,7 +270,7 @@ class GitWorkspaces:
             found = listed(repository, project, without)
         return "" if found is None else str(found)
 
-    @told_apart
+    @classify_failures
     def differing(self, project: Path, before: str, now: str) -> tuple[str, ...] | None:
         """Return the files in which a user's own tree differs; None if that is unknown. Raises Refused, Unavailable."""
         old, new = read_listing(before), read_listing(now)
@@ -279,13 +279,13 @@ class GitWorkspaces:
         moved = moved_between(self._repository(project), old.head, new.head) if old.head != new.head else {}
         return differing(old, new, moved)
 
-    @told_apart
+    @classify_failures
     def gained(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Return the tip of the task's branch if a commit cannot be merged by moving it forward. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
         return tip_in_the_way(repository, tree.branch, commit, alone=alone)
 
-    @told_apart
+    @classify_failures
     def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
         """Put a commit of the tree upon what the task's branch has gained. Raises AtOdds, Refused."""
         repository = self._repository(checked_tree(tree).project)
@@ -301,7 +301,7 @@ class GitWorkspaces:
         note_base(tree, tip)
         return made
 
-    @told_apart
+    @classify_failures
     def merge(self, tree: Tree, commit: str, *, alone: bool = False) -> str:
         """Move the task's branch forward to `commit`; return why that cannot be, or nothing."""
         repository = self._repository(checked_tree(tree).project)
@@ -310,7 +310,7 @@ class GitWorkspaces:
             return f"there is no commit {commit}"
         return merge_forward(repository, tree.branch, commit, alone=alone)
 
-    @told_apart
+    @classify_failures
     def restore(
         self, project: Path, branch: str, base: str, accepted: Sequence[str], known: Collection[str] = ()
     ) -> BranchFound:
@@ -319,7 +319,7 @@ class GitWorkspaces:
             checked_commit(commit)
         return restored(self._repository(project), checked_branch(branch), base, accepted, known)
 
-    @told_apart
+    @classify_failures
     def holds(self, tree: Tree, commit: str) -> bool:
         """Tell whether the task's branch has a commit."""
         repository = self._repository(checked_tree(tree).project)
@@ -327,12 +327,12 @@ class GitWorkspaces:
         there = repository.commit_of(checked_commit(commit))
         return bool(tip and there and repository.is_ancestor(commit, tip))
 
-    @told_apart
+    @classify_failures
     def rebase(self, project: Path, branch: str, old: str, new: str) -> str:
         """Move the task's branch to work made anew; return why that cannot be, or nothing."""
         return moved_over(self._repository(project), checked_branch(branch), old, new)
 
-    @told_apart
+    @classify_failures
     def release(self, tree: Tree, attempt: int) -> None:
         """Keep what is not on the task's branch, then remove all lives of the tree and its own branch."""
         repository = self._repository(checked_tree(tree).project)
@@ -349,12 +349,12 @@ class GitWorkspaces:
         for note in notes_of(tree):
             note.unlink(missing_ok=True)
 
-    @told_apart
+    @classify_failures
     def remains(self, project: Path, root: Path, branch: str) -> set[str]:
         """Return the names of the trees of a task of which anything is there."""
         return trees_left(self._repository(project), root, branch)
 
-    @told_apart
+    @classify_failures
     def gather(self, project: Path, branch: str, few: int) -> int:
         """Put the kept work of a task on one ref, if it is on more than `few`. Raises Refused, Unavailable."""
         return gather(self._repository(project), branch, few)

@@ -45,7 +45,7 @@ _LASTING: Final = (
 """What git says of things that another try does not change, and what to do about them."""
 
 
-def told_apart(
+def classify_failures(
     call: Callable[Concatenate[_S, _P], _R],
 ) -> Callable[Concatenate[_S, _P], _R]:
     """Let a call refuse what lasts, a lock that nobody holds too. What may pass stays Unavailable."""

@@ -21,8 +21,8 @@ def gather(repository: Repository, branch: str, few: int) -> int:
         Unavailable: git cannot do it now.
 
     """
-    told = repository.git.ask("for-each-ref", "--format=%(refname) %(objectname)", f"refs/tasks/{branch}/")
-    kept = dict(line.split(" ") for line in told.splitlines())
+    listing = repository.git.ask("for-each-ref", "--format=%(refname) %(objectname)", f"refs/tasks/{branch}/")
+    kept = dict(line.split(" ") for line in listing.splitlines())
     if len(kept) <= few:
         return 0
     ref = GATHERED + branch.removeprefix("task/")

@@ -113,9 +113,9 @@ class Repository:
 
         Asks for the trees, as there are few: asking for the branch reads every loose ref beside it.
         """
-        for told in self._trees():
-            if told.get("branch") == f"refs/heads/{branch}" and Path(told["worktree"]).is_dir():
-                return told["worktree"]
+        for tree in self._trees():
+            if tree.get("branch") == f"refs/heads/{branch}" and Path(tree["worktree"]).is_dir():
+                return tree["worktree"]
         return ""
 
     def _trees(self) -> list[dict[str, str]]:

@@ -36,7 +36,7 @@ def cli_pages() -> Iterator[tuple[str, str]]:
             table(("verb", "what it does"), rows),
             "## Exit codes\n\nSee [exit codes](exit-codes.md).",
             "## Environment",
-            table(("variable", "meaning"), [(code(name), told) for name, told in VARIABLES]),
+            table(("variable", "meaning"), [(code(name), meaning) for name, meaning in VARIABLES]),
         ),
     )
     for group, (title, names) in GROUPS.items():

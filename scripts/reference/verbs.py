@@ -60,14 +60,14 @@ def _verb(name: str, summary: str) -> Verb:
     module.arguments(parser)
     usage = [line.strip() for line in parser.format_usage().removeprefix("usage: ").splitlines()]
     between = " " if parser.usage is None else "\n"  # else it was wrapped to the width of a terminal
-    told = (parser.description or "").removeprefix(summary).strip("\n")
+    description = (parser.description or "").removeprefix(summary).strip("\n")
     example = as_called((parser.epilog or "").removeprefix("example:\n"))
     actions = [action for action in parser._actions if action.help != SUPPRESS]  # noqa: SLF001 (no other way)
     return Verb(
         name,
         as_called(summary),
         between.join(usage).strip(),
-        tuple(part for part in as_called(told).split("\n\n") if part),
+        tuple(part for part in as_called(description).split("\n\n") if part),
         tuple(_word(each) for each in actions if not each.option_strings),
         tuple(_word(each) for each in actions if each.option_strings),
         tuple(line.strip() for line in example.splitlines() if line.strip()),

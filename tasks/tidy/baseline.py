@@ -40,11 +40,11 @@ class Baseline:
         """One or two sentences on it."""
         if self.runner is None:
             return f"{self.note} Changes are checked by compiling and by ruff only."
-        told = (
+        summary = (
             f"{count(len(self.outcomes.passed), 'test')} passed, {len(self.outcomes.failed)} failed, "
             f"{len(self.outcomes.skipped)} skipped in {seconds(self.seconds)} ({self.runner})."
         )
-        return f"{told} {self.note}".strip()
+        return f"{summary} {self.note}".strip()
 
     def to_json(self) -> dict[str, object]:
         """As baseline.json keeps it."""

@@ -50,7 +50,7 @@ class Comparison:
     def summary(self) -> str:
         """What happened, in a sentence or two."""
         if self.ran:
-            told = (
+            summary = (
                 f"{count(self.passed, 'test')} passed and {self.failed} failed in {seconds(self.seconds)}; "
                 f"before, {self.passed_before} passed and {self.failed_before} failed. "
                 + (
@@ -60,12 +60,12 @@ class Comparison:
                 )
             )
         else:
-            told = "There are no tests that can be run, so the changed files were compiled."
+            summary = "There are no tests that can be run, so the changed files were compiled."
         if self.unsteady:
-            told += f" {count(len(self.unsteady), 'test')} failed once and passed when run again."
+            summary += f" {count(len(self.unsteady), 'test')} failed once and passed when run again."
         if self.broken:
-            told += f" No longer compiling: {count(len(self.broken), 'file')}."
-        return told
+            summary += f" No longer compiling: {count(len(self.broken), 'file')}."
+        return summary
 
     def to_json(self) -> dict[str, object]:
         """As the artifact keeps it."""

@@ -41,7 +41,7 @@ class Choice:
 
     contents: Contents
     left: dict[str, str] = field(default_factory=dict)
-    told: str = ""
+    note: str = ""
 
 
 def develop(order: Order) -> Report:
@@ -64,7 +64,7 @@ def develop(order: Order) -> Report:
         (workspace.folder / path).write_bytes(data)
     write_bytes(artifacts.change(order), workspace.diff("HEAD"))
     left = unfit | choice.left | dict(polished.refused)
-    return _report(order, choice.told, polished, left)
+    return _report(order, choice.note, polished, left)
 
 
 def fit(folder: Path, files: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -140,14 +140,14 @@ def _fix_by_fix(
     return shop.with_fixes(keep_harmless(fixes, harmless, budget))
 
 
-def _report(order: Order, told: str, polished: Polished, left: Mapping[str, str]) -> Report:
+def _report(order: Order, note: str, polished: Polished, left: Mapping[str, str]) -> Report:
     mended = polished.before - polished.after
     if polished.before == 0:
         done = "Nothing was left to do: earlier subtasks have mended these findings on the way."
     else:
         done = (
             f"Mended {mended} of {count(polished.before, 'finding')} in "
-            f"{count(len(polished.contents), 'file')}; {polished.after} left. {told}".strip()
+            f"{count(len(polished.contents), 'file')}; {polished.after} left. {note}".strip()
         )
     say(done)
     if left:

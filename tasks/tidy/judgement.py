@@ -71,8 +71,8 @@ def objections(
     if strays := sorted(set(changed) - set(subtask.files)):
         reasons.append(f"Files that are none of this subtask's were changed: {listed(strays)}.")
     if worse := risen(before, after):
-        told = [f"{path} from {then} to {now}" for path, (then, now) in worse.items()]
-        reasons.append(f"Findings went up: {listed(told)}.")
+        increases = [f"{path} from {then} to {now}" for path, (then, now) in worse.items()]
+        reasons.append(f"Findings went up: {listed(increases)}.")
     then, now = (of(counts, subtask.rules, subtask.files) for counts in (before, after))
     unharmed = (
         subtask.unsafe and not changed
@@ -86,9 +86,9 @@ def objections(
 
 def failing(tests: Comparison) -> str:
     """What newly fails, as a reason against a change."""
-    told = []
+    failures = []
     if tests.newly_failing:
-        told.append(f"Newly failing tests, {len(tests.newly_failing)}: {listed(tests.newly_failing)}.")
+        failures.append(f"Newly failing tests, {len(tests.newly_failing)}: {listed(tests.newly_failing)}.")
     if tests.broken:
-        told.append(f"No longer compiling: {listed(tests.broken)}.")
-    return " ".join(told)
+        failures.append(f"No longer compiling: {listed(tests.broken)}.")
+    return " ".join(failures)

@@ -118,14 +118,14 @@ def _oldest(root: Path) -> Oldest:
 def default_manner(root: Path, oldest: Oldest, note: str = "") -> Manner:
     """The default rules, for the oldest Python that the project supports."""
     without = [*(PYTHON_2_WITHOUT if oldest.python2 else ()), *(["I"] if sorts_imports_itself(root) else [])]
-    told = f"default rules for Python {oldest.version[0]}.{oldest.version[1]} and newer"
+    rules = f"default rules for Python {oldest.version[0]}.{oldest.version[1]} and newer"
     if without:
-        told += f", without {', '.join(without)}"
+        rules += f", without {', '.join(without)}"
     return Manner(
         own_rules=False,
         target=oldest.ruff,
         without=tuple(without),
-        note="; ".join(filter(None, [note, told])),
+        note="; ".join(filter(None, [note, rules])),
     )
 
 

@@ -92,9 +92,9 @@ def how_it_ended(subtask: Subtask, artifacts: Artifacts) -> Ended:
     # Where the tests reject, there is no review of that attempt.
     objections = [failing(found) for found in artifacts.read_comparisons(subtask.id) if found.worse]
     objections += [reason for review in reviews for reason in review.reasons]
-    told = " ".join(dict.fromkeys(objections))
+    reasons = " ".join(dict.fromkeys(objections))
     attempts = len(artifacts.changes_tried(subtask.id))
     if not reviews:
-        return Ended(subtask, attempts, approved=False, why=told or "It was not reviewed.")
+        return Ended(subtask, attempts, approved=False, why=reasons or "It was not reviewed.")
     last = reviews[-1]
-    return Ended(subtask, attempts, last.approved, last.files > 0, told)
+    return Ended(subtask, attempts, last.approved, last.files > 0, reasons)

@@ -7,7 +7,7 @@ from order import Order
 from result import Ended, Result
 from wording import count, plain
 
-COMMITS_TOLD = 60
+COMMITS_SHOWN = 60
 
 
 def in_short(result: Result) -> str:
@@ -17,9 +17,9 @@ def in_short(result: Result) -> str:
         found = f"{count(after, 'finding')}, none of which it can mend" if after else "nothing"
         return f"There was nothing to do: ruff finds {found}. {result.tests.summary()}"
     done = sum(ended.approved for ended in result.subtasks)
-    told = f"Ruff's findings: {before} before, {after} now; {done} of {count(len(result.subtasks), 'subtask')} done"
+    findings = f"Ruff's findings: {before} before, {after} now; {done} of {count(len(result.subtasks), 'subtask')} done"
     aside = len(result.subtasks) - done
-    return f"{told}{f', {aside} set aside' if aside else ''}. {result.tests.summary()}"
+    return f"{findings}{f', {aside} set aside' if aside else ''}. {result.tests.summary()}"
 
 
 def describe(result: Result, order: Order) -> str:
@@ -43,9 +43,9 @@ def _findings(result: Result) -> str:
 
 
 def _tests(result: Result) -> str:
-    told = f"Before the first change: {result.baseline.summary()}\n\nNow: {result.tests.summary()}"
+    tests = f"Before the first change: {result.baseline.summary()}\n\nNow: {result.tests.summary()}"
     failing = [f"- {plain(test)}" for test in result.tests.newly_failing]
-    return "\n".join([told, *(["", "Newly failing:", *failing] if failing else [])])
+    return "\n".join([tests, *(["", "Newly failing:", *failing] if failing else [])])
 
 
 def _ended(ended: Ended) -> str:
@@ -76,12 +76,12 @@ def _left(result: Result) -> str:
 
 
 def _commands(result: Result, order: Order) -> str:
-    told = [f"    {plain(line)}" for line in result.commits[:COMMITS_TOLD]]
+    commits = [f"    {plain(line)}" for line in result.commits[:COMMITS_SHOWN]]
     return "\n".join(
         [
             f"The branch `{order.branch}` has {count(len(result.commits), 'commit')}, one for each subtask:",
             "",
-            *told,
+            *commits,
             "",
             "Look at it, take it, or throw it away:",
             "",

@@ -16,7 +16,7 @@ from report import Report, Verdict
 from whole_file import read_json
 from wording import bullets, plain, say
 
-TESTS_TOLD = 20
+TESTS_SHOWN = 20
 
 
 def tell(order: Order) -> Report:
@@ -51,7 +51,7 @@ def in_words(found: Comparison) -> str:
             f"{plain(test)}: {gist(words)}" if words else plain(test)
             for test, words in found.newly_failing.items()
         ]
-        parts.append("Passed before, fail now, twice:\n" + bullets(failing, limit=TESTS_TOLD))
+        parts.append("Passed before, fail now, twice:\n" + bullets(failing, limit=TESTS_SHOWN))
     if found.suspects:
         parts.append(feedback.marked(found.suspects))
     if found.broken:
@@ -59,7 +59,7 @@ def in_words(found: Comparison) -> str:
         parts.append(feedback.marked(found.broken))
     if found.unsteady:
         parts.append(
-            "Failed once and passed again, so not counted:\n" + bullets(found.unsteady, limit=TESTS_TOLD)
+            "Failed once and passed again, so not counted:\n" + bullets(found.unsteady, limit=TESTS_SHOWN)
         )
     return "\n\n".join(parts)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.preamble import preamble
+from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.formats.report import read_report
 from orchestrator.model.agents import Role
 from orchestrator.model.handoff import ReportStatus
@@ -30,17 +30,19 @@ def only(reply: Reply) -> Text | ToolCall:
 
 def a_prompt(folder: Path) -> str:
     return preamble(
-        agent="dev-2",
-        role=Role.DEV,
-        task="greet",
-        at=0.0,
-        cwd="/project",
-        task_dir=str(folder),
-        artifacts=str(folder / "artifacts" / "code"),
-        scratchpad=str(folder / "scratchpad" / "dev-2"),
-        run="r-12345678",
-        order_name="pm-20261120-115900.md",
-        order="Write a greeting.",
+        AgentOrder(
+            agent="dev-2",
+            role=Role.DEV,
+            task="greet",
+            at=0.0,
+            cwd="/project",
+            task_dir=str(folder),
+            artifacts=str(folder / "artifacts" / "code"),
+            scratchpad=str(folder / "scratchpad" / "dev-2"),
+            run="r-12345678",
+            order_name="pm-20261120-115900.md",
+            order="Write a greeting.",
+        )
     )
 
 

@@ -230,7 +230,7 @@ def test_a_run_that_was_ended_before_it_began_never_begins(bench: Bench, host: H
     assert bench.events("r1") == []
 
 
-def test_a_run_that_was_forestalled_never_begins(bench: Bench, host: Host) -> None:
+def test_a_run_that_was_fenced_never_begins(bench: Bench, host: Host) -> None:
     spec = bench.spec("r1", RESTS)
     host.fence(spec.folder)
     host.fence(spec.folder)
@@ -240,7 +240,7 @@ def test_a_run_that_was_forestalled_never_begins(bench: Bench, host: Host) -> No
     assert bench.events("r1") == []
 
 
-def test_a_run_that_came_is_not_forestalled(bench: Bench, host: Host) -> None:
+def test_a_run_that_came_is_not_fenced(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", RESTS)
     told(bench, "r1", "session_start")
     host.fence(spec.folder)

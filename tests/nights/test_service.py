@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.formats.preamble import preamble
+from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.model.agents import Role
 from tests.clis.answers import Answer, Fault, Hang, Reply, Then, ToolCall, Trouble
 from tests.clis.model_request import Conversation, Message, ModelRequest, ToolResult
@@ -45,17 +45,19 @@ def a_service(weather: Weather, **acts: list[object]) -> tuple[Service, Clock]:
 def asked(agent: str = "dev", run: str = "r-1", steps: int = 0, *more: str) -> ModelRequest:
     """A request of an agent for greet that has had so many answers; `more` are further prompts after the order."""
     order = preamble(
-        agent=agent,
-        role=Role.DEV,
-        task="shop",
-        at=0.0,
-        cwd="/w/greet",
-        task_dir="/tasks/shop",
-        artifacts="/tasks/shop/artifacts/code",
-        scratchpad=f"/tasks/shop/scratchpad/{agent}",
-        run=run,
-        order_name="pm-20261122-160000.md",
-        order=f"## Instructions\n{shop.PARTS['greet'].title}\n\n## Context\n{shop.PARTS['total'].title}",
+        AgentOrder(
+            agent=agent,
+            role=Role.DEV,
+            task="shop",
+            at=0.0,
+            cwd="/w/greet",
+            task_dir="/tasks/shop",
+            artifacts="/tasks/shop/artifacts/code",
+            scratchpad=f"/tasks/shop/scratchpad/{agent}",
+            run=run,
+            order_name="pm-20261122-160000.md",
+            order=f"## Instructions\n{shop.PARTS['greet'].title}\n\n## Context\n{shop.PARTS['total'].title}",
+        )
     )
     messages = [Message("user", (order,))]
     for number in range(steps):

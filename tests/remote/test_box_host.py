@@ -132,11 +132,11 @@ def test_run_ended_before_a_retried_launch_never_begins(bench: RunsBench) -> Non
     assert bench.starts("r1") == 0
 
 
-@pytest.mark.parametrize("word", ["forestall", "end"])
+@pytest.mark.parametrize("word", ["fence", "end"])
 def test_claim_without_pid_is_given_up_after_a_minute(bench: RunsBench, word: str) -> None:
     """Its box was switched off in between, or its disk was full: else it would be nobody's for ever."""
     deeds: dict[str, Callable[[Path], None]] = {
-        "forestall": bench.host.fence,
+        "fence": bench.host.fence,
         "end": partial(bench.host.end, kill=True),
     }
     deed = deeds[word]

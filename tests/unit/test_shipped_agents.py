@@ -10,7 +10,7 @@ from orchestrator.formats.agent_file import (
     render_claude_agent,
     render_kiro_agent,
 )
-from orchestrator.formats.preamble import preamble
+from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.formats.report import read_report
 from orchestrator.model.agents import REMOTE_ROLES, Role
 from orchestrator.model.plan import Gate
@@ -62,19 +62,21 @@ def test_each_has_the_rules(agent):
 def test_box_worker_may_make_the_commits_asked_of_it(role):
     """Who may work on a box is not kept from the commits that are asked for there."""
     asked = preamble(
-        agent=role,
-        role=Role(role),
-        task="demo",
-        at=0,
-        cwd="/repo",
-        task_dir="/repo/tasks/demo",
-        artifacts="/repo/tasks/demo/artifacts/code",
-        scratchpad="/repo/tasks/demo/scratchpad/dev",
-        run="r-1",
-        order_name="pm-1.md",
-        order="Do it.",
-        gates=(Gate.COMMIT,),
-        remote_host="box",
+        AgentOrder(
+            agent=role,
+            role=Role(role),
+            task="demo",
+            at=0,
+            cwd="/repo",
+            task_dir="/repo/tasks/demo",
+            artifacts="/repo/tasks/demo/artifacts/code",
+            scratchpad="/repo/tasks/demo/scratchpad/dev",
+            run="r-1",
+            order_name="pm-1.md",
+            order="Do it.",
+            gates=(Gate.COMMIT,),
+            remote_host="box",
+        )
     )
     assert re.search(r"### Remote Setup\n[^#]*\nCommit your work with git", asked)
     text = " ".join(read_agent(PATHS[role].read_bytes(), role, trusted=True).prompt.split())

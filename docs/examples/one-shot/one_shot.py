@@ -50,8 +50,8 @@ def launching(spawn: Spawn) -> Launching:
     return Launching(argv, files={SCRIPT: SOURCE})
 
 
-def event(told: Mapping[str, Any]) -> Event | None:
-    match told.get("type"), told.get("status"):
+def event(payload: Mapping[str, Any]) -> Event | None:
+    match payload.get("type"), payload.get("status"):
         case "started", _:
             return Event(EventKind.STARTED)
         case "ended", 0:

@@ -114,7 +114,7 @@ def launch(
     while (seen := host.observe(folder)).pid is None and clock.monotonic() < patience:
         clock.sleep(CLAIM_LOOK)
     times.ended("launcher")
-    times.tell(run.id)
+    times.log_if_slow(run.id)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
 
 

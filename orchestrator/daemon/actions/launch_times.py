@@ -29,7 +29,7 @@ class LaunchTimes:
         self._parts[part] = now - self.since
         self.since = now
 
-    def tell(self, run: str) -> None:
+    def log_if_slow(self, run: str) -> None:
         """Say in the log where the time went, if it was unusually long."""
         if (total := sum(self._parts.values())) >= UNUSUAL:
             parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in self._parts.items())

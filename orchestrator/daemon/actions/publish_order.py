@@ -18,7 +18,7 @@ from orchestrator.daemon.ingest.task_folder import is_right
 from orchestrator.formats.coordination.memory import offer
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.pm_preamble import pm_preamble
-from orchestrator.formats.preamble import preamble
+from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.formats.text import local_time
 from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.model.errors import Unavailable
@@ -115,27 +115,29 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
     """Return the order of an agent that hands in by a report, with its preamble."""
     seen, order, step = there.where, state.orders[run.order], state.steps[run.step]
     return preamble(
-        agent=run.instance,
-        role=agent.role,
-        task=state.name,
-        at=order.at,
-        cwd=str(workspace),
-        task_dir=str(seen.task),
-        handoffs=str(hands_in_to(state, run, seen.task)),
-        artifacts=str(artifacts_of(state, run, seen.task)),
-        scratchpad=str(layout.scratchpad(seen.task, run.instance)),
-        run=run.id,
-        order_name=order.name,
-        # What it says of the task's folder must be found where its agent works (H8).
-        order=rendered.replace(str(where.task), str(seen.task)),
-        remote_host=there.name,
-        gates=step.gates,
-        criteria=state.brief.criteria,
-        definition=agent.prompt,
-        earlier=_earlier_work(adapters, state, run, where),
-        learned=_learned(adapters, state, run, where),
-        asked=sections_for(step.gates),
-        handoff_format=handoffs_of(state.brief),
+        AgentOrder(
+            agent=run.instance,
+            role=agent.role,
+            task=state.name,
+            at=order.at,
+            cwd=str(workspace),
+            task_dir=str(seen.task),
+            handoffs=str(hands_in_to(state, run, seen.task)),
+            artifacts=str(artifacts_of(state, run, seen.task)),
+            scratchpad=str(layout.scratchpad(seen.task, run.instance)),
+            run=run.id,
+            order_name=order.name,
+            # What it says of the task's folder must be found where its agent works (H8).
+            order=rendered.replace(str(where.task), str(seen.task)),
+            remote_host=there.name,
+            gates=step.gates,
+            criteria=state.brief.criteria,
+            definition=agent.prompt,
+            earlier=_earlier_work(adapters, state, run, where),
+            learned=_learned(adapters, state, run, where),
+            asked=sections_for(step.gates),
+            handoff_format=handoffs_of(state.brief),
+        )
     )
 
 

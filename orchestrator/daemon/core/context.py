@@ -22,11 +22,11 @@ from orchestrator.workspaces.leases import Lease
 class Context:
     """The context of all tasks: adapters, worker pools, the notifier.
 
-    `hands` are the workers for this machine; `far_hands` returns those for boxes, None: the same ones.
+    `executor` are the workers for this machine; `box_executors` returns those for boxes, None: the same ones.
 
     `post` sends a hint to the loop from any thread. `leases` returns who writes in shared trees, among the runs that
-    were opened before a moment: of two that want the same tree, the older one has it. `news_hands` are the workers that
-    send notifications, through the `teller`; None: the same as `hands`.
+    were opened before a moment: of two that want the same tree, the older one has it. `notification_executor` are the
+    workers that send notifications, through the `sender`; None: the same as `executor`.
     """
 
     adapters: Adapters

@@ -97,7 +97,7 @@ class ProjectionWriter:
         self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
         self._roles = RoleFiles(self.files, self.folder)
 
-    def tell(
+    def submit(
         self,
         state: PMState,
         last_checkin: float,

@@ -74,7 +74,7 @@ class TaskView:
             return False
         changed, engine.dirty = engine.dirty, False
         writer = self._writer_for(folder)
-        writer.tell(
+        writer.submit(
             engine.state, engine.last_checkin, names, changed=changed, rescan=rescan, unjournaled=beside
         )
         if now:

@@ -26,24 +26,24 @@ cd -- "$1" 2>/dev/null || exit 3
 command -v git >/dev/null 2>&1 || exit 4
 words='
     seen() { stat -c "%s %Y %i %f" -- "$1" 2>/dev/null || stat -f "%z %m %i %p" -- "$1" 2>/dev/null; }
-    told() { printf "%s\t%s\0" "$1" "$2"; }
+    entry() { printf "%s\t%s\0" "$1" "$2"; }
     feed="
 "
     most=$1; shift; given=$#
     for file; do
         case $file in
-        *"$feed"*) told "large $(seen "$file")" "$file"; continue ;;
-        */) told "repository $({
+        *"$feed"*) entry "large $(seen "$file")" "$file"; continue ;;
+        */) entry "repository $({
                 git -C "$file" rev-parse --verify --quiet "HEAD^{tree}"
                 git -C "$file" -c core.fsmonitor=false status --porcelain --untracked-files=all
                 git -C "$file" -c core.fsmonitor=false diff --no-ext-diff --no-textconv HEAD
             } 2>/dev/null | git hash-object --stdin)" "$file"; continue ;;
         esac
         if [ -L "$file" ]; then
-            told "120000 $(printf %s "$(readlink -- "$file")" | git hash-object --stdin)" "$file"
-        elif [ ! -e "$file" ]; then told gone "$file"
+            entry "120000 $(printf %s "$(readlink -- "$file")" | git hash-object --stdin)" "$file"
+        elif [ ! -e "$file" ]; then entry gone "$file"
         elif [ -f "$file" ] && [ -r "$file" ]; then set -- "$@" "$file"
-        else told other "$file"; fi
+        else entry other "$file"; fi
     done
     shift "$given"
     [ $# -eq 0 ] && exit 0
@@ -51,14 +51,14 @@ words='
         given=$#
         for file; do
             read -r size rest
-            if [ "$size" -gt "$most" ]; then told "large $(seen "$file")" "$file"; else set -- "$@" "$file"; fi
+            if [ "$size" -gt "$most" ]; then entry "large $(seen "$file")" "$file"; else set -- "$@" "$file"; fi
         done
         shift "$given"
         [ $# -eq 0 ] && exit 0
         git hash-object --no-filters -- "$@" | for file; do
             read -r name
             mode=100644; [ -x "$file" ] && mode=100755
-            told "$mode $name" "$file"
+            entry "$mode $name" "$file"
         done
     }
 '
@@ -105,8 +105,8 @@ def listed(link: BoxLink, there: str, without: str) -> TreeListing | None:
     said = _asked(link, _SCRIPT, there, without, str(LARGEST), str(MOST))
     if said is None:
         return None
-    told, _, rest = said.partition("\0\0")
-    head, _, left_out = told.partition(" ")
+    first, _, rest = said.partition("\0\0")
+    head, _, left_out = first.partition(" ")
     known, words = _parted(rest)
     was = {name: old for name, (old, _) in raw_changes(known).items()}
     files = dict[str, str]()

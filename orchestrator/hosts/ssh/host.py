@@ -116,7 +116,7 @@ class BoxHost(Panes):
 
         A launcher that claimed it over a minute ago, and reported no pid, starts nothing either.
         """
-        self._ask("forestall", self._there(folder), self._known(folder))
+        self._ask("fence", self._there(folder), self._known(folder))
 
     def end(self, folder: Path, *, kill: bool) -> None:
         """Signal every process of the run; its launcher survives TERM, and writes `exit` when all have ended."""

@@ -18,7 +18,7 @@ AT_ONCE: Final = 200
 """How many files one command checks."""
 
 _FIND_PYTHON: Final = """
-if command -v python3 >/dev/null 2>&1 && python3 -I -S -c "$@" 2>/dev/null; then echo told; fi
+if command -v python3 >/dev/null 2>&1 && python3 -I -S -c "$@" 2>/dev/null; then echo looked; fi
 """
 
 # A lease is granted only on files that nobody writes. Others who open it meanwhile wait, and its holder gets SIGIO.
@@ -64,7 +64,7 @@ def unsettled(link: BoxLink, files: Mapping[str, tuple[int, int]]) -> set[str]:
                 raise
             continue  # what is called python3 there is something else
         lines = ended.out.decode(errors="replace").splitlines()
-        if lines[-1:] == ["told"]:
+        if lines[-1:] == ["looked"]:
             for line in lines[:-1]:
                 match = _LINE.fullmatch(line)
                 if match and int(match[1]) < len(some) and not _is_as_read(match, files[some[int(match[1])]]):

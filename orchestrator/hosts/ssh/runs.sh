@@ -4,9 +4,9 @@
 #   observe [FOLDER PID START]...   how far each run is, and what of it outlives its launcher; PID and START of a launcher
 #                                   that was seen alive, or empty
 #   cpu FOLDER                      what its living processes have used, in ticks, and how many make a second
-#   forestall FOLDER KNOWN          claims one that nobody claimed, or whose launcher told no pid for a minute: it will
+#   fence FOLDER KNOWN              claims one that nobody claimed, or whose launcher told no pid for a minute: it will
 #                                   never begin
-#   end FOLDER KNOWN TERM|KILL      ends all of it, or forestalls it
+#   end FOLDER KNOWN TERM|KILL      ends all of it, or fences it
 #   prepare FOLDER KNOWN INBOX      makes its folders, and says whether it was claimed
 #   begin LOG WORDS                 lays down the settings of tmux, from standard input, and begins a session's log
 #
@@ -288,7 +288,7 @@ missing() {
     echo missing
 }
 
-forestall() {
+fence() {
     if missing "$1" "$2"; then return 1; fi
     mkdir -p -- "$1" || exit
     if ! (set -C && : >"$1/claimed") 2>/dev/null; then
@@ -308,7 +308,7 @@ give_up() {
 }
 
 end() {
-    forestall "$1" "$2" || return
+    fence "$1" "$2" || return
     if ! read_pid "$1"; then return; fi
     case $3 in KILL) kill_run "$1" ;; *) signal_run "$1" TERM ;; esac
 }
@@ -336,7 +336,7 @@ echo orchestrator-runs-1
 printf 'home %s\n' "$HOME"
 # A look makes nothing: the disk that belongs there may not be mounted.
 there=
-case $2 in begin | end | forestall | prepare) mkdir -p -- "$HOME/$1" || exit ;; esac
+case $2 in begin | end | fence | prepare) mkdir -p -- "$HOME/$1" || exit ;; esac
 if cd -- "$HOME/$1" 2>/dev/null; then there=yes; fi
 shift
 "$@"

@@ -21,7 +21,7 @@ _SCRIPT: Final = (
 )
 
 
-def tell(title: str, body: str, tone: str, environ: Mapping[str, str]) -> SendOutcome:
+def notify_desktop(title: str, body: str, tone: str, environ: Mapping[str, str]) -> SendOutcome:
     """Show a message. What it says is an argument, and is read as text: no markup, no script."""
     program = desktop_program(environ)
     if not program:

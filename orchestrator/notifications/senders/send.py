@@ -25,51 +25,55 @@ DESKTOP_URL = f"{DESKTOP}:"
 
 def main() -> int:
     """Send what standard input says."""
-    told: dict[str, Any] = json.load(sys.stdin)
+    request: dict[str, Any] = json.load(sys.stdin)
     # Our own end, should whoever started us be killed and nobody else end us.
-    signal.alarm(int(told["deadline"]) + 5)
+    signal.alarm(int(request["deadline"]) + 5)
     said = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
-    outcome = _way(told)(lambda: _say(said, "ready"))
+    outcome = _way(request)(lambda: _say(said, "ready"))
     _say(said, json.dumps({"result": outcome.result.value, "reason": outcome.reason}))
     sys.stdout.flush()
     os._exit(0)  # whatever threads a library left running: they are not waited for
 
 
-def _way(told: dict[str, Any]) -> Callable[[Callable[[], None]], SendOutcome]:
+def _way(request: dict[str, Any]) -> Callable[[Callable[[], None]], SendOutcome]:
     """Return what sends the message; it calls its argument when all is imported and nothing was sent yet."""
-    if told["url"].startswith(TMUX):
-        from orchestrator.notifications.senders.tmux_sender import tell as tell_tmux
+    if request["url"].startswith(TMUX):
+        from orchestrator.notifications.senders.tmux_sender import notify_tmux
 
-        return _at_once(lambda: tell_tmux(told["socket"], told["title"], told["body"], os.environ))
-    if told["url"].startswith(TERMINAL_URL):
-        from orchestrator.notifications.senders.terminal_sender import tell as tell_terminal
+        return _at_once(lambda: notify_tmux(request["socket"], request["title"], request["body"], os.environ))
+    if request["url"].startswith(TERMINAL_URL):
+        from orchestrator.notifications.senders.terminal_sender import notify_terminal
 
-        return _at_once(lambda: tell_terminal(told["socket"], told["title"], told["body"], os.environ))
-    if told["url"].startswith(DESKTOP_URL):
-        from orchestrator.notifications.senders.desktop_sender import tell as tell_desktop
+        return _at_once(
+            lambda: notify_terminal(request["socket"], request["title"], request["body"], os.environ)
+        )
+    if request["url"].startswith(DESKTOP_URL):
+        from orchestrator.notifications.senders.desktop_sender import notify_desktop
 
-        return _at_once(lambda: tell_desktop(told["title"], told["body"], told["tone"], os.environ))
+        return _at_once(
+            lambda: notify_desktop(request["title"], request["body"], request["tone"], os.environ)
+        )
     from orchestrator.notifications.senders.apprise_sender import Unusable, way_to
 
     def by_apprise(begin: Callable[[], None]) -> SendOutcome:
         try:
-            send = way_to(told["url"], float(told["deadline"]))
+            send = way_to(request["url"], float(request["deadline"]))
         except Unusable as error:
             begin()
             return SendOutcome(SendResult.REFUSED, str(error))
         begin()
-        return send(told["title"], told["body"], told["tone"])
+        return send(request["title"], request["body"], request["tone"])
 
     return by_apprise
 
 
-def _at_once(tell: Callable[[], SendOutcome]) -> Callable[[Callable[[], None]], SendOutcome]:
+def _at_once(notify: Callable[[], SendOutcome]) -> Callable[[Callable[[], None]], SendOutcome]:
     """Return what begins and sends in one, where nothing has to be made ready."""
 
     def send(begin: Callable[[], None]) -> SendOutcome:
         begin()
-        return tell()
+        return notify()
 
     return send
 

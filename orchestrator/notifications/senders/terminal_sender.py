@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
-from orchestrator.notifications.senders.tmux_sender import tell as tell_tmux
+from orchestrator.notifications.senders.tmux_sender import notify_tmux
 from orchestrator.notifications.terminals import ring, terminals
 from orchestrator.ports.sender import SendOutcome, SendResult
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> SendOutcome:
+def notify_terminal(socket: str, title: str, body: str, environ: Mapping[str, str]) -> SendOutcome:
     """Ring where the user is, and show the message where there is room for it. Nobody is there: refused."""
     rung = [each for each in terminals(layout.state_folder(environ)) if ring(each.path)]
-    shown = tell_tmux(socket, title, body, environ)
+    shown = notify_tmux(socket, title, body, environ)
     if shown.result is SendResult.DELIVERED:
         return shown
     if rung:

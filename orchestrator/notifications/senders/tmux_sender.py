@@ -21,7 +21,7 @@ _SHOWN: Final = 8000
 _LONGEST: Final = 400
 
 
-def tell(socket: str, title: str, body: str, environ: Mapping[str, str]) -> SendOutcome:
+def notify_tmux(socket: str, title: str, body: str, environ: Mapping[str, str]) -> SendOutcome:
     """Show a message to whoever looks at a task's session, and ring. Nobody does: refused, to be tried again.
 
     The text never stands in a format, where `#(…)` would run a command: an option holds it, and the format names

@@ -90,8 +90,8 @@ def sentence_of(change: dict[str, Any], at: float) -> str:
     if sentence := _SENTENCES.get(str(kind)):
         because = f": {change['why']}" if change.get("why") else ""
         return sentence.format_map(Fields(change, because=because))
-    if teller := _TELLERS.get(str(kind)):
-        return teller(change)
+    if render := _RENDERERS.get(str(kind)):
+        return render(change)
     return str(kind)
 
 
@@ -242,7 +242,7 @@ _DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
 }
 """Changes whose sentence contains a time."""
 
-_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+_RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "config_edited": _edited,
     "plan_adapted": _adapted,
     "judged": _judged,

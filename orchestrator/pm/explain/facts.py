@@ -44,8 +44,8 @@ def happened(fact: dict[str, Any]) -> str:
     kind = str(fact.get("kind"))
     if sentence := _SENTENCES.get(kind):
         return sentence.format_map(Fields(fact))
-    teller = _TELLERS.get(kind)
-    return teller(fact) if teller else kind
+    render = _RENDERERS.get(kind)
+    return render(fact) if render else kind
 
 
 def _landed(fact: dict[str, Any]) -> str:
@@ -255,7 +255,7 @@ def _exit(how: dict[str, Any]) -> str:
     return f"exited {how.get('code')}"
 
 
-_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+_RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
     "intruded": _intruded,

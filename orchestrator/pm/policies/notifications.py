@@ -41,7 +41,7 @@ _LONGEST: Final = 1500
 """Characters of one text. Agents write parts of it, and a phone shows only a few lines."""
 
 
-def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
+def notify(draft: Draft, before: PMState, fact: Fact) -> None:
     """Add the notifications for a draft to its actions. `before` is the state in which the fact was decided."""
     asked = [change.question for change in draft.changes if isinstance(change, QuestionAsked)]
     asked = [question for question in asked if draft.state.questions[question.id].open]
@@ -55,8 +55,8 @@ def tell_news(draft: Draft, before: PMState, fact: Fact) -> None:
         *_ended(draft),
     ):
         seed = f"{draft.at}:{draft.nonce}:{title}:{len(draft.changes)}"
-        told = f"{_cut(text)}\n{_project(draft)}"
-        draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), told, draft.at, until=until))
+        message = f"{_cut(text)}\n{_project(draft)}"
+        draft.act(Notify(_id(draft, rule, seed), rule, _cut(title), message, draft.at, until=until))
 
 
 def _notify_question(draft: Draft, question: Question) -> None:

@@ -115,7 +115,7 @@ def test_run_is_asked_to_end_twice_before_it_is_killed(grace):
     assert doing.endings.moments(story.state) == []
 
 
-def test_forestalled_run_is_not_asked_to_end():
+def test_fenced_run_is_not_asked_to_end():
     story, ends, clock = Story().planned("a"), Ends(), FakeClock()
     run, doing = story.run_of("dev:a").id, at_hand(ends, clock, 10.0)
     doing.endings.fence(story.state, run)

@@ -50,7 +50,7 @@ class FarHost:
 
     def fence(self, folder: Path) -> None:
         del folder
-        self._do("forestall")
+        self._do("fence")
 
     def end(self, folder: Path, *, kill: bool) -> None:
         del folder
@@ -195,16 +195,16 @@ def test_fenced_run_that_began_anyway_is_left_alone():
     for _ in range(3):
         desk.clock.advance(Settings().limits.termination_grace)
         desk.doing.see_what_is_due(desk.story.state, WHERE)
-    assert desk.boxes.there.told == ["forestall"]
+    assert desk.boxes.there.told == ["fence"]
 
 
-def test_one_that_still_has_not_come_is_forestalled_again():
+def test_one_that_still_has_not_come_is_fenced_again():
     desk = Desk(OneBox())
     desk.doing.endings.fence(desk.story.state, desk.run.id)
     desk.clock.advance(Settings().limits.termination_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
     desk.doing.endings.fence(desk.story.state, desk.run.id)
-    assert desk.boxes.there.told == ["forestall"] * 2
+    assert desk.boxes.there.told == ["fence"] * 2
 
 
 SCRATCHPAD = "/repo/tasks/demo/scratchpad/dev"
@@ -251,7 +251,7 @@ def test_launch_that_fails_though_there_is_a_way_has_failed(error):
     ("error", "told", "certain"),
     [
         (Unavailable("no room for its files"), [], True),
-        (TmuxFailed("create window failed"), ["forestall"], True),
+        (TmuxFailed("create window failed"), ["fence"], True),
         (Cut("nobody knows"), [], False),
     ],
     ids=["files", "tmux", "cut"],

@@ -87,7 +87,7 @@ def names(files):
 
 
 def show(showing, state):
-    showing.tell(state, 0.0, changed=True)
+    showing.submit(state, 0.0, changed=True)
     showing.soon()
 
 
@@ -208,7 +208,7 @@ def test_a_question_an_end_and_one_who_waits_for_it_do_not_wait(files, showing):
     assert {"pm_state.json", "progress.md"} <= set(names(files))
     show(showing, replace(asked, state=TaskState.STOPPED))
     assert {"pm_state.json", "progress.md"} <= set(names(files))
-    showing.tell(moved(asked, 3), 0.0, changed=True)
+    showing.submit(moved(asked, 3), 0.0, changed=True)
     showing.now()
     assert {"pm_state.json", "progress.md"} <= set(names(files))
 

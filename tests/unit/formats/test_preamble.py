@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from orchestrator.formats.handoff import read_report
-from orchestrator.formats.preamble import preamble
+from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.model.agents import Role
 from orchestrator.model.errors import BadFile
 from orchestrator.model.plan import Gate
@@ -26,7 +26,7 @@ GIVEN: dict[str, Any] = {
 
 
 def told(**changes: Any) -> str:
-    return preamble(**(GIVEN | changes))
+    return preamble(AgentOrder(**(GIVEN | changes)))
 
 
 def form(text: str) -> str:

@@ -669,7 +669,7 @@ TestAnyFacts = Mind.TestCase
 
 
 @pytest.mark.thorough
-class TestManyFacts(Mind.TestCase):
+class TestManyFacts(Mind.TestCase):  # type: ignore[misc, valid-type]
     """The same, three times as often."""
 
     settings = settings(TestAnyFacts.settings, max_examples=60)

@@ -13,7 +13,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.task import AfterRejections, TaskState
 from orchestrator.model.usage_limit import Reset
 from orchestrator.pm.decide import decide
-from orchestrator.pm.policies.notifications import tell_news
+from orchestrator.pm.policies.notifications import notify
 from orchestrator.pm.state.changes import QuestionAsked
 from orchestrator.pm.state.draft import Draft
 from tests.unit.pm.story import AT, MET, Story
@@ -150,7 +150,7 @@ def test_question_with_a_deadline_names_its_default():
     draft = Draft(story.state, AT, "n", Limits())
     asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
     draft.change(QuestionAsked(asked))
-    tell_news(draft, story.state, f.TimePassed(AT, "n"))
+    notify(draft, story.state, f.TimePassed(AT, "n"))
     (news,) = draft.actions
     assert isinstance(news, Notify)
     assert (news.until, news.default) == (AT + 3600, "no")

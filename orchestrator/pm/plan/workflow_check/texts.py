@@ -108,8 +108,8 @@ def _instructions(design: Design, at: int, agent: WorkflowAgent, text: str | Non
 def _contract(design: Design, agent: WorkflowAgent, text: str) -> Iterator[DesignFinding]:
     """Yield what instructions leave out of what the plan says of an agent."""
     file = agent.instructions
-    told = agent.inputs if design.inputs_hold(agent) else ()
-    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in told]
+    declared = agent.inputs if design.inputs_hold(agent) else ()
+    inputs = [f"agents/{each.source}/{OUTPUT_FOLDER}/{each.path}" for each in declared]
     if missing := [path for path in inputs if path not in text]:
         yield DesignFinding(
             Rule.INSTRUCTIONS_INPUTS,
