@@ -184,7 +184,8 @@ class Artifact:
 class OnDisk:
     """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble.
 
-    `activities` came since the last check-in, `earlier` before it.
+    `activities` came since the last check-in, `earlier` before it. `report` is the page of `task report`, if it is
+    there and the task is over.
     """
 
     activities: tuple[Activity, ...] = ()
@@ -193,6 +194,7 @@ class OnDisk:
     artifacts: tuple[Artifact, ...] = ()
     more_artifacts: int = 0
     notes: tuple[str, ...] = ()
+    report: Artifact | None = None
 
 
 def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
@@ -206,7 +208,11 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
     """
     parts = [
         _head(view, at),
-        *([_section("Result" if view.ended else "Result so far", _result(view))] if view.outcome else []),
+        *(
+            [_section("Result" if view.ended else "Result so far", _result(view, disk.report))]
+            if view.outcome
+            else []
+        ),
         _section("Recent Activity (since last check-in)", _activity(disk)),
         _section("Milestone Summary", _milestones(view.milestones)),
         _section("Current Blockers", _blockers(view)),
@@ -385,12 +391,14 @@ def _used(each: AgentUsage) -> str:
     return f"| {' | '.join(shown(cell) for cell in cells)} |"
 
 
-def _result(view: PMView) -> Iterable[str]:
+def _result(view: PMView, report: Artifact | None) -> Iterable[str]:
     """Yield what was asked, what came of it, where it lies, what was not done, what it cost and what to type next."""
     for name, said in view.outcome:
         yield f"- **{name}:** {_with_commands(said)}"
     if view.looked_at is not None:
         yield f"  (the branch as of {local_time(view.looked_at)})"
+    if report is not None:
+        yield f"- **Report:** {shown(report.path)}, beside this page (written {local_time(report.at)})"
 
 
 def _with_commands(text: str) -> str:

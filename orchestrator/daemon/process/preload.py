@@ -17,6 +17,7 @@ _NOT_OURS: Final = (
     "orchestrator.demo",
     "orchestrator.testing",
     "orchestrator.notifications.senders",
+    "orchestrator.reporting",
 )
 _LATE: Final = ("encodings.utf_8_sig", "rapidfuzz.fuzz")
 """What is imported only on first use; found by `integration/daemon/test_imports.py`."""
