@@ -50,7 +50,7 @@ def report_of(
 
     """
     history.close()
-    ended = None if view.get("state") in {"running", "waiting"} else history.last
+    ended = None if view.get("state") in {"running", "waiting"} else history.ended or history.last
     until = ended or made_at
     lanes = _lanes(history, until)
     left_out = max(len(history.decisions) - DECISIONS, 0)

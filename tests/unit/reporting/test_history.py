@@ -57,6 +57,20 @@ def test_a_rejected_attempt_keeps_why_and_what_the_next_was_told(lines):
     )
 
 
+def test_a_task_ended_when_it_came_to_rest_whatever_came_later(lines):
+    """Runs that end afterwards, or a clock that is set, do not move the end; a second life does."""
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "task_moved", "to": "complete", "why": "", "at": 0})
+    end = lines[-1]["at"]
+    lines.end("r-1")
+    lines.say("clock_moved", slept=7200.0, put=0.0, after=7200.0)
+    assert report(lines).ended == end
+    lines.say("task_started", {"kind": "task_moved", "to": "running", "why": "", "at": 0})
+    assert report(lines, state="running").ended is None
+    lines.say("time_passed", {"kind": "task_moved", "to": "failed", "why": "", "at": 0})
+    assert report(lines, state="failed").ended == lines[-1]["at"]
+
+
 def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
     """A developer's attempt passes when it is committed; then a tester rejects it."""
     lines.open("r-1")
