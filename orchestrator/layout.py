@@ -29,6 +29,9 @@ OUTBOX = "outbox"
 DATA = "data"
 """The folder of a project with its memories, and with the handoffs and statuses of roles."""
 
+MEMORIES = "memories"
+"""The folder of memories in it."""
+
 HOME_VARIABLE = "ORCHESTRATOR_HOME"
 CONFIG_VARIABLE = "ORCHESTRATOR_CONFIG"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator import layout
 from orchestrator.daemon.journal.segments import unpacked
+from orchestrator.formats.timestamps import rfc3339
 
 
 def audit(home: Path, report: dict[str, Any]) -> list[str]:
@@ -35,6 +36,7 @@ def audit(home: Path, report: dict[str, Any]) -> list[str]:
         "each question": asked == {each["id"] for each in report["questions"]},
         "open questions": {each["id"] for each in state["questions"]}
         == {each["id"] for each in report["questions"] if each["answered_at"] is None},
+        "the end": report["ended"] == _ended(lines),
         "each line": {each["line"] for each in report["decisions"]} <= {line["n"] for line in lines},
     }
     wrong = [what for what, holds in held.items() if not holds]
@@ -45,6 +47,15 @@ def audit(home: Path, report: dict[str, Any]) -> list[str]:
         if outcomes and (step["status"] == "passed") != outcomes[-1].startswith("passed"):
             wrong.append(f"{step['id']} is {step['status']}, and its last attempt {outcomes[-1]}")
     return wrong
+
+
+def _ended(lines: list[dict[str, Any]]) -> str | None:
+    """Return when the task last came to rest, if it has not gone on since."""
+    moves = [
+        (line["at"], each["to"]) for line in lines for each in line["changes"] if each["kind"] == "task_moved"
+    ]
+    at, to = moves[-1]
+    return None if to in {"running", "waiting"} else rfc3339(at)
 
 
 def _lines(home: Path) -> Any:

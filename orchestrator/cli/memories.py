@@ -22,7 +22,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import iso, moment
 from orchestrator.model.memory import Memory, MemoryKind
 from orchestrator.records.handoff_facts import memory_uses
-from orchestrator.records.memory_folder import FOLDER, MemoryFolder, RefusedMemory
+from orchestrator.records.memory_folder import MemoryFolder, RefusedMemory
 from orchestrator.records.memory_index import MemoryIndex
 from orchestrator.records.memory_offers import index_file
 from orchestrator.records.memory_ranking import Match, Wanted, ranked, score
@@ -80,7 +80,7 @@ def _found(options: Namespace, text: str, now: float) -> tuple[list[Match], list
         _fraction(options.importance, 0.0),
     )
     matches, refused = list[Match](), list[RefusedMemory]()
-    for data in data_folders(options, (FOLDER,)):
+    for data in data_folders(options, (layout.MEMORIES,)):
         folder = MemoryFolder(DiskFiles(), data)
         with MemoryIndex(folder, _index_file(data)) as index:
             matches += [Match(each.memory, each.relevance, str(data)) for each in index.search(text, wanted)]
@@ -100,7 +100,7 @@ def _index_file(data: Path) -> Path | None:
 
 def _show(options: Namespace) -> None:
     identifier, now = _one(options, "ID"), time.time()
-    data = data_folder(options.project, (FOLDER,))
+    data = data_folder(options.project, (layout.MEMORIES,))
     memory, forgotten = MemoryFolder(DiskFiles(), data).read(identifier)
     memory = masked(memory)
     created, referenced = memory_uses(DiskFiles(), data / _HANDOFFS, identifier)
@@ -165,7 +165,7 @@ def _add(options: Namespace) -> None:
         tuple(options.tag),
         iso(now),
     )
-    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (FOLDER,)))
+    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (layout.MEMORIES,)))
     written, hidden = folder.add(memory, lambda: f"mem_{int(now)}_{secrets.token_hex(4)}")
     path = folder.path / f"{written.id}.json"
     if options.json:
@@ -178,7 +178,7 @@ def _add(options: Namespace) -> None:
 
 def _forget(options: Namespace) -> None:
     identifier = _one(options, "ID")
-    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (FOLDER,)))
+    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (layout.MEMORIES,)))
     path = folder.recall(identifier) if options.undo else folder.forget(identifier)
     if options.json:
         _print({"id": identifier, "path": str(path), "forgotten": not options.undo})
@@ -193,7 +193,7 @@ def _mark(options: Namespace) -> None:
     if len(options.words) != 2 or options.words[1] not in {"misled", "sound"}:  # noqa: PLR2004 (ID and verdict)
         raise CommandError(Exit.USAGE, "write `task memory mark ID misled`, or `sound` to take that back")
     identifier, verdict = options.words
-    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (FOLDER,)))
+    folder = MemoryFolder(DiskFiles(), data_folder(options.project, (layout.MEMORIES,)))
     memory = folder.mark(identifier, time.time() if verdict == "misled" else None)
     if options.json:
         _print({"id": identifier, "misled": memory.misled})

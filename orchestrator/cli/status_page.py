@@ -48,6 +48,7 @@ def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
         *(_limit_lines(limit, width, now) if limit else []),
         *_not_taken(view, width),
         *_edited(view, width),
+        *([] if active else _report(view, width, now)),
         *([] if active else _folder_gone(view, width)),
         *_boxes(view, name, width, now),
     ]
@@ -113,6 +114,17 @@ def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
     said = f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"folder    {first.strip()}", *more]
+
+
+def _report(view: dict[str, Any], width: int, now: float) -> list[str]:
+    """Return where the report of a task at rest lies, and from when it is; nothing if there is none."""
+    path = layout.task_report(layout.task_folder(f"{view['project']}", view["task"]))
+    try:
+        written = os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
+    except OSError:
+        return []
+    first, *more = wrapped(f"{path} (written {ago(written, now)})", width, " " * 10) or [""]
+    return [f"report    {first.strip()}", *more]
 
 
 def _boxes(view: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:

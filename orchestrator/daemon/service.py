@@ -25,6 +25,7 @@ from orchestrator.daemon.journal.rolling_log import roll_output
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.process.lock import DaemonLock, beat
 from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
+from orchestrator.daemon.process.report_process import ReportProcess
 from orchestrator.daemon.process.run_exits import RunExits
 from orchestrator.daemon.process.schedule import Schedule, heard
 from orchestrator.daemon.process.sd_notify import SdNotify
@@ -92,6 +93,7 @@ class Service:
         self._notification_executor = WorkerPool(1)
         notify_settings = self._settings.notify
         self._sender = SubprocessSender(notify_settings.timeout, self._settings.tmux.socket, environ)
+        self._reporter = ReportProcess(environ)
         tmux_config = kept_config(self._files, layout.tmux_config(self._state))
         self._tmux = Tmux(self._settings.tmux.socket, environ, config=tmux_config)
         self._host = LocalHost(self._tmux, self._files)
@@ -209,6 +211,7 @@ class Service:
         self._box_executors.stop()
         stuck = self._boxes.close(BOXES_END)
         self._end_notifying()
+        self._reporter.close()
         self._executor.close()
         self._stuck = [*stuck, *self._box_executors.ended(BOXES_END)]
         if self._stuck:
@@ -261,7 +264,14 @@ class Service:
         self._workspaces = workspaces = GitWorkspaces(deadline=settings.git.timeout, environ=environ)
         return Context(
             adapters=Adapters(
-                self._files, self._host, workspaces, settings, environ, self._boxes, LocalMarkedRuns()
+                self._files,
+                self._host,
+                workspaces,
+                settings,
+                environ,
+                self._boxes,
+                LocalMarkedRuns(),
+                self._reporter,
             ),
             clock=self._clock,
             executor=self._executor,

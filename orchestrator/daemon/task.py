@@ -429,7 +429,8 @@ class Task:
         if self.troubled:
             return now + REST
         moments = self.doing.endings.moments(self.engine.state)
-        moments += [moment + now - self.context.clock.monotonic() for moment in self._grace.moments]
+        elapsing = [*self._grace.moments, *self.doing.end_report.moments]
+        moments += [moment + now - self.context.clock.monotonic() for moment in elapsing]
         moments += self._boxes.unfetched.moments
         # Looked at once when it should be alive; after that, or while it waits for a lease, scans suffice.
         moments += [
@@ -466,6 +467,7 @@ class Task:
         beside = Unjournaled(self._boxes.behind, self.doing.launches.waiting, fault)
         if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
+        self.doing.end_report.go(self.engine.state, self.where.task, self._view.now, self._view.rescan)
 
     def _note_events(self, before: PMState, fact: Fact, decision: Decision, line: int) -> None:
         state = decision.state

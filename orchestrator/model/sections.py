@@ -43,6 +43,9 @@ class DaemonSettings:
     passivate_after: float = 3600.0
     """How long after its last event a task that is over stays in memory. It is read again when it is needed."""
 
+    reports: bool = True
+    """Whether the page that `task report` makes is written when a task ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:

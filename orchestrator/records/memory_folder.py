@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator import layout
 from orchestrator.formats.coordination.memory import (
     MEMORY_BYTES,
     SUFFIX,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from orchestrator.ports.files import Entry, Files
 
-FOLDER: Final = "memories"
 FORGOTTEN: Final = "forgotten"
 """The folder beside the memories into which forgotten ones are moved."""
 
@@ -48,7 +48,7 @@ class MemoryFolder:
 
     def __init__(self, files: Files, data: Path) -> None:
         self._files = files
-        self.path = data / FOLDER
+        self.path = data / layout.MEMORIES
 
     def entries(self) -> list[Entry]:
         """Return what lies there, by name, but for what the script prepares and the folder of forgotten ones."""

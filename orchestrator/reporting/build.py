@@ -50,7 +50,7 @@ def report_of(
 
     """
     history.close()
-    ended = None if view.get("state") in {"running", "waiting"} else history.last
+    ended = None if view.get("state") in {"running", "waiting"} else history.ended or history.last
     until = ended or made_at
     lanes = _lanes(history, until)
     left_out = max(len(history.decisions) - DECISIONS, 0)
@@ -135,28 +135,40 @@ def _idle(spans: Mapping[str, Sequence[Span]], began: float | None, until: float
         return
     every = [span for found in spans.values() for span in found]
     busy = [span for span in every if span.kind in {SpanKind.WORK, SpanKind.CHECK, SpanKind.STOPPED}]
+    causes = sorted((span for span in every if span.kind in _CAUSES), key=_since)
     edge = began
     for span in sorted(busy, key=_since):
         if span.since - edge >= IDLE:
-            yield _explained(edge, span.since, every)
+            yield from _explained(edge, span.since, causes)
         edge = max(edge, span.until or until)
     if until - edge >= IDLE:
-        yield _explained(edge, until, every)
+        yield from _explained(edge, until, causes)
 
 
-def _explained(since: float, until: float, every: Iterable[Span]) -> Span:
-    causes = [span for span in every if span.kind in _CAUSES]
-    shared = [(min(each.until or until, until) - max(each.since, since), each) for each in causes]
-    longest, cause = max(shared, key=lambda pair: pair[0], default=(0.0, None))
-    if cause is None or longest <= 0:
-        return Span(SpanKind.IDLE, since, until, "no program ran", 0)
-    return Span(SpanKind.IDLE, since, until, f"no program ran: {cause.text}", cause.line)
+def _explained(since: float, until: float, causes: Iterable[Span]) -> Iterable[Span]:
+    """Yield the parts of a time without any program: each as long as its cause went on, the rest without one."""
+    edge = since
+    for cause in causes:
+        begin, end = max(cause.since, edge), min(cause.until or until, until)
+        if end <= begin:
+            continue
+        if begin - edge >= IDLE:
+            yield Span(SpanKind.IDLE, edge, begin, "no program ran", 0)
+        yield Span(SpanKind.IDLE, begin, end, f"no program ran: {cause.text}", cause.line)
+        edge = end
+    if until - edge >= IDLE:
+        yield Span(SpanKind.IDLE, edge, until, "no program ran", 0)
 
 
 def _longest(lanes: Iterable[Lane], until: float) -> tuple[Span, ...]:
-    """Return what was waited for longest."""
+    """Return what was waited for longest; time without any program only where nothing else explains it."""
     waits = {SpanKind.LIMIT, SpanKind.QUESTION, SpanKind.BOX, SpanKind.IDLE}
-    found = [span for lane in lanes for span in lane.spans if span.kind in waits]
+    found = [
+        span
+        for lane in lanes
+        for span in lane.spans
+        if span.kind in waits and not (span.kind is SpanKind.IDLE and span.line)
+    ]
     return tuple(sorted(found, key=lambda span: span.since - (span.until or until))[:_WAITS])
 
 
@@ -175,10 +187,8 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
         yield "No success criterion has been judged."
     else:
         shown = [each for each in met if each.get("evidence")]
-        yield (
-            f"{len(met)} of {len(criteria)} success criteria are met; "
-            f"the evidence of {len(shown)} of them was looked up."
-        )
+        looked_up = f"; the evidence of {len(shown)} of them was looked up" if met else ""
+        yield f"{len(met)} of {len(criteria)} success criteria are met{looked_up}."
     bare = [clean(each.get("text"), 200) for each in met if not each.get("evidence")]
     if bare:
         yield f"Met by an agent's word alone: {'; '.join(bare)}."

@@ -67,6 +67,9 @@ class History:
 
     began: float | None = None
     last: float | None = None
+    ended: float | None = None
+    """When the task last came to rest; None while it is at work."""
+
     attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
     questions: dict[str, QuestionStory] = field(default_factory=dict)
     checks: list[CheckStory] = field(default_factory=list)
@@ -178,6 +181,7 @@ class History:
     def _task_moved(self, change: dict[str, Any], at: float, number: int) -> None:
         to = str(change.get("to"))
         self._let_go("rest", at)
+        self.ended = at if to in _RESTING else None
         if to in _RESTING:
             self._hold("rest", "stopped", SpanKind.STOPPED, at, f"the task was {to}", number)
 

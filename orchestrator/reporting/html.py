@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, Template
+from markupsafe import Markup, escape
 
 from orchestrator.formats.amounts import span_said
 from orchestrator.formats.timestamps import rfc3339
@@ -33,7 +34,7 @@ def _template() -> Template:
     world = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
     )
-    world.filters |= {"clock": clock, "span": span_said, "iso": _iso, "said": said}
+    world.filters |= {"clock": clock, "span": span_said, "iso": _iso, "said": said, "code": code}
     return world.get_template("report.html.jinja")
 
 
@@ -45,6 +46,17 @@ def clock(at: float | None) -> str:
 def said(word: str) -> str:
     """Return a word of the program's as people write it."""
     return {"partial": "complete in part", "set_aside": "set aside"}.get(word, word)
+
+
+def code(text: object) -> Markup:
+    """Return text as HTML in which what stands between two backquotes is code; nothing else in it is markup."""
+    parts = str(text or "").split("`")
+    if not len(parts) % 2:  # the last backquote closes nothing
+        parts[-2:] = ["`".join(parts[-2:])]
+    shown = (
+        Markup("<code>{}</code>").format(each) if n % 2 else escape(each) for n, each in enumerate(parts)
+    )
+    return Markup("").join(shown)
 
 
 def bar(report: TaskReport, span: Span) -> tuple[float, float]:

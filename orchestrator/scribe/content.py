@@ -151,7 +151,8 @@ class Artifact:
 class OnDisk:
     """What lies in a task's folder: the newest of it, and how many more there are. `notes` tell of trouble.
 
-    `activities` came since the last check-in, `earlier` before it.
+    `activities` came since the last check-in, `earlier` before it. `report` is the page of `task report`, if it is
+    there and the task is over.
     """
 
     activities: tuple[Activity, ...] = ()
@@ -160,3 +161,4 @@ class OnDisk:
     artifacts: tuple[Artifact, ...] = ()
     more_artifacts: int = 0
     notes: tuple[str, ...] = ()
+    report: Artifact | None = None

@@ -45,7 +45,11 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
     """
     parts = [
         _head(view, at),
-        *([_section("Result" if view.ended else "Result so far", _result(view))] if view.outcome else []),
+        *(
+            [_section("Result" if view.ended else "Result so far", _result(view, disk.report))]
+            if view.outcome
+            else []
+        ),
         _section("Recent Activity (since last check-in)", _activity(disk)),
         _section("Milestone Summary", _milestones(view.milestones)),
         _section("Current Blockers", _blockers(view)),
@@ -215,12 +219,14 @@ def _used(each: AgentUsage) -> str:
     return f"| {' | '.join(shown(cell) for cell in cells)} |"
 
 
-def _result(view: PMView) -> Iterable[str]:
+def _result(view: PMView, report: Artifact | None) -> Iterable[str]:
     """Yield what was asked, what came of it, where it lies, what was not done, what it cost and what to type next."""
     for name, said in view.outcome:
         yield f"- **{name}:** {with_commands(said)}"
     if view.looked_at is not None:
         yield f"  (the branch as of {local_time(view.looked_at)})"
+    if report is not None:
+        yield f"- **Report:** {shown(report.path)}, beside this page (written {local_time(report.at)})"
 
 
 def _criteria(view: PMView) -> Iterable[str]:

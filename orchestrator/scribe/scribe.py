@@ -30,6 +30,7 @@ HANDOFFS: Final = "handoffs"
 ARTIFACTS: Final = "artifacts"
 PROGRESS: Final = "progress.md"
 PM_STATE: Final = "pm_state.json"
+REPORT: Final = "report.html"
 MOST_ASIDE: Final = 10
 
 _DEPTHS: Final = {HANDOFFS: 1, ARTIFACTS: DEEPEST}
@@ -193,7 +194,13 @@ class Scribe:
             tuple(Artifact(path, changed) for changed, path in artifacts),
             len(self._changed) - len(artifacts),
             self._notes,
+            self._report(view),
         )
+
+    def _report(self, view: PMView) -> Artifact | None:
+        """Return the page that `task report` wrote, if the task is over and it lies there."""
+        entry = self._files.entry(self._task_dir / REPORT) if view.ended else None
+        return Artifact(REPORT, entry.mtime_ns / 1e9) if entry and entry.is_file else None
 
     def _forget_gone(self, at: float) -> None:
         """Forget what would be shown as new and lies there no more: some programs write under another name first."""

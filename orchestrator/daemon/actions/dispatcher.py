@@ -11,6 +11,7 @@ from pathlib import Path
 from orchestrator.daemon.actions import finish
 from orchestrator.daemon.actions.answer import answer
 from orchestrator.daemon.actions.asked import hosts_asked
+from orchestrator.daemon.actions.end_report import EndReport
 from orchestrator.daemon.actions.housekeeping import Housekeeping
 from orchestrator.daemon.actions.inspect import inspect
 from orchestrator.daemon.actions.launching import Launches
@@ -63,6 +64,7 @@ class Dispatcher:
     launches: Launches = field(init=False)
     endings: RunEndings = field(init=False)
     housekeeping: Housekeeping = field(init=False)
+    end_report: EndReport = field(init=False)
     _hindered: dict[str, float] = field(default_factory=dict)
     _at_hand: set[str] = field(default_factory=set)
 
@@ -71,6 +73,7 @@ class Dispatcher:
         self.launches = Launches(self.context, self.task, self.home)
         self.endings = RunEndings(self.context, self.task, self.home)
         self.housekeeping = Housekeeping(self.context, self.task, self.home)
+        self.end_report = EndReport(self.context, self.task)
 
     def act(self, state: PMState, where: TaskPaths, action: Action) -> None:
         """Have one action carried out. Repeatable: what was done already is recognised by looking."""
@@ -96,7 +99,8 @@ class Dispatcher:
                 workspaces = adapters.workspaces
                 self._finish(state, action, lambda at: finish.moved(workspaces, state, action, where, at))
             case Notify():
-                self._notify(action)
+                if not self.end_report.takes(action):
+                    self._notify(action)
 
     def heard(self, fact: Fact) -> None:
         """Note that an action's outcome was handled: if it is still open, it may be repeated."""
@@ -115,6 +119,7 @@ class Dispatcher:
     def forget(self) -> None:
         """Wait for no outcome any more: outcomes that come meanwhile are ignored."""
         self._at_hand.clear()
+        self.end_report.forget()
 
     def gone(self, run: str) -> None:
         """Forget a run that is gone."""

@@ -28,7 +28,6 @@ from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
-from orchestrator.records.memory_offers import offered_memories
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
@@ -173,10 +172,14 @@ def _workflow_order(
 def _learned(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
     """Return what was learned in this project, for an agent that does work. A judge goes by what it finds itself."""
     step, most = state.steps[run.step], adapters.settings.limits.max_offered_memories
-    if _JUDGING & set(step.gates):
+    data = Path(state.project) / layout.DATA
+    if _JUDGING & set(step.gates) or not (data / layout.MEMORIES).is_dir():
         return ""
+    # Imported late, with SQLite: most projects have no memories.
+    from orchestrator.records.memory_offers import offered_memories
+
     about = f"{step.title}\n{step.instructions}\n{state.brief.title}\n{state.brief.goal}"
-    data, now = Path(state.project) / layout.DATA, state.orders[run.order].at
+    now = state.orders[run.order].at
     return offer(offered_memories(str(layout.state_above(where.home)), data, about, now, most))
 
 

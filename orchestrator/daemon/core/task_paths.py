@@ -18,6 +18,7 @@ from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.host_kind import host_of_kind
 from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
+from orchestrator.ports.reporter import Reporter
 from orchestrator.ports.workspaces import Workspaces
 from orchestrator.ports.worktree import Tree
 
@@ -95,6 +96,7 @@ class Adapters:
     environ: Mapping[str, str]
     boxes: Boxes = field(default_factory=NoBoxes)
     marked_runs: MarkedRuns = field(default_factory=NoMarkedRuns)
+    reporter: Reporter | None = None
 
     def host_of(self, run: Run) -> Host:
         """Return the host on which a run lives. Raises Unavailable while its box is lost, Refused if there is none."""

@@ -115,6 +115,12 @@ class ProjectionWriter:
             self._news.names.update(names)
             self._news.rescan |= rescan
 
+    def again(self) -> None:
+        """Have everything that lies in the task's folder looked at once more, soon. Any thread may call it."""
+        with self._taking:
+            self._news.rescan = True
+        self.soon()
+
     @property
     def behind(self) -> bool:
         """Return whether something is not shown yet: it is new, could not be written, or waits for its turn."""

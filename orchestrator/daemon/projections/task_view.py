@@ -43,6 +43,16 @@ class TaskView:
         if self._writer is not None and self.behind:
             self._writer.soon()
 
+    def now(self) -> None:
+        """Write what is pending, before this returns. Any thread may call it."""
+        if self._writer is not None:
+            self._writer.now()
+
+    def rescan(self) -> None:
+        """Have everything that lies in the task's folder looked at once more, soon. Any thread may call it."""
+        if self._writer is not None:
+            self._writer.again()
+
     def end(self) -> None:
         """Write nothing any more."""
         if self._writer is not None:

@@ -46,9 +46,10 @@ SMALL = {
     "LIMITS__TERMINATION_GRACE": "500 ms",
     "LIMITS__START_TIMEOUT": "3 s",
     "NOTIFY__CHANNELS": "[]",
+    "DAEMON__REPORTS": "false",
 }
-"""Limits that let nothing wait, and nobody who is told. `rescan` stays as users have it: what only a rescan finds is
-found late.
+"""Limits that let nothing wait, nobody who is told, no page at each end. `rescan` stays as users have it: what only a
+rescan finds is found late.
 """
 
 

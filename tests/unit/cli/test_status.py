@@ -94,6 +94,21 @@ def test_a_task_that_rests_without_its_folder_says_so(house, task):
     assert "is missing" not in " ".join(task("status", "tidy").out.split())
 
 
+def test_the_report_of_a_task_that_rests_is_named(house, task):
+    """Its age is said: it may be of an earlier end. While the task is at work, the page is not its result."""
+    page = house.project / "tasks/tidy/report.html"
+    page.parent.mkdir(parents=True)
+    house.task(state="complete")
+    assert "report.html" not in task("status", "tidy").out
+    page.write_text("x")
+    os.utime(page, (0, 1_000_000))
+    said = "".join(task("status", "tidy").out.split())
+    assert f"report{page}(written" in said
+    assert "dago)" in said
+    house.task(state="running")
+    assert "report.html" not in task("status", "tidy").out
+
+
 def test_what_failed_is_shown_where_it_stands(house, task):
     """A step that failed shows the last lines of its run, and which log has the rest."""
     cause = {"what": "exited 127", "run": "r-1", "lines": ["sh: 1: ./dev.sh: not found"]}

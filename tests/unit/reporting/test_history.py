@@ -57,6 +57,20 @@ def test_a_rejected_attempt_keeps_why_and_what_the_next_was_told(lines):
     )
 
 
+def test_a_task_ended_when_it_came_to_rest_whatever_came_later(lines):
+    """Runs that end afterwards, or a clock that is set, do not move the end; a second life does."""
+    lines.open("r-1")
+    lines.say("time_passed", {"kind": "task_moved", "to": "complete", "why": "", "at": 0})
+    end = lines[-1]["at"]
+    lines.end("r-1")
+    lines.say("clock_moved", slept=7200.0, put=0.0, after=7200.0)
+    assert report(lines).ended == end
+    lines.say("task_started", {"kind": "task_moved", "to": "running", "why": "", "at": 0})
+    assert report(lines, state="running").ended is None
+    lines.say("time_passed", {"kind": "task_moved", "to": "failed", "why": "", "at": 0})
+    assert report(lines, state="failed").ended == lines[-1]["at"]
+
+
 def test_work_that_passed_and_was_rejected_later_was_not_accepted(lines):
     """A developer's attempt passes when it is committed; then a tester rejects it."""
     lines.open("r-1")
@@ -180,11 +194,38 @@ def test_time_without_a_program_names_what_it_waited_for(lines):
     lines.open("r-2")
     lines.end("r-2")
     made = report(lines)
-    (idle,) = [span for span in lane(made, "nobody at work") if span.since > AT + 60]
-    assert (idle.line, "Keep the name?" in idle.text, idle.until - idle.since) == (line, True, 3660.0)
+    idle, start = [span for span in lane(made, "nobody at work") if span.since > AT + 60]
+    assert (idle.line, "Keep the name?" in idle.text, idle.until - idle.since) == (line, True, 3600.0)
+    assert (start.line, start.text, start.until - start.since) == (0, "no program ran", 60.0)
     (question,) = made.questions
     assert (question.answer, question.answered_at - question.asked_at) == ("keep", 3600.0)
-    assert made.waits[0].until - made.waits[0].since == 3660.0
+    assert [each.until - each.since for each in made.waits] == [3600.0, 60.0, 60.0], "each wait is said once"
+
+
+def test_a_cause_explains_no_longer_than_it_went_on(lines):
+    """A minute without a box is not why nothing ran for four hours."""
+    lines.open("r-1")
+    lines.end("r-1")
+    lines.say("box_lost", box="alpha", why="no route", after=3600)
+    lines.say("box_back", box="alpha", after=60)
+    lines.open("r-2")
+    lines[-1]["at"] += 10800
+    lines[-1]["changes"][0]["run"]["opened_at"] += 10800
+    lines.end("r-2")
+    made = report(lines)
+    idle = [
+        (span.text, span.until - span.since) for span in lane(made, "nobody at work") if span.since > AT + 60
+    ]
+    assert idle == [
+        ("no program ran", 3600.0),
+        ("no program ran: alpha did not answer", 60.0),
+        ("no program ran", 10860.0),
+    ]
+    assert [(span.text, span.until - span.since) for span in made.waits[:3]] == [
+        ("no program ran", 10860.0),
+        ("no program ran", 3600.0),
+        ("alpha did not answer", 60.0),
+    ]
 
 
 def test_an_open_question_has_no_answer(lines):

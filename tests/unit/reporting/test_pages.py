@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from orchestrator.formats.text import names
 from orchestrator.reporting.build import report_of
-from orchestrator.reporting.html import page
+from orchestrator.reporting.html import code, page
 from orchestrator.reporting.markdown import page as markdown
 from orchestrator.reporting.task_report import CommitSeen
 from tests.unit.reporting.journal import Lines
@@ -126,6 +126,37 @@ def kinds(text):
     """Return what a Markdown reader makes of a text, in order."""
     tokens = MarkdownIt().parse(text)
     return [each.type for token in tokens for each in (token, *(token.children or ()))]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`task diff t1` shows it", "<code>task diff t1</code> shows it"),
+        ("a ` alone", "a ` alone"),
+        ("`a` and ` alone", "<code>a</code> and ` alone"),
+        ("`<b>`&`", "<code>&lt;b&gt;</code>&amp;`"),
+        (None, ""),
+    ],
+)
+def test_commands_are_code_and_the_rest_is_text(text, shown):
+    assert code(text) == shown
+
+
+def test_a_step_that_took_more_than_one_attempt_is_open():
+    """What was rejected, and why, is read without a click; what went well is folded."""
+    lines = Lines()
+    lines.begin()
+    for step, attempt in (("dev:one", 1), ("dev:one", 2), ("dev:two", 1)):
+        lines.open(f"r-{step}-{attempt}", step=step, attempt=attempt)
+    steps = [
+        {"id": each, "agent": "dev", "title": each, "status": "passed", "why": ""}
+        for each in ("dev:one", "dev:two")
+    ]
+    html = page(
+        [report_of({"task": "t", "state": "running", "steps": steps}, lines.history(), made_at=9e9)], "t"
+    )
+    assert "<details open><summary><strong>dev:one</strong>" in html
+    assert "<details><summary><strong>dev:two</strong>" in html
 
 
 def test_the_page_loads_and_runs_nothing():

@@ -130,6 +130,17 @@ def test_a_check_in_takes_nothing_out_of_the_story(world, scribe):
     assert len(earlier(world)) == 30
 
 
+def test_the_report_is_named_once_the_task_is_over(world, scribe):
+    ended = replace(view(START), ended=True, outcome=(("Outcome", "complete"),))
+    scribe.rescan(ended, START)
+    assert "report.html" not in world.progress
+    world.land("report.html")
+    scribe.rescan(replace(ended, ended=False), START)
+    assert "report.html" not in world.progress
+    scribe.rescan(ended, START)
+    assert "- **Report:** report.html, beside this page (written 20" in world.progress
+
+
 def test_late_file_with_an_old_time_is_recent(world, scribe):
     scribe.rescan(view(START), START)
     now = START + 100
