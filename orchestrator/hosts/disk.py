@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator import own_files
+from orchestrator.hosts.swap import swapped
 from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 
 OTHERS: Final = 0o077
 _SUSPICIOUS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+_NO_SWAP: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 _NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EISDIR}
 
 
@@ -86,6 +88,33 @@ class DiskFiles:
         if durable:
             _sync_folder(path.parent)
         return True
+
+    def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        """Put `data` at `path`, and return the name of what was there; None if nothing was.
+
+        Linux and macOS swap two names in one step. Where the file system cannot, the old file gets its second name
+        just before it is replaced: what somebody renames to `path` between these two steps is lost.
+        """
+        temporary = _prepared(path, data, mode, durable=False)
+        try:
+            while not swapped(temporary, path):
+                try:
+                    os.link(temporary, path)
+                except FileExistsError:
+                    continue
+                _discard(temporary)
+                return None
+        except OSError as error:
+            if error.errno not in _NO_SWAP:
+                _discard(temporary)
+                raise
+            return _replaced(temporary, path)
+        if (
+            temporary.is_dir() and not temporary.is_symlink() and swapped(temporary, path)
+        ):  # it stays where it was
+            _discard(temporary)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        return temporary
 
     def open_log(self, path: Path) -> DiskLog:
         """Open a plain file for appending, made with mode 0600 if missing. Raises Unreadable, OSError."""
@@ -208,13 +237,14 @@ class DiskFiles:
         for folder in {new.parent, old.parent}:
             _sync_folder(folder)
 
-    def remove(self, path: Path) -> None:
-        """Remove a file, durably; no error if it is missing."""
+    def remove(self, path: Path, *, durable: bool = True) -> None:
+        """Remove a file, durably unless told otherwise; no error if it is missing."""
         try:
             path.unlink()
         except FileNotFoundError:
             return
-        _sync_folder(path.parent)
+        if durable:
+            _sync_folder(path.parent)
 
 
 class DiskLog:
@@ -301,6 +331,19 @@ def _prepared(path: Path, data: bytes, mode: int, *, durable: bool, mtime_ns: in
     finally:
         os.close(descriptor)
     return temporary
+
+
+def _replaced(temporary: Path, path: Path) -> Path | None:
+    """Replace `path` by a temporary file; return the new name of what was there, None if nothing was."""
+    kept = path.with_name(TEMPORARY + os.urandom(8).hex())
+    try:
+        with suppress(FileNotFoundError):
+            os.link(path, kept, follow_symlinks=False)
+        temporary.rename(path)
+    except BaseException:
+        _discard(temporary)
+        raise
+    return kept if os.path.lexists(kept) else None
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -74,6 +74,15 @@ class Files(Protocol):
         """Like `write`, but never over an existing name: False, and nothing changed, if there is one."""
         ...
 
+    def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        """Put `data` at `path`, whole, and return the name under which lies what was there; None if nothing was.
+
+        For a file that others may write at any time: what they write until this very step is not lost, and who has
+        the old file open goes on writing into it. That has a temporary name beside it, and the caller removes it.
+        Nothing is fsynced.
+        """
+        ...
+
     def open_log(self, path: Path) -> Log:
         """Open a file for appending, made with mode 0600 if missing.
 
@@ -112,6 +121,6 @@ class Files(Protocol):
         """Rename within a file system, replacing `new`, durably."""
         ...
 
-    def remove(self, path: Path) -> None:
-        """Remove a file; no error if it is not there."""
+    def remove(self, path: Path, *, durable: bool = True) -> None:
+        """Remove a file; no error if it is not there. Without `durable` the folder is not fsynced."""
         ...

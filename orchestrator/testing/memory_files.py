@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from orchestrator.ports.files import Entry, Unreadable
+from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 from orchestrator.testing.memory_tree import Kind, Node, Tree
 
 Step: TypeAlias = Literal["read", "write", "append", "fsync", "rename", "link", "mkdir", "unlink"]
@@ -79,6 +79,20 @@ class MemoryFiles:
             return False
         self._bind(path, data, durable=durable)
         return True
+
+    def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        """Put `data` at `path`, and give what was there a temporary name. Steps: write, rename."""
+        del mode
+        self._step("write", path)
+        there = self._tree.find(path)
+        self._tree.parent(path)
+        self._step("rename", path)
+        self._check_replaceable(path, Kind.FILE)
+        beside = path.with_name(f"{TEMPORARY}{there.inode:016x}") if there is not None else None
+        if beside is not None:
+            self._tree.move(path, beside)
+        self._bind(path, data, durable=False)
+        return beside
 
     def open_log(self, path: Path) -> MemoryLog:
         """Open a plain file for appending, made if missing.
@@ -158,8 +172,8 @@ class MemoryFiles:
         if old.parent != new.parent:
             self._settle(old)
 
-    def remove(self, path: Path) -> None:
-        """Remove a file; no error, and no step, if it is not there. Steps: unlink, fsync."""
+    def remove(self, path: Path, *, durable: bool = True) -> None:
+        """Remove a file; no error, and no step, if it is not there. Steps: unlink and, if durable, fsync."""
         node = self._tree.find(path)
         if node is None:
             return
@@ -167,7 +181,8 @@ class MemoryFiles:
         if node.kind is Kind.FOLDER:
             raise _error(errno.EISDIR, path)
         self._tree.bind(path, None)
-        self._settle(path)
+        if durable:
+            self._settle(path)
 
     # The world around it --------------------------------------------------------------------------
 

@@ -158,6 +158,40 @@ def test_create_takes_no_name_that_is_a_link_or_a_folder(tree: Tree) -> None:
     assert names(tree) == {"link", "folder"}
 
 
+def test_exchange_returns_what_was_there(tree: Tree) -> None:
+    """It lies under a temporary name, as it was."""
+    tree.file(tree.root / "a", b"theirs")
+    first = tree.files.entry(tree.root / "a")
+    beside = tree.files.exchange(tree.root / "a", b"ours")
+    assert tree.files.read(tree.root / "a") == b"ours"
+    assert names(tree) == {"a"}
+    assert beside is not None
+    assert tree.files.read(beside) == b"theirs"
+    old = tree.files.entry(beside)
+    assert first
+    assert old
+    assert old.inode == first.inode
+    tree.files.remove(beside, durable=False)
+    assert tree.files.entry(beside) is None
+
+
+def test_exchange_of_nothing_writes(tree: Tree) -> None:
+    assert tree.files.exchange(tree.root / "a", b"ours") is None
+    assert tree.files.read(tree.root / "a") == b"ours"
+
+
+def test_exchange_replaces_no_folder(tree: Tree) -> None:
+    tree.files.make_folder(tree.root / "a" / "b")
+    with pytest.raises(IsADirectoryError):
+        tree.files.exchange(tree.root / "a", b"ours")
+    assert names(tree, tree.root / "a") == {"b"}
+
+
+def test_exchange_needs_a_folder(tree: Tree) -> None:
+    with pytest.raises(FileNotFoundError):
+        tree.files.exchange(tree.root / "missing" / "a", b"x")
+
+
 # Logs ---------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon.core import workflow_folder
+from orchestrator.daemon.core import shared_status
 from orchestrator.daemon.ingest import turn_ends
 from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
@@ -116,5 +116,5 @@ def lets_authors_settle_everything(patch):
 def shows_claims_as_truth(patch):
     """What stands in the shared status is left there, whoever wrote it."""
     patch.setattr(
-        workflow_folder, "spoken_for_in", lambda state: {each.id for each in state.brief.workflow.agents}
+        shared_status, "spoken_for_in", lambda state: {each.id for each in state.brief.workflow.agents}
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.session_archive import archive_sessions
+from orchestrator.daemon.core.shared_status import SharedStatusFile
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.workflow.session import read_session, render_session
 from orchestrator.model.errors import BadFile
@@ -65,7 +66,7 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
         _put_session(folder, state, agents[subject], at)
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
-    folder.publish(state, own=judged or (agent.id,))
+    SharedStatusFile(folder).publish(state, own=judged or (agent.id,))
 
 
 def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent) -> None:

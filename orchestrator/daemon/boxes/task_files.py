@@ -83,6 +83,11 @@ class TaskFiles:
         with self.gate.passed():
             return self.files.create(path, data, mode, durable=durable)
 
+    def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        """Put `data` at `path`, and return where what was there lies now."""
+        with self.gate.passed():
+            return self.files.exchange(path, data, mode)
+
     def open_log(self, path: Path) -> Log:
         """Open a file for appending: a file of ours, which nobody publishes."""
         with self.gate.passed():
@@ -98,10 +103,10 @@ class TaskFiles:
         with self.gate.passed():
             self.files.rename(old, new)
 
-    def remove(self, path: Path) -> None:
+    def remove(self, path: Path, *, durable: bool = True) -> None:
         """Remove a file."""
         with self.gate.passed():
-            self.files.remove(path)
+            self.files.remove(path, durable=durable)
 
     # What only looks ------------------------------------------------------------------------------
 

@@ -5,40 +5,22 @@ A folder beneath it that is a link leads elsewhere, and is neither read nor writ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.formats.strict_json import load_json
 from orchestrator.formats.text import FILE_BYTES
-from orchestrator.formats.workflow.status import render_status
-from orchestrator.model.errors import BadFile
-from orchestrator.model.workflow import OUTPUT_FOLDER, STATUS_FILE
-from orchestrator.model.workflow_records import AgentStatus, SharedStatus
-from orchestrator.pm.plan.workflow_status import shared_status_of
-from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+from orchestrator.model.workflow import OUTPUT_FOLDER
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
-    from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
 
 SHARED: Final = 0o755
 FILE: Final = 0o644
-
-TRIES: Final = 5
-"""How often the shared status is read again because somebody wrote it meanwhile."""
-
-_writing = Lock()
-"""Held while shared_status.json is read and written again: the thread that shows the state and those that launch do."""
-
-_runs_shown: dict[Path, int] = {}
-"""How many runs the newest state had that was written, by the task's folder. An older state may come later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +37,7 @@ class WorkflowFolder:
             Unreadable: it is no plain file, is larger than `most`, or lies behind a link.
 
         """
-        place = self._place(path)
+        place = self.place(path)
         if place is None or self.files.entry(place) is None:
             return b""
         return self.files.read(place, most)
@@ -68,7 +50,7 @@ class WorkflowFolder:
             OSError: the disk cannot do it.
 
         """
-        place = self._place(path, make=True)
+        place = self.place(path, make=True)
         if place is None:
             return
         try:
@@ -80,7 +62,7 @@ class WorkflowFolder:
 
     def append(self, path: str, data: bytes) -> None:
         """Add to the end of a file, durably. Raises Unreadable, OSError."""
-        place = self._place(path, make=True)
+        place = self.place(path, make=True)
         if place is None:
             return
         log = self.files.open_log(place)
@@ -91,7 +73,7 @@ class WorkflowFolder:
 
     def tail(self, path: str, most: int) -> bytes:
         """Return the end of a file, from the first whole line on; nothing if it is not there. Raises Unreadable."""
-        place = self._place(path)
+        place = self.place(path)
         entry = self.files.entry(place) if place is not None else None
         if place is None or entry is None:
             return b""
@@ -104,7 +86,7 @@ class WorkflowFolder:
 
         Raises Unreadable, OSError.
         """
-        place, target = self._place(path), self._place(to, make=True)
+        place, target = self.place(path), self.place(to, make=True)
         if place is None or target is None or self.files.entry(place) is None:
             return ""
         free, number = target, 1
@@ -116,18 +98,18 @@ class WorkflowFolder:
 
     def remove(self, path: str) -> None:
         """Remove a file, if it is there. Raises Unreadable, OSError."""
-        place = self._place(path)
+        place = self.place(path)
         if place is not None and self.files.entry(place) is not None:
             self.files.remove(place)
 
     def make(self, path: str) -> None:
         """Make a folder. Raises Unreadable, OSError."""
-        self._place(f"{path}/.", make=True)
+        self.place(f"{path}/.", make=True)
 
     def output(self, agent: str, path: str) -> bytes | None:
         """Return a file of an agent's `task_output/`; None if it is not there or cannot be read."""
         try:
-            place = self._place(f"agents/{agent}/{OUTPUT_FOLDER}/{path}")
+            place = self.place(f"agents/{agent}/{OUTPUT_FOLDER}/{path}")
             if place is None or (entry := self.files.entry(place)) is None or not entry.is_file:
                 return None
             return self.files.read(place)
@@ -139,56 +121,13 @@ class WorkflowFolder:
         data = self.output(agent, path)
         return "" if data is None else sha256(data).hexdigest()
 
-    def claim(self, agent: str) -> AgentStatus | None:
-        """Return the status in an agent's entry of `shared_status.json`; None if it has none that there is.
-
-        Raises:
-            BadFile: the file is no JSON.
-            Unreadable: it cannot be read.
-
-        """
-        return _claims(self.read(STATUS_FILE)).get(agent)
-
-    def publish(self, state: PMState, own: Collection[str] = ()) -> None:
-        """Write `shared_status.json` from the state.
-
-        The entries that a live run may speak for stay as they are, until its turn ends: what it wrote there is a claim.
-        `own` are agents whose entries are written nevertheless, as a run of theirs is about to begin.
-
-        Raises Unreadable, OSError.
-        """
-        plan = state.brief.workflow
-        if plan is None:
-            return
-        status, spoken_for = shared_status_of(state, plan), spoken_for_in(state) - set(own)
-        with _writing:
-            if len(state.runs) < _runs_shown.get(self.task, 0):
-                return  # it is older than what a launch wrote: a run that it does not know may have claimed something
-            _runs_shown[self.task] = len(state.runs)
-            for _ in range(TRIES):
-                data = self.read(STATUS_FILE)
-                text = self._with_claims(status, spoken_for, data)
-                if self.read(STATUS_FILE) == data:  # an agent may have written meanwhile
-                    break
-            self.write(STATUS_FILE, text)
-
-    def _with_claims(self, status: SharedStatus, spoken_for: Collection[str], data: bytes) -> bytes:
-        """Return a shared status with the claims that stand in the file for those who may still be spoken for."""
-        try:
-            claims = _claims(data)
-        except BadFile:
-            self.set_aside(STATUS_FILE, data)
-            claims = {}
-        kept = {name: claims[name] for name in spoken_for if name in claims}
-        return render_status(_with(status, kept), data)
-
     def set_aside(self, path: str, data: bytes) -> None:
         """Keep a copy of a file that cannot be read, before it is written anew. Raises Unreadable, OSError."""
         name = path.replace("/", "-")
         self.write(f"records/unreadable/{sha256(data).hexdigest()[:8]}-{name}", data)
 
-    def _place(self, path: str, *, make: bool = False) -> Path | None:
-        """Return the place of a file, or None if a folder on the way to it is not there.
+    def place(self, path: str, *, make: bool = False) -> Path | None:
+        """Return the place of a file, or None if a folder on the way to it is not there, and is not to be made.
 
         Raises:
             Unreadable: a folder on the way is none, such as a link.
@@ -206,30 +145,3 @@ class WorkflowFolder:
             elif not entry.is_folder:
                 raise Unreadable(f"{folder} is no folder")
         return folder / name
-
-
-def spoken_for_in(state: PMState) -> set[str]:
-    """Return the agents about which a live run may write a status: its own, and that of the work which it judges."""
-    found = set[str]()
-    for run in state.live_runs:
-        step = state.steps[run.step]
-        if run.order in state.orders and hands_in_by_files(step):
-            found.update(subjects_of(state, step) or [run.agent])
-    return found
-
-
-def _with(status: SharedStatus, claims: dict[str, AgentStatus]) -> SharedStatus:
-    agents = tuple(replace(each, status=claims.get(each.name, each.status)) for each in status.agents)
-    return replace(status, agents=agents)
-
-
-def _claims(data: bytes) -> dict[str, AgentStatus]:
-    """Return the statuses in a shared status, whatever else stands there. Raises BadFile."""
-    document: Any = load_json(data, STATUS_FILE, FILE_BYTES) if data else {}
-    agents = document.get("agents") if isinstance(document, dict) else None
-    found = dict[str, AgentStatus]()
-    for name, entry in agents.items() if isinstance(agents, dict) else ():
-        status = entry.get("status") if isinstance(entry, dict) else None
-        if isinstance(status, str) and status in set(AgentStatus):
-            found[name] = AgentStatus(status)
-    return found

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from orchestrator import layout
+from orchestrator.daemon.core.shared_status import SharedStatusFile
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.handoff import handoff_name
 from orchestrator.formats.redact import redacted
@@ -168,7 +169,7 @@ def version_of(outputs: tuple[tuple[str, str], ...]) -> str:
 
 def _claim(folder: WorkflowFolder, agent: str, faults: list[str]) -> AgentStatus | None:
     try:
-        return folder.claim(agent)
+        return SharedStatusFile(folder).claim(agent)
     except (BadFile, Unreadable) as error:
         faults.append(str(error))
         return None

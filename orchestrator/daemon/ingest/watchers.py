@@ -29,6 +29,8 @@ from orchestrator import layout
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.ingest.requests import REPLY
 from orchestrator.layout import EVENTS_NAME
+from orchestrator.model.workflow import STATUS_FILE
+from orchestrator.ports.files import TEMPORARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +195,9 @@ def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
             return h.OutboxHint(task)
         case ("artifacts", *rest) if rest:
             return h.ArtifactHint(task, "/".join(rest))
-        case ("orchestration", "shared_status.json"):
+        case ("orchestration", name) if name == STATUS_FILE or name.startswith(
+            TEMPORARY
+        ):  # or one that was replaced
             return h.WorkflowHint(task)
         case ("orchestration", "agents", agent, "completion_drive", "session_current.json"):
             return h.WorkflowHint(task, agent)

@@ -6,31 +6,26 @@ Nothing is read again whose size and time are as they were. What does not read i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from orchestrator import layout
-from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
-from orchestrator.formats.strict_json import load_json
-from orchestrator.formats.text import FILE_BYTES, cut
+from orchestrator.daemon.core.shared_status import SharedStatusFile
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.workflow.session import read_session, render_session
 from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import EditsRefused, NotesLanded
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow import SESSION_FILE, STATUS_FILE
 from orchestrator.pm.plan.families.workflow import agents_now
-from orchestrator.pm.plan.workflow_status import shared_status_of
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from orchestrator.model.facts import Fact
-    from orchestrator.model.workflow import WorkflowPlan
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
-
-_LONGEST: Final = 60
 
 
 @dataclass(slots=True)
@@ -63,7 +58,7 @@ class WorkflowEdits:
                 fact = self._notes(root, state, agent.id, at, nonce, shown=shown)
                 if fact is not None:
                     yield fact
-        edits = self._refused(root, folder, state, plan) if shown and not only else ()
+        edits = self._refused(root, state) if shown and not only else ()
         if edits:
             yield EditsRefused(at, nonce(), edits)
 
@@ -100,16 +95,18 @@ class WorkflowEdits:
             )  # what is accepted of it is written by the next show
         return NotesLanded(at, nonce(), agent, session, own)
 
-    def _refused(
-        self, root: WorkflowFolder, folder: Path, state: PMState, plan: WorkflowPlan
-    ) -> tuple[str, ...]:
-        if not self._changed(folder, STATUS_FILE):
+    def _refused(self, root: WorkflowFolder, state: PMState) -> tuple[str, ...]:
+        """Return what nobody may write into the shared status; what an old copy took back is written again."""
+        status = SharedStatusFile(root)
+        if not self._changed(root.task, STATUS_FILE) and not status.waits:
             return ()
         try:
-            document: Any = load_json(root.read(STATUS_FILE), STATUS_FILE, FILE_BYTES)
-        except (BadFile, Unreadable):
+            edits = status.refused(state)
+            if not edits:  # else it is published when the state shows that they are told
+                status.publish(state)
+        except Unreadable:
             return ()
-        return tuple(_forbidden(document, state, plan, spoken_for_in(state)))
+        return edits
 
     def _changed(self, folder: Path, path: str) -> bool:
         """Return whether a file is another one than at the last look."""
@@ -119,21 +116,3 @@ class WorkflowEdits:
             return False
         self._known[path] = now
         return True
-
-
-def _forbidden(
-    document: object, state: PMState, plan: WorkflowPlan, spoken_for: Collection[str]
-) -> Iterator[str]:
-    """Yield what a shared status says otherwise than the state, where no live run may say it."""
-    entries = document.get("agents") if isinstance(document, dict) else None
-    entries = entries if isinstance(entries, dict) else {}
-    for entry in shared_status_of(state, plan).agents:
-        written = entries.get(entry.name)
-        if not isinstance(written, dict):
-            yield f"the entry of {entry.name} was removed"
-            continue
-        said, wanted = written.get("status"), entry.status.value
-        if said != wanted and entry.name not in spoken_for:
-            yield f"{entry.name}.status was set to {cut(str(said), _LONGEST)}; it is {wanted}"
-        if list(written.get("dependencies", [])) != list(entry.dependencies):
-            yield f"{entry.name}.dependencies were changed; they are those of the plan"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from orchestrator.daemon.core.session_archive import archive_sessions
-from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.daemon.core.shared_status import SharedStatusFile, spoken_for_in
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.workflow.adaptation_record import adaptation_text
 from orchestrator.formats.workflow.approval import plan_hash
 from orchestrator.formats.workflow.plan_text import render_block, replace_plan
@@ -57,7 +58,7 @@ class WorkflowFiles:
         if plan is None:
             return
         try:
-            self.folder.publish(state)
+            SharedStatusFile(self.folder).publish(state)
             speaking = spoken_for_in(state) | {run.agent for run in state.live_runs}
             passed = {each.id for each in workers(plan) if agent_status(state, each.id) in _PASSED}
             for agent in sorted(passed - self._passed):

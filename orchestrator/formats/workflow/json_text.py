@@ -21,7 +21,7 @@ def json_text(value: Any) -> bytes:  # noqa: ANN401 (any JSON value)
 def rewritten(
     new: _T,
     base: bytes,
-    read: Callable[[bytes], _T],
+    read: Callable[[bytes], _T | None],
     overlay: Callable[[Mapping[str, Any]], dict[str, Any]],
 ) -> bytes:
     """Return `base` with what `new` says.
@@ -39,7 +39,7 @@ def rewritten(
         old = load_json(base, "", FILE_BYTES) if base else {}
     except BadFile:
         old = {}
-    return json_text(overlay(old))
+    return json_text(overlay(old if isinstance(old, Mapping) else {}))
 
 
 def overlaid(old: object, new: Mapping[str, Any], missing: Mapping[str, Any] | None = None) -> dict[str, Any]:

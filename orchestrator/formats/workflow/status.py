@@ -8,7 +8,7 @@ from typing import Any, Final
 from orchestrator.formats.text import FILE_BYTES
 from orchestrator.formats.workflow.json_text import overlaid, rewritten
 from orchestrator.formats.workflow.nodes import Fields, read_json
-from orchestrator.model.errors import BadName
+from orchestrator.model.errors import BadFile, BadName
 from orchestrator.model.names import checked_name
 from orchestrator.model.workflow import STATUS_FILE, AgentKind, WorkflowPlan
 from orchestrator.model.workflow_records import (
@@ -41,11 +41,18 @@ def read_status(data: bytes, name: str = STATUS_FILE, limit: int = FILE_BYTES) -
 
 
 def render_status(status: SharedStatus, base: bytes = b"") -> bytes:
-    """Return a shared status as a file; fields of `base` that we do not know stay.
+    """Return a shared status as a file; fields of `base` that we do not know stay, also beside some that do not read.
 
     Agents and verifiers that `status` does not have are taken out.
     """
-    return rewritten(status, base, read_status, lambda old: _document(status, old))
+
+    def read(data: bytes) -> SharedStatus | None:
+        try:
+            return read_status(data)
+        except BadFile:
+            return None
+
+    return rewritten(status, base, read, lambda old: _document(status, old))
 
 
 def first_status(plan: WorkflowPlan) -> SharedStatus:

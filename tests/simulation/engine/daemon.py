@@ -15,7 +15,7 @@ from typing import Final
 from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.core import hints as h
-from orchestrator.daemon.core import workflow_folder
+from orchestrator.daemon.core import shared_status
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import Adapters as Reach
 from orchestrator.daemon.loop import Loop
@@ -146,7 +146,7 @@ class Daemon:
     def boot(self) -> None:
         """Start from what lies on the disk."""
         self.boots += 1
-        workflow_folder._runs_shown.clear()  # what a module remembers ends with its process
+        shared_status.forget()  # what a module remembers ends with its process
         self.booted_at = self.clock.monotonic()
         self._hints = SimpleQueue()
         self._executor = FakeExecutor(self.clock, self._pauses, SLOW if self.slow else PROMPT)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import layout
-from orchestrator.daemon.core.workflow_folder import spoken_for_in
+from orchestrator.daemon.core.shared_status import spoken_for_in
 from orchestrator.model import facts as f
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending

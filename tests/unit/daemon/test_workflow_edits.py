@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.daemon.core.shared_status import SharedStatusFile
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
 from orchestrator.formats.workflow.session import render_session
@@ -26,7 +27,7 @@ class Edited:
         self.story = WorkflowStory(plan_of(doer("a"), doer("b", "a")))
         self.story.starts()
         self.story.comes_alive("do:a")
-        self.root.publish(self.story.state)
+        SharedStatusFile(self.root).publish(self.story.state)
         self.look()
 
     def look(self, only: str | None = None, *, shown: bool = True) -> list[Fact]:
@@ -105,7 +106,7 @@ def test_forbidden_edit_is_put_back_and_told(
     assert named in fact.edits[0]
     edited.story.feed(fact)
     assert named in edited.story.state.notices[-1]
-    edited.root.publish(edited.story.state)
+    SharedStatusFile(edited.root).publish(edited.story.state)
     assert edited.look("") == []
 
 

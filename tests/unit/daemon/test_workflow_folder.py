@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.daemon.core.workflow_folder import WorkflowFolder, spoken_for_in
+from orchestrator.daemon.core.shared_status import SharedStatusFile, spoken_for_in
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
 from orchestrator.formats.workflow.archives import read_archive_index
 from orchestrator.formats.workflow.session import render_session
@@ -78,11 +79,11 @@ def test_claim_of_a_live_run_stays_until_its_turn_ends(folder: WorkflowFolder) -
     """Other entries are put back to what the state says."""
     story = WorkflowStory(plan_of(doer("a"), doer("b")))
     story.starts()
-    folder.publish(story.state)
+    SharedStatusFile(folder).publish(story.state)
     claims(folder, "a", "ready_for_verification")
     story.state = _without_runs(story, "do:b")
     claims(folder, "b", "verified")
-    folder.publish(story.state)
+    SharedStatusFile(folder).publish(story.state)
     assert statuses(folder)["a"] == "ready_for_verification"
     assert statuses(folder)["b"] == "working"
 
@@ -91,9 +92,9 @@ def test_launch_takes_an_earlier_claim_back(folder: WorkflowFolder) -> None:
     """What an earlier run wrote is no claim of the next one."""
     story = WorkflowStory(plan_of(doer("a")))
     story.starts()
-    folder.publish(story.state)
+    SharedStatusFile(folder).publish(story.state)
     claims(folder, "a", "ready_for_verification")
-    folder.publish(story.state, own=("a",))
+    SharedStatusFile(folder).publish(story.state, own=("a",))
     assert statuses(folder)["a"] == "working"
 
 
@@ -103,19 +104,19 @@ def test_older_state_takes_no_claim_back(folder: WorkflowFolder) -> None:
     story.starts()
     story.leaves("do:a", claim=AgentStatus.WORKING, notes=())
     older = replace(story.state, runs=Runs(), orders={})
-    folder.publish(story.state, own=("a",))
+    SharedStatusFile(folder).publish(story.state, own=("a",))
     claims(folder, "a", "ready_for_verification")
-    folder.publish(older)
+    SharedStatusFile(folder).publish(older)
     assert statuses(folder)["a"] == "ready_for_verification"
 
 
 def test_unchanged_status_is_not_written_again(folder: WorkflowFolder, tmp_path: Path) -> None:
     story = WorkflowStory(plan_of(doer("a")))
     story.starts()
-    folder.publish(story.state)
+    SharedStatusFile(folder).publish(story.state)
     path = tmp_path / "orchestration" / "shared_status.json"
     first = path.stat().st_ino
-    folder.publish(story.state)
+    SharedStatusFile(folder).publish(story.state)
     assert path.stat().st_ino == first
 
 
@@ -124,16 +125,16 @@ def test_broken_status_is_kept_aside(folder: WorkflowFolder, tmp_path: Path) -> 
     story.starts()
     folder.write("shared_status.json", b"{")
     with pytest.raises(BadFile):
-        folder.claim("a")
-    folder.publish(story.state)
-    assert folder.claim("a") is AgentStatus.WORKING
+        SharedStatusFile(folder).claim("a")
+    SharedStatusFile(folder).publish(story.state)
+    assert SharedStatusFile(folder).claim("a") is AgentStatus.WORKING
     assert [each.read_bytes() for each in (tmp_path / "orchestration/records/unreadable").iterdir()] == [b"{"]
 
 
 def test_unknown_status_is_no_claim(folder: WorkflowFolder) -> None:
     folder.write("shared_status.json", b'{"agents": {"a": {"status": "splendid"}, "b": 3}}')
-    assert folder.claim("a") is None
-    assert folder.claim("b") is None
+    assert SharedStatusFile(folder).claim("a") is None
+    assert SharedStatusFile(folder).claim("b") is None
 
 
 def test_moved_file_gets_a_free_name(folder: WorkflowFolder) -> None:

@@ -1,0 +1,318 @@
+"""`shared_status.json` of a workflow: agents and people write it at any time, and the daemon does. No edit is lost.
+
+::
+
+    read ─▶ what was written meanwhile, upon the newest version (formats.workflow.status_versions)
+         ─▶ what the state says, over all that only the state may say ─▶ exchange
+         ─▶ what was replaced is read again: something later in it is merged, and the circle begins again
+
+A file that somebody has open while it is replaced is kept aside until it is closed, and then merged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from orchestrator.daemon.core.workflow_folder import FILE, WorkflowFolder
+from orchestrator.formats.strict_json import load_json
+from orchestrator.formats.text import FILE_BYTES, cut
+from orchestrator.formats.workflow.json_text import json_text
+from orchestrator.formats.workflow.status import render_status
+from orchestrator.formats.workflow.status_versions import StatusVersions
+from orchestrator.model.errors import BadFile, Fault
+from orchestrator.model.workflow import STATUS_FILE
+from orchestrator.model.workflow_records import AgentEntry, AgentStatus, SharedStatus
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.plan.workflow_status import shared_status_of
+from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from orchestrator.formats.workflow.merge import Loss
+    from orchestrator.pm.state.task_state import PMState
+
+TRIES: Final = 20
+"""How often the file is written again because somebody wrote it meanwhile. What comes later is merged the next time."""
+
+OPEN: Final = 8
+"""How many replaced files are kept because somebody has them open."""
+
+_LONGEST: Final = 60
+
+
+@dataclass(slots=True)
+class _Known:
+    """What this process knows of one file.
+
+    `lock` is held while it is read and written: the thread that decides, the one that shows, and those that launch do.
+    `runs` is how many runs the newest state had that was written: an older state may come later. `text` is the file
+    as it was seen or written last, `versions` what it said, and `newest` the text of the last of them,
+    empty if that was merged. `shown` are the entries as they were written
+    last, and `spoken_for` the agents about which a run might write then. `told` are refused edits that were reported
+    since, `untold` those that were not. `open` are replaced files, with their content as it was read last, and the last
+    version that their writers can have read.
+    """
+
+    lock: Lock = field(default_factory=Lock)
+    runs: int = 0
+    text: bytes = b""
+    newest: bytes = b""
+    versions: StatusVersions = field(default_factory=StatusVersions)
+    shown: dict[str, AgentEntry] = field(default_factory=dict)
+    spoken_for: frozenset[str] = frozenset()
+    told: set[str] = field(default_factory=set)
+    untold: list[str] = field(default_factory=list)
+    open: dict[Path, tuple[bytes, int]] = field(default_factory=dict)
+
+
+_known: dict[Path, _Known] = {}
+"""By the task's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStatusFile:
+    """The shared status of the workflow in a folder."""
+
+    folder: WorkflowFolder
+
+    def publish(self, state: PMState, own: Collection[str] = ()) -> None:
+        """Write the file from the state.
+
+        Statuses that a live run may give stay as they are, until its turn ends: what it wrote there is a claim. `own`
+        are agents whose status is written nevertheless, as a run of theirs is about to begin. A file that somebody is
+        writing right now is left alone, unless such a run begins.
+
+        Raises Unreadable, OSError.
+        """
+        plan = state.brief.workflow
+        if plan is None:
+            return
+        status, spoken_for = shared_status_of(state, plan), frozenset(spoken_for_in(state) - set(own))
+        known = self._remembered()
+        with known.lock:
+            if len(state.runs) < known.runs:
+                return  # it is older than what a launch wrote: a run that it does not know may have claimed something
+            known.runs = len(state.runs)
+            for _ in range(TRIES):
+                there = self._take_in(known)
+                if there is None and not own:
+                    return
+                _note_refused(known, status, spoken_for.union(own))
+                text = _text(known, status, spoken_for)
+                if text == there or not self._put(known, text, there or b""):
+                    break
+            known.shown, known.spoken_for = {each.name: each for each in status.agents}, spoken_for
+            known.told.clear()
+            if state.state not in ACTIVE and not (state.live_runs or known.open):
+                known.versions.clear()  # they may be large, and nobody writes there any more
+                known.shown.clear()
+
+    def claim(self, agent: str) -> AgentStatus | None:
+        """Return the status in an agent's entry; None if it has none that there is.
+
+        Raises:
+            BadFile: the file is no JSON, and nobody is writing it right now.
+            Unreadable: it cannot be read.
+
+        """
+        known = self._remembered()
+        with known.lock:
+            there = self._take_in(known)
+            if there:
+                _document(there)
+            return _claims(known.versions.newest or {}).get(agent)
+
+    def refused(self, state: PMState) -> tuple[str, ...]:
+        """Return, once, what was written there that nobody may write. It stays until the file is published.
+
+        The file is expected to say what the state says, so that a difference is an edit. Raises Unreadable, OSError.
+        """
+        plan = state.brief.workflow
+        if plan is None:
+            return ()
+        known = self._remembered()
+        with known.lock:
+            self._take_in(known)
+            found = list(known.untold)
+            if known.versions.newest:
+                status, spoken_for = shared_status_of(state, plan), spoken_for_in(state)
+                found += _forbidden(known.versions.newest, status.agents, spoken_for)
+            found = [each for each in dict.fromkeys(found) if each not in known.told]
+            known.told.update(found)
+            known.untold.clear()
+            return tuple(found)
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has a file open that was replaced: what is written there is merged at the next look."""
+        return bool(self._remembered().open)
+
+    def _remembered(self) -> _Known:
+        return _known.setdefault(self.folder.task, _Known())
+
+    def _take_in(self, known: _Known) -> bytes | None:
+        """Take in what was written since the last look. Return the file as it is; None if it is half written."""
+        there, half = self.folder.read(STATUS_FILE), False
+        if there != known.text or known.versions.newest is None:
+            half = not self._take(known, there, self.folder.place(STATUS_FILE))
+            known.text = known.text if half else there
+        for path, (last, seen) in list(known.open.items()):
+            try:
+                is_open = self.folder.files.being_written(path)  # first: nobody can open it any more
+                data = self.folder.files.read(path, FILE_BYTES)
+            except Unreadable:  # somebody removed it
+                del known.open[path]
+                continue
+            if data != last and self._take(known, data, path, seen, earlier=True):
+                known.open[path] = data, seen
+            if not is_open:
+                self._let_go(known, path)
+        return None if half else there
+
+    def _take(
+        self, known: _Known, data: bytes, path: Path | None, seen: int | None = None, *, earlier: bool = False
+    ) -> bool:
+        """Take in a text that somebody wrote; return False if it may be half written. What is no JSON is kept aside.
+
+        `seen` is the last version that its writer can have read, if it lies in a file that was replaced; `earlier`
+        says that others may have written since.
+        """
+        try:
+            document = _document(data) if data else {}
+        except BadFile:
+            files = self.folder.files
+            if path is not None and (files.being_written(path) or files.read(path, FILE_BYTES) != data):
+                return False
+            self.folder.set_aside(STATUS_FILE, data)
+            return True
+        if data:
+            merged = known.versions.take(document, seen, earlier=earlier)
+            known.untold += [_lost(each) for each in merged.losses]
+            known.newest = data if merged.document == document else b""
+        elif path is not None and self.folder.files.entry(path) is not None:
+            return not self.folder.files.being_written(path)
+        return True
+
+    def _put(self, known: _Known, text: bytes, there: bytes) -> bool:
+        """Write the file; return whether somebody had written it since `there` was read."""
+        files = self.folder.files
+        place = self.folder.place(STATUS_FILE, make=True)
+        if place is None:
+            return False
+        beside, seen = files.exchange(place, text, FILE), known.versions.number
+        known.text = known.newest = text
+        known.versions.add(_document(text))
+        if beside is None:
+            return False
+        try:
+            is_open = files.being_written(beside)  # first: nobody can open it any more
+            replaced = files.read(beside, FILE_BYTES)
+        except Unreadable:  # such as a link
+            files.remove(beside, durable=False)
+            return False
+        late = replaced != there
+        if late and not self._take(known, replaced, beside, seen):
+            replaced = there
+        known.open[beside] = replaced, seen
+        if not is_open:
+            self._let_go(known, beside)
+        elif len(known.open) > OPEN:
+            self._let_go(known, next(iter(known.open)))
+        return late
+
+    def _let_go(self, known: _Known, path: Path) -> None:
+        del known.open[path]
+        self.folder.files.remove(path, durable=False)
+
+
+def forget() -> None:
+    """Forget what this process knows of all files: for tests in which another process begins."""
+    _known.clear()
+
+
+def spoken_for_in(state: PMState) -> set[str]:
+    """Return the agents about which a live run may write a status: its own, and that of the work which it judges."""
+    found = set[str]()
+    for run in state.live_runs:
+        step = state.steps[run.step]
+        if run.order in state.orders and hands_in_by_files(step):
+            found.update(subjects_of(state, step) or [run.agent])
+    return found
+
+
+def _text(known: _Known, status: SharedStatus, spoken_for: Collection[str]) -> bytes:
+    """Return the file as it is to be: what the state says, the claims, and all fields that nobody knows."""
+    document = known.versions.newest or {}
+    claims = _claims(document)
+    agents = tuple(
+        replace(each, status=claims[each.name]) if each.name in spoken_for and each.name in claims else each
+        for each in status.agents
+    )
+    base = known.newest or (json_text(document) if document else b"")
+    return render_status(replace(status, agents=agents), base)
+
+
+def _note_refused(known: _Known, status: SharedStatus, spoken_for: Collection[str]) -> None:
+    """Note what was written since the file was published, and nobody may write: it is about to be put back."""
+    if not known.shown or not known.versions.newest:
+        return
+    shown = {name: each for name, each in known.shown.items() if name not in known.spoken_for}
+    wanted = {each.name: each for each in status.agents}
+    edits = _forbidden(known.versions.newest, tuple(shown.values()), spoken_for, wanted)
+    known.untold += [each for each in edits if each not in known.told and each not in known.untold]
+
+
+def _forbidden(
+    document: Mapping[str, Any],
+    entries: Collection[AgentEntry],
+    spoken_for: Collection[str],
+    wanted: Mapping[str, AgentEntry] | None = None,
+) -> Iterator[str]:
+    """Yield what a document says otherwise than these entries, where no live run may say it.
+
+    `wanted` is what the state says now, if that is something else.
+    """
+    found = document.get("agents")
+    written = found if isinstance(found, dict) else {}
+    for entry in entries:
+        there, now = written.get(entry.name), (wanted or {}).get(entry.name, entry)
+        if not isinstance(there, dict):
+            yield f"the entry of {entry.name} was removed"
+            continue
+        said = there.get("status")
+        if said not in (entry.status.value, now.status.value) and entry.name not in spoken_for:
+            yield f"{entry.name}.status was set to {cut(str(said), _LONGEST)}; it is {now.status.value}"
+        if there.get("dependencies", []) not in (list(entry.dependencies), list(now.dependencies)):
+            yield f"{entry.name}.dependencies were changed; they are those of the plan"
+
+
+def _lost(loss: Loss) -> str:
+    """Return a sentence about a change that was not taken over."""
+    where = ".".join(loss.path[1:] if len(loss.path) > 1 else loss.path)
+    if len(loss.path) == 2:  # noqa: PLR2004 (agents, name)
+        return f"the entry of {loss.path[1]} was removed"
+    return f"{where} was set to {cut(str(loss.value), _LONGEST)}; a later edit says {cut(str(loss.kept), _LONGEST)}"
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    """Return what the file says. Raises BadFile."""
+    document: Any = load_json(data, STATUS_FILE, FILE_BYTES)
+    if not isinstance(document, dict):
+        raise BadFile(STATUS_FILE, [Fault(0, "is no object")])
+    return document
+
+
+def _claims(document: Mapping[str, Any]) -> dict[str, AgentStatus]:
+    """Return the statuses in a shared status, whatever else stands there."""
+    agents = document.get("agents")
+    found = dict[str, AgentStatus]()
+    for name, entry in agents.items() if isinstance(agents, dict) else ():
+        status = entry.get("status") if isinstance(entry, dict) else None
+        if isinstance(status, str) and status in set(AgentStatus):
+            found[name] = AgentStatus(status)
+    return found
