@@ -121,20 +121,8 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         handoffs: The folder in which it puts its handoffs, where that is not the task's `handoffs/`.
 
     """
-    judges = role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates
-    plans = role is Role.PLAN or Gate.SUBTASKS in gates
     written = HANDOFF_FORMATS.find(handoff_format)
-    form = ReportForm(
-        agent=agent,
-        run=run,
-        order=order_name,
-        verdict=judges,
-        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(gates)),
-        subtasks=plans,
-        criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
-        sections=asked,
-        hands_on=Gate.HANDOFF in gates,
-    )
+    form = report_form(agent, run, order_name, role, gates, criteria, asked)
     return _PREAMBLE.format(
         agent=agent,
         task=task,
@@ -150,6 +138,29 @@ def preamble(  # noqa: PLR0913 - a form with many blanks
         definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
         earlier=_EARLIER.format(earlier=earlier.strip()) if earlier.strip() else "",
         remote=_remote(remote_host, task_dir, gates) if remote_host else "",
+    )
+
+
+def report_form(
+    agent: str,
+    run: str,
+    order_name: str,
+    role: Role | None,
+    gates: Collection[str] = (),
+    criteria: Sequence[str] = (),
+    asked: str = "",
+) -> ReportForm:
+    """Return what the report of a run must contain; the parameters are those of `preamble`."""
+    return ReportForm(
+        agent=agent,
+        run=run,
+        order=order_name,
+        verdict=role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates,
+        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(gates)),
+        subtasks=role is Role.PLAN or Gate.SUBTASKS in gates,
+        criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
+        sections=asked,
+        hands_on=Gate.HANDOFF in gates,
     )
 
 

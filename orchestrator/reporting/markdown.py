@@ -11,7 +11,7 @@ from orchestrator.formats.amounts import span_said
 from orchestrator.formats.text import neutral
 from orchestrator.reporting.html import clock, lasted, said
 from orchestrator.reporting.task_report import TaskReport
-from orchestrator.scribe.progress import TEXT_LENGTH, shown
+from orchestrator.scribe.shown import TEXT_LENGTH, shown
 
 
 class _Block(str):

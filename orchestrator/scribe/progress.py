@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,23 +10,17 @@ from typing import Final
 
 from orchestrator.formats.amounts import UNCOUNTED, cost_said, prices_said, span_said, tokens_said
 from orchestrator.formats.redact import redacted
-from orchestrator.formats.text import cut, local_minute, local_time, one_line
+from orchestrator.formats.text import local_minute, local_time, one_line
 from orchestrator.formats.timestamps import parted
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
+from orchestrator.scribe.operations import operations_told
+from orchestrator.scribe.shown import TEXT_LENGTH, shown
 
 MILESTONES_SHOWN: Final = 1000
-CELL_LENGTH: Final = 200
-TEXT_LENGTH: Final = 1000
 
-_ACTS: Final = re.compile(
-    r"[|\\]|!(?=\[)|(?<=\])[(\[:]"  # the end of a cell, escapes, images, links and what they refer to
-    r"|<(?=[A-Za-z/!?])|&(?=#?[A-Za-z0-9]{1,32};)"
-    # At the beginning: headings, quotes, fences, ticks, lists, rules.
-    r"|^(?:#(?=#{0,5}(?:\s|$))|[>\[]|`(?=``)|~(?=~~)|[*+_-](?=[\s*_-])|[0-9]{1,9}(?=[.)](?:\s|$)))"
-)
-_IN_HTML: Final = {"<": "&lt;", "&": "&amp;"}
 _LAST_UPDATED: Final = "**Last Updated:** "
 _LAST_CHECK_IN: Final = "**Last Check-in:** "
 _MEANINGS: Final = {
@@ -135,7 +128,7 @@ class PMView:
     are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `by_phase` and
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
-    stamped; `more_notices` came before them.
+    stamped; `more_notices` came before them. `operations` are the newest file operations that the PM was handed in.
     """
 
     task: str
@@ -162,6 +155,7 @@ class PMView:
     id: str = ""
     notices: tuple[str, ...] = ()
     more_notices: int = 0
+    operations: tuple[OperationsRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +207,7 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         _section("Artifacts Generated", _artifacts(disk)),
     ]
     for title, lines in (
+        ("File Operations", operations_told(view.operations)),
         ("Success Criteria", _criteria(view)),
         ("Commits", _commits(view)),
         ("Tests", _tests(view)),
@@ -230,19 +225,6 @@ def without_times(text: str) -> str:
     head, _, rest = text.partition("\n\n")
     kept = (line for line in head.split("\n") if not line.startswith((_LAST_UPDATED, _LAST_CHECK_IN)))
     return "\n".join(kept) + "\n\n" + rest
-
-
-@lru_cache(maxsize=4096)
-def shown(text: str, limit: int = CELL_LENGTH) -> str:
-    """Return text of others as one line of ours shows it: no secret, no control character, no markup that acts."""
-    line = cut(redacted(one_line(text[: 4 * TEXT_LENGTH])), limit)
-    return _ACTS.sub(_told, line)
-
-
-def _told(found: re.Match[str]) -> str:
-    """Return a sign so that Markdown shows it and does not act on it."""
-    sign = found[0]
-    return f"{sign}\\" if sign.isdigit() else _IN_HTML.get(sign, f"\\{sign}")
 
 
 def _head(view: PMView, at: float) -> str:

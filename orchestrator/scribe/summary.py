@@ -9,7 +9,7 @@ from orchestrator.formats.handoff import read_any_report, read_decision, read_or
 from orchestrator.model.consultation import PMDecision
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import Report, ReportStatus
-from orchestrator.scribe.progress import shown
+from orchestrator.scribe.shown import shown
 
 SENTENCE_LENGTH: Final = 160
 PM: Final = "pm"

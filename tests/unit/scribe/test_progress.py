@@ -25,9 +25,9 @@ from orchestrator.scribe.progress import (
     PMView,
     Trouble,
     render_progress,
-    shown,
     without_times,
 )
+from orchestrator.scribe.shown import shown
 
 HUB = Path(__file__).parents[2] / "fixtures" / "hub"
 AT = 1764286200.0
