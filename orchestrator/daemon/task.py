@@ -17,6 +17,7 @@ from orchestrator.daemon.ingest.brief_edits import BriefEdits
 from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.finished_writers import NOBODY, Stopped
 from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_again
+from orchestrator.daemon.ingest.operations import OperationsIntake
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
@@ -68,6 +69,7 @@ class Task:
     _strangers: Strangers = field(init=False)
     _view: TaskView = field(init=False)
     _intake: TaskIntake = field(init=False)
+    _operations: OperationsIntake = field(init=False)
     _brief: BriefEdits = field(init=False)
     template: Path | None = field(default=None, init=False)
     _rests_until: float | None = field(default=None, init=False)
@@ -98,6 +100,7 @@ class Task:
         self._boxes = TaskBoxes(self.context, self.home, self.engine)
         self._view = TaskView(self.context, self.home, self.engine)
         self._intake = TaskIntake(self.context, self.home, self.engine)
+        self._operations = OperationsIntake(self.context, self.home, self.engine)
         self._listening = AgentFeed(
             self.context,
             self.home,
@@ -170,6 +173,7 @@ class Task:
         """Do nothing for a while, then look at everything again: what was seen but not journaled is forgotten."""
         self._rests_until = self.context.clock.monotonic() + REST
         self._intake.forget()
+        self._operations.forget()
         self._brief.forget()
         self._listening.forget()
         self.doing.forget()
@@ -330,6 +334,8 @@ class Task:
             if isinstance(fact, LaunchFailed) and (error := self.doing.launches.error(run)):
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with the known cause)
             if isinstance(fact, RunGone):
+                if not self._operations.settled(self.where, known, fact.exit):
+                    return
                 self._grace.forget(run)
                 fact = replace(fact, lines=last_lines(adapters.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)

@@ -18,6 +18,7 @@ from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
+from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
@@ -239,6 +240,8 @@ _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "cwd": ("cwd", _place),
     "host": ("host", read_host),
     "listens": ("listens", _yes),
+    "hands": ("hands", partial(_word, Hands)),
+    "deletes": ("deletes", partial(_word, Deletes)),
     "skills": ("skills", _skills),
     "permissions": ("permissions", read_permissions),
 }

@@ -132,6 +132,7 @@ class AgentOrder:
 def preamble(of: AgentOrder) -> str:
     """Return the prompt that a run begins with."""
     written = HANDOFF_FORMATS.find(of.handoff_format)
+    form = report_form(of.agent, of.run, of.order_name, of.role, of.gates, of.criteria, of.asked)
     return _PREAMBLE.format(
         agent=of.agent,
         task=of.task,
@@ -142,7 +143,7 @@ def preamble(of: AgentOrder) -> str:
         scratchpad=of.scratchpad.rstrip("/"),
         order=of.order.rstrip("\n"),
         suffix=written.suffix,
-        form=written.form(_report_form(of)).rstrip("\n") + "\n",
+        form=written.form(form).rstrip("\n") + "\n",
         minutes=SIGN_OF_PROGRESS,
         definition=_DEFINITION.format(definition=of.definition.strip()) if of.definition.strip() else "",
         earlier=_EARLIER.format(earlier=of.earlier.strip()) if of.earlier.strip() else "",
@@ -151,24 +152,32 @@ def preamble(of: AgentOrder) -> str:
     )
 
 
-def _report_form(of: AgentOrder) -> ReportForm:
-    """Return what the report must have: what its agent's role and the gates of its step read."""
-    return ReportForm(
-        agent=of.agent,
-        run=of.run,
-        order=of.order_name,
-        verdict=of.role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in of.gates,
-        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(of.gates)),
-        subtasks=of.role is Role.PLAN or Gate.SUBTASKS in of.gates,
-        criteria=tuple(of.criteria) if Gate.CRITERIA in of.gates else None,
-        sections=of.asked,
-        hands_on=Gate.HANDOFF in of.gates,
-    )
-
-
 def learned_section(memories: str) -> str:
     """Return the part of a preamble that offers memories; empty if there are none."""
     return _LEARNED.format(learned=memories) if memories else ""
+
+
+def report_form(
+    agent: str,
+    run: str,
+    order_name: str,
+    role: Role | None,
+    gates: Collection[str] = (),
+    criteria: Sequence[str] = (),
+    asked: str = "",
+) -> ReportForm:
+    """Return what the report of a run must contain; the parameters are fields of `AgentOrder`."""
+    return ReportForm(
+        agent=agent,
+        run=run,
+        order=order_name,
+        verdict=role in {Role.TEST, Role.REVIEW} or Gate.VERDICT in gates,
+        unchanged=bool({Gate.COMMIT, Gate.CHANGED} & set(gates)),
+        subtasks=role is Role.PLAN or Gate.SUBTASKS in gates,
+        criteria=tuple(criteria) if Gate.CRITERIA in gates else None,
+        sections=asked,
+        hands_on=Gate.HANDOFF in gates,
+    )
 
 
 def _remote(host: str, task_dir: str, gates: Collection[str]) -> str:

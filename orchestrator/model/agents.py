@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from orchestrator.model.hands import Deletes, Hands
+
 
 class Role(StrEnum):
     """The eight roles (H4). An agent of another name plays the role that its definition names."""
@@ -41,7 +43,7 @@ class Agent:
     `command` and `check` are argument vectors and never pass through a shell. They are honoured only
     from a template, the settings or task.md: a definition found in a repository cannot name a program (U4).
     `listens` says that its program takes a line typed into its pane for a message, `receipts` that its program tells
-    when it has taken an order.
+    when it has taken an order. `hands` says how its work gets onto the disk, `deletes` what becomes of deletes there.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Agent:
     source: str = ""
     listens: bool = False
     receipts: bool = False
+    hands: Hands = Hands.OWN
+    deletes: Deletes = Deletes.ASK
 
     @property
     def artifact_folder(self) -> str:

@@ -15,6 +15,7 @@ from orchestrator.model.consultation import PMDecision
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.evidence import Resolution
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import Report
 from orchestrator.model.run import Delivery, Exit, Leftover, Sight
 from orchestrator.model.skills import Skill
@@ -74,6 +75,20 @@ class ReportLanded:
     missing: tuple[str, ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
     kind: Literal["report_landed"] = "report_landed"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsSettled:
+    """What a run of `hands: operations` handed in was carried out, or none of it: `record` says which, and why.
+
+    Where it was carried out, the handoff of the run lies in `handoffs/`, and lands by itself.
+    """
+
+    at: float
+    nonce: str
+    run: str
+    record: OperationsRecord
+    kind: Literal["operations_settled"] = "operations_settled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,6 +620,7 @@ class JournalDamaged:
 Fact: TypeAlias = (
     TaskStarted
     | ReportLanded
+    | OperationsSettled
     | NotesLanded
     | EditsRefused
     | DecisionLanded

@@ -81,3 +81,37 @@ class OperationFault:
     def __str__(self) -> str:
         """`Operation 0: Missing description`, as the document spells it, or the bare reason."""
         return self.reason if self.index is None else f"Operation {self.index}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDone:
+    """One operation that was carried out: `size` is how many bytes the file has now, None if there is none any more.
+
+    What was written was read back from the disk, and has the size and the hash that it was to have.
+    """
+
+    kind: OperationKind
+    path: str
+    description: str
+    size: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsRecord:
+    """What became of the file operations that one run handed in. `at` is in seconds since the epoch.
+
+    `done` are those that were carried out, the first ones of `count`. `faults` are the reasons why none of them stands:
+    then `done` is empty, and `rolled_back` says whether some had been carried out and were taken back. `unconfirmed`
+    are the files whose delete somebody must confirm first, each with its first lines.
+    """
+
+    at: float
+    run: str
+    agent: str
+    title: str
+    count: int
+    done: tuple[OperationDone, ...] = ()
+    faults: tuple[str, ...] = ()
+    rolled_back: bool = False
+    unconfirmed: tuple[tuple[str, str], ...] = ()

@@ -64,6 +64,10 @@ class Limits:
     max_report_requests: int = 1
     """How often an agent is asked again for a report that is missing or does not read."""
 
+    max_operation_tries: int = 3
+    """How often in a row an agent of `hands: operations` may hand in what cannot be carried out, before a person is
+    asked."""
+
     max_fresh_starts: int = 1
     """How many fresh conversations go on with the tree of one that does not get on, before a person is asked."""
 

@@ -58,7 +58,7 @@ class Tally:
     `overloaded_since` is when the first overload of the row came, in seconds since the epoch; 0 if there is none.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     `conflicts` counts how often the work did not fit to what the task's branch had gained meanwhile; it spans attempts
-    like `rejections`.
+    like `rejections`. `operations` counts how often file operations could not be carried out.
     """
 
     rejections: int = 0
@@ -77,6 +77,7 @@ class Tally:
     rejudged: int = 0
     overloaded_since: float = 0.0
     conflicts: int = 0
+    operations: int = 0
 
 
 @dataclass(frozen=True, slots=True)

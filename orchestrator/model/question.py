@@ -18,6 +18,7 @@ class QuestionKind(StrEnum):
     DIALOG = "dialog"  # an agent waits at a dialog on its screen
     APPROVAL = "approval"  # something was to be approved before it is done
     PERMISSION = "permission"  # an agent wants to do what no rule allows
+    DELETES = "deletes"  # an agent's file operations delete files
     ACCOUNT = "account"  # a program's login or credit is gone
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.budget import Budget
+from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.permission import Permissions
 from orchestrator.model.workspace import WorkspaceKind as WorkspaceKind  # noqa: PLC0414 (most code has it from here)
 
@@ -121,6 +122,13 @@ class AgentOverrides:
 
     listens: bool | None = None
     """`yes` or `no`: whether a line that is typed into its pane reaches it."""
+
+    hands: Hands | None = None
+    """How its work gets onto the disk: its program writes files itself (`own`), or it writes text, and the PM carries
+    out the file operations in it (`operations`)."""
+
+    deletes: Deletes | None = None
+    """What becomes of deletes among its file operations: a question (`ask`, the default), `refuse` or `allow`."""
 
     skills: tuple[str, ...] = ()
     """Skills that each order of this agent names, separated by commas."""

@@ -33,6 +33,7 @@ from orchestrator.pm.policies.inactivity import looked, nudged
 from orchestrator.pm.policies.input_versions import note_versions
 from orchestrator.pm.policies.merging import merge_next, work_merged
 from orchestrator.pm.policies.notifications import notify
+from orchestrator.pm.policies.operations import operations_settled
 from orchestrator.pm.policies.orphan_processes import run_left
 from orchestrator.pm.policies.planned_criteria import mark_as_planned
 from orchestrator.pm.policies.stalls import activity_seen
@@ -97,6 +98,7 @@ def _journal_damaged(draft: Draft, fact: f.JournalDamaged) -> None:
 # A table rather than a match: it has one entry per kind of fact, and nothing else.
 _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.ReportLanded: report_landed,
+    f.OperationsSettled: operations_settled,
     f.NotesLanded: notes_landed,
     f.EditsRefused: edits_refused,
     f.DecisionLanded: decision_landed,

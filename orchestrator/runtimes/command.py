@@ -1,22 +1,33 @@
-"""Runtime `command`: anything executable. It finds its order in its environment and writes a report."""
+"""Runtime `command`: anything executable. It finds its order in its environment and writes a report.
+
+With `hands: operations` it needs to know nothing of all this: it gets its order on standard input, too, and writes text
+to standard output, which `laid/hands.sh` keeps.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.errors import Refused
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching
 
 if TYPE_CHECKING:  # a look at the agents makes this runtime: it needs no event, and no screen
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
     from typing import Any
 
     from orchestrator.model.agents import Agent
     from orchestrator.model.event import Event, Reply
     from orchestrator.runtimes import Spawn
     from orchestrator.runtimes.screens import ScreenRule
+
+SCRIPT: Final = "hands.sh"
+ANSWER: Final = "answer.txt"
+"""The file in the run's folder that has what the program wrote to standard output."""
+
+_SOURCE: Final = (Path(__file__).parent / "laid" / SCRIPT).read_bytes()
 
 
 class Command:
@@ -44,6 +55,9 @@ class Command:
             raise Refused(
                 f"agent {agent.name} has no command to run: write `{agent.name}.command: …` under Agent Config"
             )
+        if agent.hands is Hands.OPERATIONS:
+            argv = ("sh", str(spawn.folder / SCRIPT), str(spawn.order), *agent.command)
+            return Launching(argv, files={SCRIPT: _SOURCE})
         return Launching(agent.command)
 
     def event(self, payload: Mapping[str, Any]) -> Event | None:

@@ -131,6 +131,8 @@ def _wished(agent: Agent | None, name: str, overrides: AgentOverrides) -> Agent:
         check=overrides.check or agent.check,
         model=overrides.model or agent.model,
         listens=agent.listens if overrides.listens is None else overrides.listens,
+        hands=overrides.hands or agent.hands,
+        deletes=overrides.deletes or agent.deletes,
     )
 
 

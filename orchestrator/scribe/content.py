@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.model.usage import Usage
@@ -102,6 +103,7 @@ class PMView:
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
     stamped; `more_notices` came before them. `brief_fault` is why an edit of task.md is not in force.
+    `operations` are the newest file operations that the PM was handed in.
     """
 
     task: str
@@ -129,6 +131,7 @@ class PMView:
     notices: tuple[str, ...] = ()
     more_notices: int = 0
     brief_fault: str = ""
+    operations: tuple[OperationsRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

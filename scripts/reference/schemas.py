@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from orchestrator.cli.parser import PROGRAM
+from orchestrator.formats.operations.read import SCHEMA
 from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.coordination import FILES
 from scripts.reference.documents import machines, memory, report, status, tasks
@@ -50,7 +51,8 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def schema_files() -> Iterator[tuple[str, str]]:
     """Yield the name and text of each schema's file."""
-    for name, schema in schemas().items():
+    # That of what agents of `hands: operations` write is the document's own, of an older draft.
+    for name, schema in {**schemas(), "file-operations": SCHEMA}.items():
         yield f"{FOLDER}/{name}.schema.json", json.dumps(schema, indent=2) + "\n"
 
 

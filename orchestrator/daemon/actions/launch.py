@@ -9,6 +9,7 @@ may be at work there, so that only the launcher is tried again.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
@@ -36,9 +37,15 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
 from orchestrator.model.plan import Step
 from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.policies.operations import (
+    cannot_hand_in_by_operations,
+    confirmed_record,
+    hands_in_by_operations,
+)
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes.command import ANSWER, Command
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
 from orchestrator.runtimes.registry import runtime_of
 
@@ -187,6 +194,8 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, adapters.settings.runtimes)
+        if hands_in_by_operations(state, run):
+            agent = _text_only(state, run, step, agent, where, runtime)
         variables = runtime.variables
         text = publish_order(adapters, state, run, agent, where, there, workspace)
         launching = runtime.launching(
@@ -216,6 +225,28 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         order=text.encode() if run.on_box else b"",
         writable=(folder, layout.task_events(seen.home), workspace, *granted(state, run, seen.task)),
     )
+
+
+def _text_only(
+    state: PMState, run: Run, step: Step, agent: Agent, where: TaskPaths, runtime: Runtime
+) -> Agent:
+    """Return the agent of a run of `hands: operations`: where deletes were confirmed, it hands in the same once more.
+
+    Raises:
+        Refused: it cannot hand in in this way.
+
+    """
+    why = cannot_hand_in_by_operations(step)
+    if runtime.name != Command.name:
+        why = f"its runtime is {runtime.name}, and only the runtime command writes text for the PM to read"
+    elif run.on_box:
+        why = "it works on another machine, and the PM carries out file operations here alone"
+    if why:
+        raise Refused(f"agent {agent.name} has `hands: operations`: {why}")
+    confirmed = confirmed_record(state, run)
+    if confirmed is None:
+        return agent
+    return replace(agent, command=("cat", str(layout.run_home(where.home, confirmed.run) / ANSWER)))
 
 
 def _assignment(state: PMState, run: Run, step: Step, seen: TaskPaths, workspace: Path) -> Assignment:

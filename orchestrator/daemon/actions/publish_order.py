@@ -6,19 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.actions.files_shown import files_shown
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
     TaskPaths,
     artifacts_of,
     hands_in_to,
+    operation_roots,
     worked_in,
+    workspace_of,
 )
 from orchestrator.daemon.ingest.task_folder import is_right
 from orchestrator.formats.coordination.memory import offer
 from orchestrator.formats.handoff import render_order
+from orchestrator.formats.operations.preamble import operations_preamble
 from orchestrator.formats.pm_preamble import pm_preamble
-from orchestrator.formats.preamble import AgentOrder, preamble
+from orchestrator.formats.preamble import AgentOrder, preamble, report_form
 from orchestrator.formats.text import local_time
 from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.model.errors import Unavailable
@@ -27,6 +31,7 @@ from orchestrator.model.run import Run
 from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
+from orchestrator.pm.policies.operations import hands_in_by_operations
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 
 if TYPE_CHECKING:
@@ -54,6 +59,8 @@ def publish_order(
     _publish(adapters, state, where, state.orders[run.order].name, rendered)
     if Gate.DECISION in state.steps[run.step].gates:
         text = _pm_text(adapters, state, run, agent, where, rendered, workspace)
+    elif hands_in_by_operations(state, run):
+        text = _text_only(adapters, state, run, agent, where, rendered)
     elif hands_in_by_files(state.steps[run.step]):
         text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
     else:
@@ -137,6 +144,38 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             asked=sections_for(step.gates),
             handoff_format=handoffs_of(state.brief),
         )
+    )
+
+
+def _text_only(
+    adapters: Adapters, state: PMState, run: Run, agent: Agent, where: TaskPaths, rendered: str
+) -> str:
+    """Return the order of an agent whose file operations the PM carries out, with its preamble."""
+    step, roots = state.steps[run.step], operation_roots(adapters.files, state, run, where)
+    beside = (layout.handoffs(where.task), layout.artifacts(where.task))
+    shown_of = roots[:1] if len(roots) > 1 else (workspace_of(state, run, where),)
+    gates = step.gates
+    return operations_preamble(
+        agent=run.instance,
+        task=state.name,
+        at=state.orders[run.order].at,
+        roots=[str(each) for each in roots],
+        files=files_shown(adapters.files, shown_of, beside, rendered),
+        form=report_form(
+            run.instance,
+            run.id,
+            run.order,
+            agent.role,
+            gates,
+            state.brief.criteria,
+            sections_for(gates),
+        ),
+        writes=len(roots) > 1,
+        deletes=agent.deletes,
+        order=rendered,
+        definition=agent.prompt,
+        earlier=_earlier_work(adapters, state, run, where),
+        handoff_format=handoffs_of(state.brief),
     )
 
 

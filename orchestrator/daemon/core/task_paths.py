@@ -176,6 +176,16 @@ def hands_in_to(state: PMState, run: Run, task: Path) -> Path:
     return layout.handoffs(task)
 
 
+def operation_roots(files: Files, state: PMState, run: Run, where: TaskPaths) -> tuple[Path, ...]:
+    """Return the folders below which the PM carries out a run's file operations, links followed: the workspace first.
+
+    A step that is only to look has its folder for artifacts alone.
+    """
+    own = artifacts_of(state, run, where.task)
+    looks = state.steps[run.step].kind is WorkspaceKind.READ_ONLY
+    return tuple(map(files.real, (own,) if looks else (workspace_of(state, run, where), own)))
+
+
 def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
     """Return the folders that a run must write besides its workspace; there are no others (H8)."""
     own = (

@@ -51,6 +51,9 @@ _STANDS: Final = {
 _REPLACED: Final = "planned anew"
 
 
+OPERATIONS_SHOWN: Final = 10
+"""Of how many runs the file operations are told: the last ones."""
+
 TROUBLES: Final = 30
 """How many steps that had trouble are listed: the last ones of the plan."""
 
@@ -104,6 +107,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         limited=_limited(state),
         notices=(shown := state.notices[-NOTICES_SHOWN:]),
         more_notices=max(state.noticed, len(state.notices)) - len(shown),
+        operations=state.operations[-OPERATIONS_SHOWN:],
     )
 
 

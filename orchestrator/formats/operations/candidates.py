@@ -25,11 +25,16 @@ _READ_AGAIN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece of text that names `file_operations`: where it begins (line 1 is the first), and its value or fault."""
+    """A piece of text that names `file_operations`: where it begins (line 1 is the first), and its value or fault.
+
+    It is `text[begin:end]`; `end` is 0 where it is cut off.
+    """
 
     line: int
     value: dict[str, Any] | None
     fault: str = ""
+    begin: int = 0
+    end: int = 0
 
 
 def candidates(text: str) -> list[Candidate]:
@@ -66,7 +71,7 @@ def _read(text: str, begin: int, end: int) -> Candidate | None:
         fault = error.faults[0]
         where = line + max(fault.line, 1) - 1
         return Candidate(line, None, f"line {where} {fault.reason}")
-    return Candidate(line, value) if isinstance(value, dict) and KEY in value else None
+    return Candidate(line, value, "", begin, end) if isinstance(value, dict) and KEY in value else None
 
 
 def _end(text: str, begin: int) -> int:

@@ -19,6 +19,7 @@ QUIET: Final = frozenset(
         "handed_in",
         "handoff_seen",
         "briefing_extended",
+        "operations_recorded",
         "order_closed",
         "request_acknowledged",
         "run_answered",

@@ -59,6 +59,20 @@ def _intruded(fact: dict[str, Any]) -> str:
     return f"{fact.get('name')} was found and ignored: {fact.get('reason')}{more}"
 
 
+def _settled(fact: dict[str, Any]) -> str:
+    record = fact.get("record") or {}
+    done, count, faults = record.get("done") or (), record.get("count", 0), record.get("faults") or ()
+    if record.get("unconfirmed"):
+        how = f"wait: {len(record['unconfirmed'])} deletes are to be confirmed"
+    elif faults:
+        how = f"were refused: {'; '.join(map(str, faults[:2]))}"
+        how += "; what had been carried out was rolled back" if record.get("rolled_back") else ""
+    else:
+        how = f"were carried out: {_few([str(each.get('path')) for each in done])}"
+    number = f"{count} " if count else ""
+    return f"the {number}file operations of run {fact.get('run')} {how}"
+
+
 def _gone(fact: dict[str, Any]) -> str:
     lines = fact.get("lines") or ()
     return f"run {fact.get('run')} {_exit(fact.get('exit') or {})}" + (f": {lines[-1]}" if lines else "")
@@ -259,6 +273,7 @@ _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "report_landed": _landed,
     "decision_landed": _landed,
     "intruded": _intruded,
+    "operations_settled": _settled,
     "run_left": _left,
     "run_gone": _gone,
     "work_committed": _committed,

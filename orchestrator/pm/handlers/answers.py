@@ -34,6 +34,7 @@ from orchestrator.pm.policies.consultation_end import fail
 from orchestrator.pm.policies.escalations import answered_by_user
 from orchestrator.pm.policies.evidence import accepted_by_user
 from orchestrator.pm.policies.gates.turns import adapt_as_approved
+from orchestrator.pm.policies.operations import deletes_answered
 from orchestrator.pm.policies.reopen import feed, may_replan, reopen, replan, set_aside
 from orchestrator.pm.policies.turn_ends import resolve_notes
 from orchestrator.pm.state.changes import (
@@ -56,9 +57,10 @@ if TYPE_CHECKING:
 
 _OF_A_KIND: Final[dict[QuestionKind, Callable[[Draft, Question, str], None]]] = {
     QuestionKind.BUDGET: budget_answered,
+    QuestionKind.DELETES: deletes_answered,
     QuestionKind.TERMINATION: whether_gone,
 }
-"""How to handle the answer to a question that is not about a step's work."""
+"""How to handle the answer to a question of a kind of its own."""
 
 
 def answered(draft: Draft, fact: Answered) -> None:

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure
 from orchestrator.model.config_changes import ConfigChange
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import PermissionRule
 from orchestrator.model.question import Question
@@ -190,6 +191,14 @@ class HandoffSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationsRecorded:
+    """What became of the file operations that a run handed in."""
+
+    record: OperationsRecord
+    kind: Literal["operations_recorded"] = "operations_recorded"
+
+
+@dataclass(frozen=True, slots=True)
 class RequestAcknowledged:
     """A request of the user was handled; handling it again does nothing."""
 
@@ -250,7 +259,7 @@ BranchChange: TypeAlias = BaseMoved | BranchPlaced
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """Changes of what waits for an answer: orders to runs, questions to people."""
 
-NoteChange: TypeAlias = HandoffSeen | RequestAcknowledged | Noticed | ActionClosed
+NoteChange: TypeAlias = HandoffSeen | OperationsRecorded | RequestAcknowledged | Noticed | ActionClosed
 """Changes of what was handled, or is there for the user to read."""
 
 ClockChange: TypeAlias = TimesShifted | ZoneSet

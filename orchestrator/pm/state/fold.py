@@ -39,6 +39,7 @@ from orchestrator.pm.state.workflow_changes import (
 )
 
 NOTICES_KEPT: Final = 50
+OPERATIONS_KEPT: Final = 20
 REQUESTS_KEPT: Final = 1000
 
 K = TypeVar("K")
@@ -123,6 +124,8 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
         case c.HandoffSeen():
             spoke = state.spoke.with_entry(change.name, change.run) if change.run else state.spoke
             return replace(state, seen=state.seen.with_entry(change.name, change.sha256), spoke=spoke)
+        case c.OperationsRecorded(record=record):
+            return replace(state, operations=(*state.operations, record)[-OPERATIONS_KEPT:])
         case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():

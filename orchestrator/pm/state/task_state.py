@@ -12,6 +12,7 @@ from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.consultation import ConsultationState
 from orchestrator.model.coordination import HandoffRecord
 from orchestrator.model.escalation import EscalationCase
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import CriterionMark, Order
 from orchestrator.model.permission import PermissionRule
 from orchestrator.model.question import Question
@@ -46,7 +47,8 @@ class PMState:
     `cases` are the escalations of a workflow by number, `adaptations` the edits of its plan since it began.
     `handoffs` are those from role to role by id, in the order in which they were handed on.
     `plans` are the plans before each adaptation. `handed_in` is what each agent of a workflow handed in, `verdicts`
-    what its verifiers said of it.
+    what its verifiers said of it. `operations` are the newest records of file operations that the PM carried out, or
+    refused, for agents that touch no file.
     """
 
     id: str = ""
@@ -90,6 +92,7 @@ class PMState:
     plans: tuple[WorkflowPlan, ...] = ()
     handed_in: dict[str, tuple[HandIn, ...]] = field(default_factory=dict)
     verdicts: dict[str, tuple[VerdictGiven, ...]] = field(default_factory=dict)
+    operations: tuple[OperationsRecord, ...] = ()
 
     @property
     def branch(self) -> str:

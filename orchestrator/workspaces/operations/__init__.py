@@ -1,6 +1,5 @@
-"""File operations of agents that touch no file: planned, applied as one transaction, rolled back, undone.
+"""File operations of agents that touch no file: planned, applied as one transaction, rolled back.
 
-Unfinished: nothing in the daemon uses this room yet. Missing are `hands: operations` in task.md, reading an agent's
-output when its turn ends, the answer to it and its three tries, the confirmation of deletes by a person, the record in
-progress.md, recovery at the daemon's start, and `task undo`.
+An agent of `hands: operations` (task.md) hands them in as text; `settle` carries them out when its run has ended. No
+command offers to undo a transaction later (`transaction.undo`): what it wrote is on the task's branch by then.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -20,6 +19,7 @@ from orchestrator.model.file_operations import (
     OperationFault,
     OperationKind,
 )
+from orchestrator.model.hands import Deletes
 from orchestrator.pm.permissions.paths import protected, secret
 from orchestrator.workspaces.operations import tree
 from orchestrator.workspaces.operations.tree import FILE_BYTES, Known
@@ -49,20 +49,12 @@ SYSTEM: Final = (
 """Folders of the system, directly below `/`: refused if a root is `/` itself or one of them."""
 
 
-class Deletes(StrEnum):
-    """Who may have files deleted."""
-
-    REFUSE = "refuse"
-    CONFIRM = "confirm"  # only what was confirmed
-    ALLOW = "allow"
-
-
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What operations may do: the folders that they may write below, and which deletes are confirmed, as paths."""
 
     roots: tuple[Path, ...]
-    deletes: Deletes = Deletes.CONFIRM
+    deletes: Deletes = Deletes.ASK
     confirmed: frozenset[str] = frozenset()
 
 
@@ -128,7 +120,7 @@ def planned(operations: FileOperations, policy: Policy) -> Plan:
         (step.index, step.operation.path, _preview(step.old or b""))
         for step in steps
         if step.after is None
-        and policy.deletes is Deletes.CONFIRM
+        and policy.deletes is Deletes.ASK
         and step.operation.path not in policy.confirmed
     )
     return Plan(tuple(steps), asked)

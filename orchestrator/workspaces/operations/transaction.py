@@ -93,6 +93,12 @@ def apply(files: Files, folder: Path, plan: Plan) -> None:
         log.close()
 
 
+def is_whole(files: Files, folder: Path) -> bool:
+    """Return whether all of a transaction was carried out, and none of it rolled back or undone since."""
+    words = _words(files, folder)
+    return WHOLE in words and not {BACK, UNDOING} & words
+
+
 def recover(files: Files, folder: Path) -> tuple[str, ...]:
     """Settle a transaction that was cut off: roll it back, or finish its undoing. Return the files left to others.
 

@@ -293,6 +293,8 @@ def test_commands_are_split_as_in_a_shell():
         ("unanswered: retry after soon", "give a time above 0"),
         ("unanswered: retry after -1 h", "give a time above 0"),
         ("dev.listens: maybe", "write yes or no"),
+        ("dev.hands: none", "write one of own, operations"),
+        ("dev.deletes: yes", "write one of refuse, ask, allow"),
         ("skills: dds-testing, ../x", "'../x' is no skill name"),
         ("skills: a,,b", "'' is no skill name"),
         (f"skills: {', '.join(f's{n}' for n in range(21))}", "names 21 skills: name 20 at most"),

@@ -1,9 +1,12 @@
+import subprocess
+
 import pytest
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused
+from orchestrator.model.hands import Hands
 from orchestrator.runtimes import Runtime
-from orchestrator.runtimes.command import Command
+from orchestrator.runtimes.command import ANSWER, Command
 from orchestrator.runtimes.registry import RUNTIMES, runtime_of
 from tests.unit.runtimes.spawns import a_spawn
 
@@ -40,3 +43,16 @@ def test_auto_without_a_command_says_what_to_write():
 def test_unknown_runtime_is_reported_with_the_known_ones():
     with pytest.raises(Refused, match="agent dev asks for the runtime 'foo': there is command, "):
         runtime_of(Agent("dev", runtime="foo", command=("x",)))
+
+
+@pytest.mark.parametrize(("program", "code"), [("tr a-z A-Z", 0), ("cat; exit 7", 7)])
+def test_text_program_gets_its_order_and_its_words_are_kept(tmp_path, program, code):
+    """It reads the order on standard input; what it writes is shown and kept; it ends with its own status."""
+    (tmp_path / "order.md").write_text("do it\n")
+    agent = Agent("dev", command=("sh", "-c", program), hands=Hands.OPERATIONS)
+    launching = Command().launching(a_spawn(agent=agent, folder=tmp_path, order=tmp_path / "order.md"))
+    for name, data in launching.files.items():
+        (tmp_path / name).write_bytes(data)
+    done = subprocess.run(launching.argv, capture_output=True, text=True, check=False, timeout=30)
+    said = "DO IT\n" if code == 0 else "do it\n"
+    assert (done.returncode, done.stdout, (tmp_path / ANSWER).read_text()) == (code, said, said)

@@ -7,7 +7,8 @@ import pytest
 
 from orchestrator.formats.operations.read import BadOperations
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
-from orchestrator.workspaces.operations.plan import Deletes, Policy, planned
+from orchestrator.model.hands import Deletes
+from orchestrator.workspaces.operations.plan import Policy, planned
 
 
 def do(kind, path, text=None):

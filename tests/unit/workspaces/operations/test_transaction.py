@@ -13,8 +13,9 @@ from orchestrator.formats.operations.read import BadOperations
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
+from orchestrator.model.hands import Deletes
 from orchestrator.workspaces.operations import transaction, tree
-from orchestrator.workspaces.operations.plan import Deletes, Policy, planned
+from orchestrator.workspaces.operations.plan import Policy, planned
 from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo
 
 CALLS = ("open", "link", "rename", "unlink", "mkdir", "rmdir", "fsync", "fchmod", "write")
