@@ -125,7 +125,15 @@ class House:
             "state": "running",
             "why": "",
             "limited": None,
-            "counts": {"passed": 1, "set_aside": 0, "open": 1, "total": 2, "criteria": 1, "met": 1},
+            "counts": {
+                "passed": 1,
+                "set_aside": 0,
+                "open": 1,
+                "total": 2,
+                "criteria": 1,
+                "met": 1,
+                "attested": 0,
+            },
             "outcome": {
                 "asked": "Tidy: take away what can be",
                 "outcome": "at work; 1 of 2 steps passed",
