@@ -1,4 +1,4 @@
-"""Nights with real agent CLIs, where they are installed: one in CI, the others by `scripts/test nights`.
+"""Nights with real agent CLIs, where they are installed: two in CI, the others by `scripts/test nights`.
 
 What a night took is no matter of a test: its dead time is left to `scripts/nights`, on a quiet machine.
 """

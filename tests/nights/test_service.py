@@ -265,7 +265,7 @@ def test_every_night_declares_its_needs_and_outcome() -> None:
     """Every night says beforehand what it needs and what must come of it."""
     there = nights()
     assert len(there) >= 16
-    assert [name for name, night in there.items() if night.in_ci] == ["wrote-nothing"]
+    assert sum(night.in_ci for night in there.values()) == 2
     for name, night in there.items():
         assert "\n\nPerson: " in night.about, name
         assert "n the morning: " in night.about, name
