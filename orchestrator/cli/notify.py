@@ -10,10 +10,10 @@ EXAMPLE = "task notify test --channel phone\n  task notify list"
 SHOWN = 20
 HOW = """\
 While the settings have no `channels`, the bell of the terminal in which you
-typed `task start` notifies you, a line in tmux while you are attached, and the
-desktop if there is one. Set others in the settings file (`task config` shows its path):
-any address that apprise knows. tmux://, terminal:// and desktop:// need no
-set-up. channels = [] turns notifications off.
+typed `task start` notifies you, a line in tmux while you are attached, and
+the desktop if there is one. Set others in the settings file (`task config`
+shows its path): any address that apprise knows. tmux://, terminal:// and
+desktop:// need no set-up. channels = [] turns notifications off.
 
   [notify]
   channels = ["tmux://", "ntfy://my-topic name=phone rules=question,daemon"]

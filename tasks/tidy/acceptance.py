@@ -28,7 +28,7 @@ def accept(order: Order) -> Report:
     write_text(artifacts.summary, summary.describe(whole, order))
     say(summary.in_short(whole))
     met = all(why == "" for why in marks)
-    lines = [marked(criterion, why) for criterion, why in zip(settings.criteria, marks, strict=True)]
+    lines = [marked(criterion, why, whole) for criterion, why in zip(settings.criteria, marks, strict=True)]
     return Report(
         done=summary.in_short(whole),
         verdict=Verdict.APPROVED if met else Verdict.REJECTED,

@@ -43,8 +43,14 @@ CRITERIA = {
 """The criteria of this template's task.md, as they are compared: small letters, single spaces, no full stop."""
 
 
-def marked(criterion: str, why: str) -> str:
-    """A criterion as the report lists it, with its evidence or with the reason against it."""
+def marked(criterion: str, why: str, result: Result) -> str:
+    """A criterion as the report lists it, with its evidence or with the reason against it.
+
+    The summary is our own word; the last commit, where there is one, stands apart from it.
+    """
     if why:
         return f"- [ ] {criterion} (reason: {why})"
-    return f"- [x] {criterion} (evidence: artifacts/reviews/summary.md)"
+    evidence = ["artifacts/reviews/summary.md"]
+    if result.commits and result.branch_tip == result.tip:
+        evidence.insert(0, result.tip[:12])
+    return f"- [x] {criterion} (evidence: {', '.join(evidence)})"

@@ -44,7 +44,10 @@ def met(told: Iterable[str], result: Result) -> list[bool]:
 
 def test_a_good_run_meets_all(told):
     assert met(told, GOOD) == [True, True, True]
-    assert criteria.marked(told[0], "").startswith("- [x] No test that passed before fails after (evidence: ")
+    shown = "- [x] No test that passed before fails after (evidence: "
+    assert criteria.marked(told[0], "", GOOD) == f"{shown}{GOOD.tip[:12]}, artifacts/reviews/summary.md)"
+    nothing_done = replace(GOOD, commits=())
+    assert criteria.marked(told[0], "", nothing_done) == f"{shown}artifacts/reviews/summary.md)"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,9 @@ def test_each_criterion_can_fail(told, change, expected):
 
 def test_a_criterion_of_the_users_own_is_left_to_the_user():
     why = criteria.mark("The code is beautiful", GOOD)
-    assert criteria.marked("The code is beautiful", why).startswith("- [ ] The code is beautiful (reason: ")
+    assert criteria.marked("The code is beautiful", why, GOOD).startswith(
+        "- [ ] The code is beautiful (reason: "
+    )
 
 
 def test_the_summary_says_what_was_done_and_what_not(tmp_path):
