@@ -73,7 +73,8 @@ def reject(draft: Draft, judge: str, feedback: str, *, by: str = "", carries: bo
         reopen(draft, step, f"rejected by {by}: {first_line(feedback)}", carries=carries)
         return
     since = since_answer(draft, step) or _after_replans(draft)
-    why = f"rejected {most} times{since}, last: {first_line(feedback)}"
+    times = "once" if most == 1 else f"{most} times"
+    why = f"rejected {times}{since}, last: {first_line(feedback)}"
     rejected_for_good(draft, step, why, feedback, carries=carries)
 
 

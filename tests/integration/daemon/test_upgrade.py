@@ -144,7 +144,7 @@ def test_settings_are_taken_over_while_it_runs(world: World) -> None:
     world.brief("t1", "rejections: ask")
     assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until_is("waiting")
-    assert "rejected 1 times" in world.told()["questions"][0]["text"]
+    assert "rejected once" in world.told()["questions"][0]["text"]
 
 
 def test_version_that_cannot_be_imported_does_not_take_over(world: World, package: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_partial_task_says_what_is_missing() -> None:
     assert told.outcome.startswith(
         "complete in part: 1 subtask set aside: Do a; 6 of 9 steps passed, 3 set aside"
     )
-    assert "Do a (rejected 1 times, last: it leaks)" in told.not_done
+    assert "Do a (rejected once, last: it leaks)" in told.not_done
     assert "`task start demo --project /project` tries again" in told.next
     assert "`task merge demo-1 --anyway` takes it over" in told.next
 
