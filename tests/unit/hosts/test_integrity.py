@@ -32,10 +32,10 @@ def held(answer: bytes | Exception) -> set[str]:
 
 
 def test_written_and_changed_files_are_held_back() -> None:
-    assert held(b"0 written\n1 20 201\n2 30 300\ntold\n") == {"/there/a", "/there/b"}
+    assert held(b"0 written\n1 20 201\n2 30 300\nlooked\n") == {"/there/a", "/there/b"}
 
 
-@pytest.mark.parametrize("answer", [b"", b"0 written\n", b"garbage\ntold\n", b"9 written\ntold\n"])
+@pytest.mark.parametrize("answer", [b"", b"0 written\n", b"garbage\nlooked\n", b"9 written\nlooked\n"])
 def test_answer_of_another_form_says_nothing(answer: bytes) -> None:
     assert held(answer) == set()
 
