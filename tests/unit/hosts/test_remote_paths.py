@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orchestrator.formats.location import read_location
@@ -60,10 +60,11 @@ def test_folder_of_another_pm_is_refused_with_ways_out(shared: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["/", ".", "..", "~", "srv", " ", "a:b", "-n"]), max_size=8))
+@example(["/", "..", " "])  # white space at the end is no part of it
 def test_what_a_task_may_name_is_a_place_on_a_box(parts: list[str]) -> None:
     """`cwd: box:/srv/shop/` passed each check at the start, and then no agent could be launched there."""
     text = f"box:/srv/{''.join(parts)}"
-    if ".." in text.split("/"):
+    if ".." in text.strip().split("/"):
         with pytest.raises(Refused, match=r"must not hold `\.\.`"):
             read_location(text)
         return
