@@ -246,7 +246,7 @@ def test_commands_stay_right_when_a_namesake_appears(files, showing):
 def test_an_edit_that_cannot_be_taken_is_in_both_documents(files, showing):
     """It stood in the PM's log alone: whoever had edited task.md believed the edit to be in force."""
     fault = "task.md, line 7: `dev.modle` is no key"
-    showing.tell(planned(1), 0.0, changed=True, unjournaled=Unjournaled(brief_fault=fault))
+    showing.submit(planned(1), 0.0, changed=True, unjournaled=Unjournaled(brief_fault=fault))
     showing.soon()
     assert told(files)["brief_fault"] == fault
     progress = files.read(FOLDER / "progress.md").decode()

@@ -19,14 +19,14 @@ from tests.unit.formats.texts import attempted
 
 MEGABYTE = 1_048_000
 ENOUGH = 5.0
-"""Seconds of processor time for a megabyte. All of these take less than one."""
+"""Seconds of processor time for a megabyte. On a quiet machine the slowest takes 1.5, and 0.6 for a quarter."""
 
 SIZES = [
     pytest.param(MEGABYTE, marks=pytest.mark.thorough, id="megabyte"),
     pytest.param(MEGABYTE // 4, id="quarter"),
 ]
-"""A search whose time grows by the square takes four times as long for each byte of the larger one; it exceeds what
-the smaller one is allowed, too.
+"""A search whose time grows by the square takes minutes for a megabyte, and so a sixteenth of that for a quarter: more
+than the 2.5 s that it is allowed.
 """
 
 REPORT = "# Handoff: dev\n**Status:** COMPLETE\n"
@@ -101,5 +101,5 @@ def test_a_megabyte_of_junk_is_done_with_at_once(head, junk, size):
     for read in readers_of(head):
         begun = time.process_time()
         _, told = attempted(read, data)
-        assert time.process_time() - begun < ENOUGH * size / MEGABYTE
+        assert time.process_time() - begun < ENOUGH * (size / MEGABYTE) ** 0.5
         assert len(told) <= 101
