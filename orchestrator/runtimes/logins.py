@@ -22,7 +22,9 @@ def login_variables(cli: AgentCli, environ: Mapping[str, str]) -> tuple[str, ...
 def login_files(cli: AgentCli, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files that tell of a login, as a CLI with this environment would find them."""
     return tuple(
-        dict.fromkeys(path for store in cli.stores if (path := _path(store, environ)) and _tells(store, path))
+        dict.fromkeys(
+            path for store in cli.stores if (path := _path(store, environ)) and _shows_login(store, path)
+        )
     )
 
 
@@ -33,7 +35,7 @@ def _path(store: Store, environ: Mapping[str, str]) -> str:
     return f"{folder.rstrip('/')}/{store.file}" if folder.startswith("/") else ""
 
 
-def _tells(store: Store, path: str) -> bool:
+def _shows_login(store: Store, path: str) -> bool:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -18,7 +18,7 @@ SHOWN: Final = 30
 _UNITS: Final = (("MB", 1_000_000), ("KB", 1_000))
 
 
-def operations_told(records: Iterable[OperationsRecord]) -> Iterator[str]:
+def operation_lines(records: Iterable[OperationsRecord]) -> Iterator[str]:
     """Yield the lines that tell of each run's file operations, in the order in which they were handed in."""
     for nth, record in enumerate(records):
         yield from [""] * bool(nth)

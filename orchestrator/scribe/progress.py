@@ -16,7 +16,7 @@ from orchestrator.model.task import TaskState
 from orchestrator.model.usage import Usage
 from orchestrator.scribe.content import Activity, AgentUsage, Artifact, Milestone, OnDisk, PMView
 from orchestrator.scribe.escaping import TEXT_LENGTH, code_block, command_shown, shown, with_commands
-from orchestrator.scribe.operations import operations_told
+from orchestrator.scribe.operations import operation_lines
 
 MILESTONES_SHOWN: Final = 1000
 _LAST_UPDATED: Final = "**Last Updated:** "
@@ -57,7 +57,7 @@ def render_progress(view: PMView, disk: OnDisk, at: float) -> str:
         _section("Artifacts Generated", _artifacts(disk)),
     ]
     for title, lines in (
-        ("File Operations", operations_told(view.operations)),
+        ("File Operations", operation_lines(view.operations)),
         ("Success Criteria", _criteria(view)),
         ("Commits", _commits(view)),
         ("Tests", _tests(view)),

@@ -66,7 +66,7 @@ def confirmed_record(state: PMState, run: Run) -> OperationsRecord | None:
 def operations_settled(draft: Draft, fact: OperationsSettled) -> None:
     """Record what became of a run's operations. If none was carried out, close its order and go on with the step."""
     run, record = draft.state.runs.get(fact.run), fact.record
-    if run is None or _told(draft.state, record):
+    if run is None or _is_recorded(draft.state, record):
         return
     draft.change(OperationsRecorded(record))
     if record.done or run.order not in draft.state.orders:
@@ -93,7 +93,7 @@ def deletes_answered(draft: Draft, question: Question, text: str) -> None:
     reopen(draft, question.step, f"goes on in answer to {question.id}", carries=True)
 
 
-def _told(state: PMState, record: OperationsRecord) -> bool:
+def _is_recorded(state: PMState, record: OperationsRecord) -> bool:
     return any(each.run == record.run for each in state.operations)
 
 

@@ -27,7 +27,7 @@ def news(world: World) -> list[str]:
     return list({each["id"]: each["text"] for each in found if each["rule"] == "complete"}.values())
 
 
-def told_of(world: World) -> None:
+def check_report_is_named(world: World) -> None:
     """Check that the page is there, tells of the end, and is named wherever the user looks."""
     page = world.project / "tasks" / "t1" / "report.html"
     world.until(lambda: world.story().facts("notified"))
@@ -45,7 +45,7 @@ def test_the_report_is_written_at_the_end_and_named(world: World) -> None:
     world.daemon()
     world.begin()
     world.until_is("complete")
-    told_of(world)
+    check_report_is_named(world)
 
 
 @reporting
@@ -58,4 +58,4 @@ def test_killed_between_end_and_report_it_writes_it_later(world: World) -> None:
     assert news(world) == []
     world.kill_daemon()
     world.daemon()
-    told_of(world)
+    check_report_is_named(world)

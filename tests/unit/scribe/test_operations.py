@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.formats.text import local_minute
 from orchestrator.model.file_operations import OperationDone, OperationKind, OperationsRecord
-from orchestrator.scribe.operations import operations_told
+from orchestrator.scribe.operations import operation_lines
 
 AT = 1_764_254_100.0
 MADE = OperationDone(OperationKind.CREATE, "/tree/auth.ts", "Create the middleware", 2345, ("large",))
@@ -15,7 +15,7 @@ GONE = OperationDone(OperationKind.DELETE, "/tree/old.ts", "Nobody uses it")
 
 def told(**record: Any) -> str:
     made = OperationsRecord(AT, "r-1", "developer", "Implement authentication", 2, **record)
-    return "\n".join(operations_told([made]))
+    return "\n".join(operation_lines([made]))
 
 
 def test_what_was_carried_out_is_told_as_the_document_does() -> None:
