@@ -17,6 +17,7 @@ from orchestrator.model.errors import Unavailable
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.boxes import SETTINGS, OwnLink
 from tests.benchmarks.far import Far, far
+from tests.benchmarks.journal import JournalTail
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.waiting import TooLong, until
 from tests.benchmarks.world import Begun
@@ -49,15 +50,10 @@ def exits(bench: Bench, world: Far) -> Iterator[Row]:
     task = world.begin("exits", str(agent), place=world.cloned("exits"))
     missing, after, floor = list[float](), list[float](), list[float]()
     with task.tail() as journal:
+        lived(task, journal)  # the first one makes the connection, and the folders there
         for _ in bench.times(100, "exits"):
             floor.append(world.true())
-            journal.skip()
-            task.ask("spawn", agent="dev", instructions="Rest.")
-            while not (line := journal.next()).launched:
-                pass
-            (run,) = line.launched
-            while journal.next().fact["kind"] != "run_gone":
-                pass
+            run = lived(task, journal)
             watch = Stopwatch()
             try:
                 until(lambda run=run: not left(task, run), "what a run left on the box")  # type: ignore[misc]
@@ -83,6 +79,18 @@ def exits(bench: Bench, world: Far) -> Iterator[Row]:
     yield Row(
         "windows of an ended task on its box", "", [len(windows(world))], note=f"after {watch.ms:.0f} ms"
     )
+
+
+def lived(task: Begun, journal: JournalTail) -> str:
+    """Have an agent begin and see it to its end; return its run."""
+    journal.skip()
+    task.ask("spawn", agent="dev", instructions="Rest.")
+    while not (line := journal.next()).launched:
+        pass
+    (run,) = line.launched
+    while journal.next().fact["kind"] != "run_gone":
+        pass
+    return run
 
 
 def left(task: Begun, run: str) -> int:

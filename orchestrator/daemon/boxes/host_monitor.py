@@ -252,7 +252,7 @@ class HostMonitor:
             self._contact.reached()
         # Before the event of a turn's end, so that the turn's usage is read by then.
         self._copy_transcripts(folders_of(tasks_having(remote_tasks, news, Part.EVENTS, Part.RUNS)))
-        more = False
+        more = advanced = False
         control = tasks_having(remote_tasks, news, Part.HANDOFFS, Part.EVENTS, Part.RUNS)
         # What hangs comes last.
         for remote_task in sorted(control, key=lambda each: bool(self.troubles.of(each.task))):
@@ -260,7 +260,7 @@ class HostMonitor:
             whole = control_pulled is not None and not (control_pulled.ended or control_pulled.waits)
             if control_pulled is not None and whole:
                 seen |= self._sightings.look_again(remote_task, control_pulled, seen)
-            self._sightings.publish(remote_task, seen, gone=whole)
+            advanced |= self._sightings.publish(remote_task, seen, gone=whole)
             more |= control_pulled is not None and control_pulled.more
         now = self.steady()
         if news is None:
@@ -268,8 +268,10 @@ class HostMonitor:
         if more:
             self._due = min(self._due, now + AGAIN)
         self._due = min(self._due, self.troubles.next_try(TransferKind.STEERING))
+        # A run begins and ends once: however many there are, no flood is made of that, and none of it is to wait.
         # Children of others may have ended meanwhile: no more than the time that it took.
-        self._changes.spend(min(now - began, self.worked() - worked))
+        if not advanced:
+            self._changes.spend(min(now - began, self.worked() - worked))
         self._bringing.want(tasks_having(fit, news, Part.ARTIFACTS, Part.RUNS))
         self._bringing.pull_bulk(fit, self._changes.is_urgent, self._sightings.gone)
         if not self.troubles:

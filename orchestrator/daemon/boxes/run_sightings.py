@@ -29,6 +29,7 @@ class RunSightings:
     post: Callable[[h.Hint], None]
     now: Callable[[], float]
     _seen: dict[Path, Sighting] = field(default_factory=dict)
+    _stages: set[tuple[Path, Standing]] = field(default_factory=set)
 
     def seen(self, folder: Path) -> Sighting | None:
         """Return what was last published of a run."""
@@ -43,6 +44,7 @@ class RunSightings:
         """Forget all runs but those of these tasks."""
         runs = {run for remote_task in remote_tasks for run in remote_task.runs}
         self._seen = {folder: seen for folder, seen in self._seen.items() if folder.name in runs}
+        self._stages = {stage for stage in self._stages if stage[0].name in runs}
 
     def look(self, remote_tasks: Iterable[RemoteTask]) -> dict[Path, Sighting]:
         """Ask for the state of the runs of these tasks."""
@@ -57,16 +59,23 @@ class RunSightings:
         known = {folder for folder, each in seen.items() if each.observation.standing is Standing.GONE}
         return self._look_into([folder for folder in folders if folder not in known])
 
-    def publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> None:
-        """Publish what was seen of a task's runs; one is gone only if everything was fetched after that was seen."""
+    def publish(self, remote_task: RemoteTask, seen: Mapping[Path, Sighting], *, gone: bool) -> bool:
+        """Publish what was seen of a task's runs; one is gone only if everything was fetched after that was seen.
+
+        Return whether a run has a standing that it never had before. A box can bring that about only a few times for
+        each run.
+        """
+        stages = len(self._stages)
         for run in sorted(remote_task.runs):
             folder = layout.run_home(remote_task.home, run)
             now, before = seen.get(folder), self._seen.get(folder)
             if now is None or (now.observation.standing is Standing.GONE and not gone):
                 continue
             self._seen[folder] = now
+            self._stages.add((folder, now.observation.standing))
             if before is None or before.observation != now.observation:
                 self.post(h.RunHint(remote_task.task, run))
+        return len(self._stages) > stages
 
     def _look_into(self, folders: list[Path]) -> dict[Path, Sighting]:
         if not folders:

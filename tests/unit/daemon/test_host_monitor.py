@@ -716,6 +716,36 @@ def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, 
     assert pause <= LATEST
 
 
+def test_box_is_not_paced_for_runs_that_begin_and_end(bench: Bench) -> None:
+    """Many agents that are spawned one after another: the exit of none waits for its allowance to fill up again.
+
+    A box that says of one run in turns that it lives and that it is gone has nothing of that.
+    """
+    moment, standing = [0.0], dict[str, Observation]()
+
+    def look(folders: list[Path]) -> dict[Path, Observation]:
+        moment[0] += 1.0
+        return {folder: standing[folder.name] for folder in folders}
+
+    monitor = bench.monitor
+    monitor._changes._steady = monitor.steady = monitor.worked = lambda: moment[0]
+    monitor._sightings.host = cast("Any", SimpleNamespace(observe_all=look))
+    monitor.close()
+    monitor.ended(20)
+    for number in range(int(4 * AT_ONCE)):
+        standing[f"r-{number}"] = ALIVE
+        monitor.keep("t-1", (remote_task("t-1", f"r-{number}"),))
+        monitor._round(None)
+        standing[f"r-{number}"] = GONE
+        monitor._round(None)
+    assert monitor._changes.pause == 0
+    for seen in [ALIVE, GONE] * int(4 * AT_ONCE):
+        standing.update(dict.fromkeys(standing, seen))
+        monitor._round(None)
+    assert monitor._changes.pause > 0
+    monitor._stop_listening()
+
+
 class Waits(SimpleQueue[Any]):
     """Events, and how many seconds each wait for one may take."""
 
