@@ -228,6 +228,8 @@ def _named(steps: Iterable[str]) -> str:
 def _unknown(view: Mapping[str, Any], history: History, gaps: Iterable[str]) -> Iterable[str]:
     """Yield what a reader may take for known and is not."""
     usage = view.get("usage") or {}
+    if usage.get("tokens") is None and history.attempts:
+        yield "No program reported how many tokens it used: what the task cost is not known."
     if usage.get("partial"):
         yield "More tokens were used than are counted: a transcript could not be read whole."
     if usage.get("unpriced"):

@@ -23,6 +23,7 @@ from orchestrator.pm.state import draft
 from orchestrator.pm.state.changes import HandoffSeen, QuestionAsked
 from orchestrator.pm.state.step_changes import StepMoved
 from orchestrator.ports.worktree import Tree
+from orchestrator.reporting import history
 from orchestrator.scribe import scribe
 from orchestrator.testing import fake_host, fake_workspaces, memory_files
 
@@ -253,6 +254,12 @@ def shows_an_old_state(patch):
 def shows_old_artifacts(patch):
     """progress.md never names an artifact."""
     patch.setattr(scribe.Scribe, "_artifacts", lambda self, notes: {})
+
+
+def reports_longer_runs(patch):
+    """In the report each run ends a minute later than it did."""
+    gone = history.History._gone
+    patch.setattr(history.History, "_gone", lambda self, fact, at, number: gone(self, fact, at + 60, number))
 
 
 def ignores_passive_tasks(patch):

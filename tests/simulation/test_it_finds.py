@@ -68,6 +68,7 @@ BREAKAGES = [
     Breakage(breakages.asks_twice, Law.ASKED_ONCE),
     Breakage(breakages.shows_an_old_state, Law.STATE_SHOWN),
     Breakage(breakages.shows_old_artifacts, Law.PROGRESS_SHOWN),
+    Breakage(breakages.reports_longer_runs, Law.REPORT_TRUE),
     Breakage(breakages.ignores_passive_tasks, Law.REQUEST_ANSWERED, passive_without_watchers),
     Breakage(breakages.waits_a_day_for_a_past_reset, Law.LIMIT, rough_with_limits),
     Breakage(breakages.looks_at_the_launcher_alone, Law.ONE_LIFE),

@@ -24,6 +24,7 @@ from tests.simulation.engine.laws import lasting_laws, overdue
 from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
 from tests.simulation.engine.removal import come_back, left_behind
+from tests.simulation.engine.reports import reported_otherwise
 from tests.simulation.engine.workflow_laws import WorkflowLaws
 from tests.simulation.engine.workflow_tasks import WorkflowTask
 
@@ -323,6 +324,7 @@ class Invariants:
             + watched.branch.unmerged(audit)
             + left_there(self.world, user_task, audit)
             + self._unnotified(audit)
+            + reported_otherwise(self.world, user_task)
         )
 
     def _is_known(self, user_task: UserTask, state: PMState) -> bool:

@@ -52,6 +52,7 @@ class Law(StrEnum):
     LIMIT = "a usage limit costs two minutes at most"
     STATE_SHOWN = "state.json and pm_state.json say what the journal says"
     PROGRESS_SHOWN = "progress.md says what the journal and the disk say"
+    REPORT_TRUE = "the report says what the journal says"
     ENDS = "each task ends once the faults stop"
     SAME_END = "a kill changes nothing about how a task ends"
     NO_SPINNING = "the loop does not spin"
