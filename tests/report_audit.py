@@ -56,8 +56,8 @@ class Counted:
     answered: dict[str, tuple[dict[str, Any], float, int]] = field(default_factory=dict)
     commits: dict[tuple[str, int], str] = field(default_factory=dict)
     reopened: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
-    over: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The last end of a step: its name, and why."""
+    over: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    """The ends of a step: the name of each, and why."""
 
     boxes: list[tuple[str, float, float | None]] = field(default_factory=list)
     notices: list[tuple[str, int]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Counted:
             case "step_reopened":
                 self.reopened[change["step"], change["attempt"] - 1] = change
             case "step_moved" if change["to"] in {"passed", "failed", "set_aside", "blocked"}:
-                self.over[change["step"]] = change["to"], change.get("why") or ""
+                self.over[change["step"]].append((change["to"], change.get("why") or ""))
             case "noticed":
                 self.notices.append((change["text"], number))
             case _:
@@ -216,7 +216,7 @@ def _attempts(counted: Counted, report: Document) -> Iterator[str]:
             yield f"{step['id']} had the attempts {sorted(tried[step['id']])}, shown are {numbers}"
         for attempt in step["attempts"]:
             yield from _attempt(counted, step["id"], attempt)
-        status, _ = counted.over.get(step["id"], ("", ""))
+        status, _ = counted.over[step["id"]][-1] if counted.over[step["id"]] else ("", "")
         if numbers and status.replace("_", " ") == step["status"]:
             last = step["attempts"][-1]
             if (step["id"], last["number"]) not in counted.reopened and last["outcome"] != step["status"]:
@@ -230,7 +230,8 @@ def _attempt(counted: Counted, step: str, attempt: Document) -> Iterator[str]:
     if again := counted.reopened.get(key):
         if attempt["outcome"] == "passed":
             yield f"{key} is called passed, and was begun anew: {again}"
-        if _bare(again.get("why") or "") != _bare(attempt["why"]):
+        given_up = {_bare(why) for _, why in counted.over[step]}
+        if _bare(attempt["why"]) not in {_bare(again.get("why") or "")} | given_up:
             yield f"{key} was begun anew because of '{again.get('why')}', not '{attempt['why']}'"
 
 
