@@ -44,7 +44,7 @@ task status NAME --json
   questions[]  id step text options asked_at kind run default deadline holds     the open ones
                kind: stuck loop criteria dialog approval permission account budget pm box termination damage
                holds: the steps that wait for the answer
-  criteria[]   text met evidence[] details[] reason
+  criteria[]   text met evidence[] details[] reason attested
                details: what was found for each piece of evidence
   usage        tokens input output cached cost estimate prices unpriced[] partial context window time
                idle defaults[]
@@ -84,7 +84,7 @@ task report NAME --json; task report --all --json
 
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
-               questions_open last_checkin updated
+               criteria criteria_met criteria_attested questions_open last_checkin updated
                state: those above; requested (not begun yet); damaged (cannot be read);
                removing (`task delete` or `task archive` was interrupted)
   daemon       up as_of room

@@ -9,7 +9,7 @@ import time
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import SAID, Exit
+from orchestrator.cli.exits import SAID, Exit, on_word
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import TaskRecord, tasks
@@ -54,6 +54,8 @@ def run(options: Namespace) -> int:
     rows = [row(task, now) for task in found]
     print("\n".join(table(HEADINGS, rows, columns(), colour=coloured(sys.stdout))))
     for task in found:
+        if said := on_word(task.view):
+            print(f"{task.id}: {said}")
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
     if not (beat.up and beat.room):
@@ -98,6 +100,9 @@ def _shape(task: TaskRecord) -> dict[str, Any]:
         "steps_set_aside": counted.get("set_aside", 0),
         "steps_total": counted.get("total", 0),
         "agents_live": sum(agent.get("state") != "gone" for agent in view.get("agents", ())),
+        "criteria": counted.get("criteria", 0),
+        "criteria_met": counted.get("met", 0),
+        "criteria_attested": counted.get("attested", 0),
         "questions_open": len(view.get("questions", ())),
         "last_checkin": stamp(view.get("last_checkin")),
         "updated": stamp(view.get("updated")),
@@ -118,6 +123,12 @@ def _steps(shape: dict[str, Any]) -> str:
     return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
 
 
+def _on_word(shape: dict[str, Any]) -> str:
+    """Return what follows the state of a complete task of which a judge's word alone shows a criterion to be met."""
+    attested = shape["criteria_attested"] if shape["state"] == "complete" else 0
+    return f", {attested} of {shape['criteria']} on word" if attested else ""
+
+
 def row(task: TaskRecord, now: float) -> tuple[object, ...]:
     """Return a task's cells below `HEADINGS`."""
     shape = _shape(task)
@@ -125,7 +136,7 @@ def row(task: TaskRecord, now: float) -> tuple[object, ...]:
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]),
+        "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]) + _on_word(shape),
         shape["phase"] if shape["state"] in _ACTIVE else "",
         _steps(shape) if task.view else "",
         shape["agents_live"] or "",

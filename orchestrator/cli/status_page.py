@@ -6,7 +6,7 @@ import os
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import SAID
+from orchestrator.cli.exits import SAID, on_word
 from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
 from orchestrator.cli.table import COLOURS, table
 
@@ -85,8 +85,9 @@ def _head(
     if colour:
         name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
+    word = f", but {said}" if (said := on_word(view)) else ""
     return [
-        f"{name}  {state}{phase}",
+        f"{name}  {state}{word}{phase}",
         *facts(view, name_here, width, now),
         f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
         *_used_lines(_used(view.get("usage") or {}, now), width),
@@ -335,7 +336,9 @@ def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
     if not criteria:
         return []
     met = sum(bool(each.get("met")) for each in criteria)
-    lines = ["", f"success criteria: {met} of {len(criteria)} met"]
+    attested = sum(bool(each.get("attested")) for each in criteria)
+    word = f", {attested} of them by their judge's word alone" if attested else ""
+    lines = ["", f"success criteria: {met} of {len(criteria)} met{word}"]
     for each in criteria:
         lines.append(cut(f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}", width))
         details = each.get("details") or ()

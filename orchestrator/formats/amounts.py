@@ -16,6 +16,14 @@ _TENTHS = 9.95
 """Up to here one decimal is useful."""
 
 
+def on_word_said(attested: int, criteria: int) -> str:
+    """Return how many success criteria nothing shows to be met but what their judge wrote; empty if there is none."""
+    if not attested:
+        return ""
+    rest = "rests on its" if attested == 1 else "rest on their"
+    return f"{attested} of {criteria} success criteria {rest} judge's word alone"
+
+
 def tokens_said(count: float) -> str:
     """Return a number of tokens in two or three digits."""
     for unit, size in _SIZES:

@@ -49,6 +49,7 @@ _BLANK: Final = """\
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
 # architect: yes                  # have the design settled before the work begins
 # rejections: set-aside           # after too many rejections: replan (the default), set-aside, or ask
+# evidence: independent           # a judge's own word shows no criterion met: the task then ends complete in part
 # approve: plan                   # ask me about the plan before anybody works on it
 # permissions: allow run docker compose *; deny fetch; otherwise ask   # what agents may do without asking
 # limits: 2M tokens; $20; 8 h     # the most it may use, as far as programs report; then the PM asks. Or: none

@@ -62,6 +62,13 @@ class AfterRejections(StrEnum):
     REPLAN = "replan"
 
 
+class EvidenceWanted(StrEnum):
+    """What must show that a success criterion is met (`evidence:`)."""
+
+    ANY = "any"  # what its judge wrote itself is enough, and the result says where nothing else does
+    INDEPENDENT = "independent"  # something else; a criterion without it leaves the task complete in part
+
+
 class Recheck(StrEnum):
     """When work is tested again that was put upon what others merged meanwhile (`recheck:`)."""
 
@@ -174,6 +181,10 @@ class Config:
 
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
+
+    evidence: EvidenceWanted = EvidenceWanted.ANY
+    """Whether what a judge wrote itself is enough for a success criterion; with `independent`, the judge is asked for
+    something else, and without it the task ends complete in part."""
 
     parallel: int = 0
     """How many agents may work at once; by default, and at most, as many as `limits.max_concurrent_runs` allows."""

@@ -189,7 +189,7 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
         shown = [each for each in met if each.get("evidence")]
         looked_up = f"; the evidence of {len(shown)} of them was looked up" if met else ""
         yield f"{len(met)} of {len(criteria)} success criteria are met{looked_up}."
-    bare = [clean(each.get("text"), 200) for each in met if not each.get("evidence")]
+    bare = [clean(each.get("text"), 200) for each in met if each.get("attested") or not each.get("evidence")]
     if bare:
         yield f"Met by an agent's word alone: {'; '.join(bare)}."
     yield from _of_checks(view, checks)

@@ -103,7 +103,8 @@ class PMView:
     `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit that all of its work
     waits for. `id` is the word by which commands reach the task wherever they are typed. `notices` are the last ones,
     stamped; `more_notices` came before them. `brief_fault` is why an edit of task.md is not in force.
-    `operations` are the newest file operations that the PM was handed in.
+    `operations` are the newest file operations that the PM was handed in. `on_word` says of a complete task which
+    criteria rest on their judge's word alone.
     """
 
     task: str
@@ -132,6 +133,7 @@ class PMView:
     more_notices: int = 0
     brief_fault: str = ""
     operations: tuple[OperationsRecord, ...] = ()
+    on_word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _now(view: PMView) -> str:
     """Return what becomes of the task just now."""
     limit = view.limited
     if limit is None:
-        return _MEANINGS[view.state]
+        return f"{_MEANINGS[view.state]}{f', but {view.on_word}' if view.on_word else ''}"
     until = ""
     if limit.until is not None:
         late = limit.at >= limit.until

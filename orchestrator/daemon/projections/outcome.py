@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.formats.amounts import UNCOUNTED, cost_said, span_said, tokens_said
+from orchestrator.formats.amounts import UNCOUNTED, cost_said, on_word_said, span_said, tokens_said
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
@@ -124,12 +124,17 @@ def _outcome(state: PMState, counted: Counts) -> str:
             status += f", phase {state.phase.value}"
         case TaskState.WAITING:
             status += f" to {', '.join(question.id for question in state.open_questions[:NAMED])}"
+        case TaskState.COMPLETE if on_word := on_word_said(counted.attested, counted.criteria):
+            return f"{status}, but {on_word}; {steps_said(counted)}{_met(counted)}"
         case TaskState.COMPLETE:
             pass
         case TaskState.STOPPED | TaskState.PARTIAL | TaskState.FAILED:
             status += f": {_short(state.why)}" if state.why else ""
-    criteria = f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
-    return f"{status}; {steps_said(counted)}{criteria}{_attested(counted)}"
+    return f"{status}; {steps_said(counted)}{_met(counted)}{_attested(counted)}"
+
+
+def _met(counted: Counts) -> str:
+    return f", {counted.met} of {counted.criteria} success criteria met" if counted.criteria else ""
 
 
 def _attested(counted: Counts) -> str:

@@ -13,6 +13,7 @@ from orchestrator.daemon.projections.outcome import (
     steps_said,
 )
 from orchestrator.daemon.projections.state_document import NOTICES_SHOWN
+from orchestrator.formats.amounts import on_word_said
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Purpose
@@ -108,7 +109,14 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         notices=(shown := state.notices[-NOTICES_SHOWN:]),
         more_notices=max(state.noticed, len(state.notices)) - len(shown),
         operations=state.operations[-OPERATIONS_SHOWN:],
+        on_word=_on_word(state),
     )
+
+
+def _on_word(state: PMState) -> str:
+    """Return which criteria of a complete task rest on their judge's word alone; empty if none does."""
+    counted = counts(state)
+    return on_word_said(counted.attested, counted.criteria) if state.state is TaskState.COMPLETE else ""
 
 
 def _limited(state: PMState) -> Limited | None:

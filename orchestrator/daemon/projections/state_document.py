@@ -293,4 +293,5 @@ def _criterion(mark: CriterionMark) -> dict[str, Any]:
         "evidence": [masked(each) for each in mark.evidence],
         "details": [masked(each) for each in mark.details],
         "reason": masked(mark.reason),
+        "attested": mark.met and mark.attested,
     }

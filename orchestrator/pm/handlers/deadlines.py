@@ -20,7 +20,7 @@ from orchestrator.pm.policies.sights import newer_sign
 from orchestrator.pm.state import overloads
 from orchestrator.pm.state.changes import TimesShifted
 from orchestrator.pm.state.step_changes import StepLimited, StepTallied
-from orchestrator.pm.state.usage_limits import moved_by_clock, next_try
+from orchestrator.pm.state.usage_limits import moved_by_clock, try_after_move
 
 if TYPE_CHECKING:
     from orchestrator.model.facts import CheckedIn, ClockMoved
@@ -68,7 +68,7 @@ def _move_limits(draft: Draft, put: float) -> None:
             draft.change(StepTallied(step.id, tally))
         if step.limit is not None:
             limit = moved_by_clock(step.limit, put)
-            again = max(next_try(limit, draft.limits), draft.at) if step.limited else None
+            again = try_after_move(limit, put, draft.at, draft.limits) if step.limited else None
             draft.change(StepLimited(step.id, limit, again))
 
 

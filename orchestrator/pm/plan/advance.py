@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.amounts import on_word_said
 from orchestrator.model.actions import End, Inspect, Launch, Notify, TendBranch
 from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.handoff import Order
@@ -23,7 +24,7 @@ from orchestrator.pm.plan.tree_lives import begins_life, life_of
 from orchestrator.pm.plan.work_location import host_of
 from orchestrator.pm.state.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.state.order_names import order_name
-from orchestrator.pm.state.results import delivered, shortfalls
+from orchestrator.pm.state.results import counts, delivered, shortfalls
 from orchestrator.pm.state.run_changes import RunEnding, RunOpened
 from orchestrator.pm.state.step_changes import StepMoved, TreeBegun
 from orchestrator.pm.state.transitions import phase_path
@@ -227,7 +228,9 @@ def _finish(draft: Draft) -> None:
         draft.change(TaskMoved(ended, "; ".join(missing), draft.at))
     else:
         _move_phase(draft, Phase.COMPLETE)
-        draft.change(TaskMoved(TaskState.COMPLETE, "every step passed, every criterion is met", draft.at))
+        counted = counts(draft.state)
+        met = on_word_said(counted.attested, counted.criteria) or "every criterion is met"
+        draft.change(TaskMoved(TaskState.COMPLETE, f"every step passed, {met}", draft.at))
 
 
 def _anything_moves(draft: Draft) -> bool:

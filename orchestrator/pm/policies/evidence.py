@@ -6,6 +6,7 @@
                    │ no                 (checks here, files and commits by an action)         │ no
                    └────────▶ the report is written again ◀──────────────────────────────────┘
                                 still none ─▶ the criterion is not met
+                                still none but the judge's own word ─▶ it is met, and the result says by what
     The task's branch is put back to what was accepted before that (`policies.branch`).
               an unmet criterion ─▶ planned anew, set aside, or a question, as task.md's `rejections:` says
 
@@ -23,7 +24,7 @@ from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report, Verdict
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
-from orchestrator.model.task import AfterRejections
+from orchestrator.model.task import AfterRejections, EvidenceWanted
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.policies.completion import go_through
 from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
@@ -166,6 +167,8 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
         named = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
         if written_again(draft, step, f"the evidence does not hold for {named}. {FORM}"):
             return
+    if _more_is_wanted(draft, step, [mark.text for mark in judged if mark.attested]):
+        return
     judged = [_without_evidence(mark, faults[mark.text]) if mark.text in faults else mark for mark in judged]
     draft.change(CriteriaMarked(tuple(judged)))
     unmet = [mark for mark in judged if not mark.met]
@@ -173,6 +176,18 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
         _not_met(draft, step, unmet)
     else:
         go_through(draft, step)
+
+
+def _more_is_wanted(draft: Draft, step: str, attested: Sequence[str]) -> bool:
+    """Ask a judge for more than its own word where task.md wants that. Return whether it is asked.
+
+    Once it has been asked often enough its word counts, and the result names it: the task ends complete in part.
+    """
+    if not attested or draft.state.brief.config.evidence is not EvidenceWanted.INDEPENDENT:
+        return False
+    named = "; ".join(f"'{text}'" for text in attested[:NAMED])
+    why = f"nothing but what you wrote yourself while judging shows these criteria to be met: {named}. {FORM}"
+    return written_again(draft, step, why)
 
 
 def _without_evidence(mark: CriterionMark, why: str) -> CriterionMark:

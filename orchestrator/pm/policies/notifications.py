@@ -8,6 +8,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from orchestrator.formats.amounts import on_word_said
 from orchestrator.model.actions import Notify
 from orchestrator.model.facts import Answered, StopAsked
 from orchestrator.model.notification import NotificationRule
@@ -16,6 +17,7 @@ from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.state.changes import BudgetWarned, QuestionAsked, TaskMoved
+from orchestrator.pm.state.results import counts
 from orchestrator.pm.state.run_changes import RunSignalled
 from orchestrator.pm.state.step_changes import StepMoved
 
@@ -162,10 +164,17 @@ def _ended(draft: Draft) -> Iterator[_News]:
     if moves and moves[-1].to is state.state and (how := _ENDS.get(state.state)) is not None:
         yield (
             NotificationRule.COMPLETE,
-            f"{state.name} {how}",
+            f"{state.name} {how}{_on_word(state)}",
             moves[-1].why,
             None,
         )
+
+
+def _on_word(state: PMState) -> str:
+    """Return what the title of a complete task adds where only a judge's own words show that a criterion is met."""
+    counted = counts(state)
+    said = on_word_said(counted.attested, counted.criteria)
+    return f": {said}" if said and state.state is TaskState.COMPLETE else ""
 
 
 def _project(draft: Draft) -> str:

@@ -1,7 +1,8 @@
 """The result of a task: the counts that every page shows, and what is missing from the request (U11).
 
 A task is complete when every step passed or was replaced by another way to its goal, every success criterion is met
-with evidence that exists, no check fails, and there is a change. Anything less is named here, and the task ends as
+with evidence that exists, no check fails, and there is a change. With `evidence: independent` that evidence must be
+more than what the judge wrote itself. Anything less is named here, and the task ends as
 *partial* (something was delivered) or *failed* (nothing was).
 """
 
@@ -10,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.amounts import on_word_said
 from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
+from orchestrator.model.task import EvidenceWanted
 from orchestrator.model.turn_end import AgentRecord
 
 if TYPE_CHECKING:
@@ -56,8 +59,14 @@ def counts(state: PMState) -> Counts:
         total=total,
         criteria=len(state.brief.criteria),
         met=len(state.brief.criteria) - len(unmet_criteria(state)),
-        attested=sum(mark.met and mark.attested for mark in state.criteria),
+        attested=len(attested_criteria(state)),
     )
+
+
+def attested_criteria(state: PMState) -> list[str]:
+    """Return the success criteria of task.md that are met, as far as only their judge's own words show."""
+    on_word = {mark.text for mark in state.criteria if mark.met and mark.evidence and mark.attested}
+    return [criterion for criterion in state.brief.criteria if criterion in on_word]
 
 
 def unmet_criteria(state: PMState) -> list[str]:
@@ -71,7 +80,14 @@ def shortfalls(state: PMState) -> tuple[str, ...]:
 
     It visits every step: call it once the steps of a task are settled.
     """
-    missing = (_set_aside(state), _unmet(state), _failing(state), _without_work(state), _astray(state))
+    missing = (
+        _set_aside(state),
+        _unmet(state),
+        _on_word(state),
+        _failing(state),
+        _without_work(state),
+        _astray(state),
+    )
     return tuple(filter(None, missing))
 
 
@@ -223,6 +239,15 @@ def _unmet(state: PMState) -> str:
         return ""
     total = len(state.brief.criteria)
     return f"{len(unmet)} of {total} success criteria not met: {'; '.join(unmet[:NAMED])}{_more(len(unmet))}"
+
+
+def _on_word(state: PMState) -> str:
+    """Name the criteria that rest on their judge's word alone, where task.md wants more than that."""
+    attested = attested_criteria(state)
+    if not attested or state.brief.config.evidence is not EvidenceWanted.INDEPENDENT:
+        return ""
+    said = on_word_said(len(attested), len(state.brief.criteria))
+    return f"{said}: {'; '.join(attested[:NAMED])}{_more(len(attested))}"
 
 
 def _failing(state: PMState) -> str:

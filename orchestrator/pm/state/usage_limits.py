@@ -12,6 +12,7 @@ is tried a little before the shown time, once more when that minute is surely ov
 a half at most; so too if no time is shown. A step then begins at most two minutes after the limit was lifted, for as
 long as the windows of sessions last. That costs at most 40 refused requests an hour, and about 300 in a whole day, as
 longer limits are waited for with longer pauses. A time of day that has just passed is never read as tomorrow's alone.
+Where the machine's clock is set by more than two minutes, the service is asked at once.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ DAY: Final = 86400.0
 MOMENTS: Final = 6
 NEAR: Final = 1200.0
 """Seconds: a new reset that replaces one that has passed, and is nearer than this, is the same delay, no new window."""
+
+PUT_RIGHT: Final = 120.0
+"""Seconds by which a clock may be off without any harm: one that is set by less was put right."""
 
 _CHANGED: Final = frozenset({0.0, 1800.0, 3600.0})
 """By how many seconds the shown time of day may differ the next day: daylight saving shifts half an hour or one."""
@@ -129,12 +133,30 @@ def parked(state: PMState) -> tuple[Step, ...]:
 def moved_by_clock(limit: UsageLimit, put: float) -> UsageLimit:
     """Return what is known of a limit after this machine's clock was set forward by `put` seconds.
 
-    Times that a wall clock shows stay as they are; times measured by this machine move along.
+    Times measured by this machine move along. Times that a wall clock shows stay as they are, if the clock was put
+    right by a little. If it was set by more, nobody knows whether it was right before or is now: they stay, and move
+    along as well. So it costs a few requests, and not the time that the clock was set by.
     """
     reset = limit.reset
-    if reset is not None and not reset.by_clock:
-        reset = replace(reset, moments=tuple(moment + put for moment in reset.moments))
+    if reset is not None:
+        moved = tuple(moment + put for moment in reset.moments)
+        if not reset.by_clock:
+            reset = replace(reset, moments=moved)
+        elif abs(put) > PUT_RIGHT:
+            nearest = sorted({*reset.moments, *moved}, key=lambda each: abs(each - limit.at - put))
+            reset = replace(reset, moments=tuple(sorted(nearest[:MOMENTS])))
     return replace(limit, since=limit.since + put, at=limit.at + put, reset=reset)
+
+
+def try_after_move(limit: UsageLimit, put: float, at: float, limits: Limits) -> float:
+    """Return when to retry after this machine's clock was set forward by `put` seconds, to `at`.
+
+    `limit` was moved already. Where the clock was set by much, the service is asked at once: a time of day is read anew
+    then, by the clock as it is now.
+    """
+    if abs(put) > PUT_RIGHT and limit.reset is not None and limit.reset.by_clock:
+        return max(at, limit.at + LEAST)
+    return max(next_try(limit, limits), at)
 
 
 def _overdue(known: UsageLimit, reset: Reset, at: float) -> float | None:

@@ -219,6 +219,8 @@ class Criterion(TypedDict):
     """What was found of each piece of evidence."""
     reason: str
     """Why it is not met."""
+    attested: bool
+    """Whether nothing shows it but what its judge wrote itself."""
 
 
 @described

@@ -35,6 +35,12 @@ class ListedTask(TypedDict):
     """All steps."""
     agents_live: int
     """Live runs."""
+    criteria: int
+    """Success criteria of task.md."""
+    criteria_met: int
+    """Success criteria that are known to be met."""
+    criteria_attested: int
+    """Of these, those that nothing shows but what their judge wrote itself."""
     questions_open: int
     """Open questions."""
     last_checkin: Moment | None

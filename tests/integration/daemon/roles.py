@@ -206,7 +206,15 @@ def report(turn: Turn, artifacts: list[str]) -> bytes:
 def marks(artifacts: list[str]) -> list[str]:
     brief = Path(ENV["TASK_DIR"], "task.md").read_text(encoding="utf-8")
     wanted = brief.partition("## Success Criteria\n")[2].partition("\n## ")[0]
-    return [f"- [x] {line[2:]} (evidence: `{artifacts[0]}`)" for line in wanted.splitlines() if line]
+    shown = ", ".join(f"`{each}`" for each in (artifacts[0], *of_others()))
+    return [f"- [x] {line[2:]} (evidence: {shown})" for line in wanted.splitlines() if line]
+
+
+def of_others() -> list[str]:
+    """Return an artifact of an earlier step, if there is one: what a judge writes itself is its word alone."""
+    folder = Path(ENV["TASK_DIR"])
+    found = (path for step in ("plan", "explore") for path in folder.glob(f"artifacts/*/{step}.md"))
+    return [str(path.relative_to(folder)) for path in found if path.is_file() and path.stat().st_size][:1]
 
 
 def lay_down(turn: Turn, data: bytes) -> None:

@@ -154,6 +154,7 @@ class House:
                     "evidence": ["artifacts/tests/run.txt"],
                     "details": ["artifacts/tests/run.txt: there"],
                     "reason": "",
+                    "attested": False,
                 }
             ],
             "usage": _unknown_use()

@@ -68,6 +68,9 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "steps_set_aside": 0,
             "steps_total": 2,
             "agents_live": 1,
+            "criteria": 1,
+            "criteria_met": 1,
+            "criteria_attested": 0,
             "questions_open": 1,
             "last_checkin": "2025-11-27T14:35:00Z",
             "updated": "2025-11-27T14:35:00Z",
@@ -76,6 +79,20 @@ def test_the_json_document_has_its_documented_shape(house, task):
     assert said["daemon"] == {"up": False, "as_of": None, "room": True}
     words = set(task("help", "json").out.split())
     assert set(said["tasks"][0]) <= words
+
+
+def test_complete_on_a_word_is_not_bare_complete(house, task):
+    """A task whose reviewer named nothing but its own file stood in the list like any other that is complete."""
+    counts = house.state_json()["counts"] | {"criteria": 3, "met": 3}
+    house.task("word-00000001", state="complete", counts=counts | {"attested": 2})
+    house.task("done-00000002", state="complete", counts=counts)
+    house.task("work-00000003", state="running", counts=counts | {"attested": 2})
+    said = task("list").out
+    lines = {line.split()[0]: line for line in said.splitlines()}
+    assert "complete, 2 of 3 on word" in lines["word"]
+    assert "word-00000001: 2 of 3 success criteria rest on their judge's word alone" in said
+    assert said.count("on word") == 1
+    assert said.count("word alone") == 1
 
 
 def test_only_one_project_if_asked(house, task):

@@ -57,6 +57,17 @@ def test_a_task_that_ended_shows_its_result(house, task):
         assert f"{line}\n" in said.out
 
 
+def test_complete_on_a_word_says_so_in_its_first_line(house, task):
+    house.task(state="complete", counts=house.state_json()["counts"] | {"attested": 1})
+    said = task("status", "tidy", "--exit-code")
+    assert said.code == 0
+    assert said.out.startswith(
+        "tidy  complete, but 1 of 1 success criteria rests on its judge's word alone\n"
+    )
+    house.task(state="running", counts=house.state_json()["counts"] | {"attested": 1})
+    assert task("status", "tidy").out.startswith("tidy  running  DEVELOPING\n")
+
+
 def test_next_command_works_from_the_current_folder(house, task, monkeypatch):
     """A name is a project's own: typed elsewhere it may mean another project's task, and merge that."""
     house.task(state="complete", questions=[house.question()])

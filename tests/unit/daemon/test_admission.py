@@ -12,7 +12,7 @@ from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import Hint, OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
-from orchestrator.model.actions import Launch
+from orchestrator.model.actions import Inspect, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.limits import Limits
 from orchestrator.model.pools import Pool
@@ -160,3 +160,19 @@ def test_it_waits_no_longer_than_a_run_may_take(path, reason):
     assert isinstance(hint, OutcomeHint)
     assert isinstance(hint.fact, LaunchFailed)
     assert hint.fact.reason.endswith(reason)
+
+
+def test_a_run_waits_for_no_look_at_its_own_tree():
+    """A step that begins again while the tree of its last run is looked at: its new run would wait for itself.
+
+    Of a run that has left, the tree is held until that look is over.
+    """
+    story = Story(cwd=Location("/srv", "alpha")).planned("a")
+    run = story.comes_alive("dev:a")
+    look = Inspect("a-look", "dev:a", run.attempt)
+    looked_at = replace(story.state, outbox=story.state.outbox | {look.id: look})
+    assert leases_of(looked_at, run.opened_at, run.id) == []
+    story.does("dev:a")
+    left = replace(story.state, outbox={look.id: look})
+    (lease,) = leases_of(left, run.opened_at, run.id)
+    assert (lease.path, lease.run, lease.place) == ("alpha:/srv", run.id, False)

@@ -50,3 +50,24 @@ def test_event_that_a_rule_fails_on_is_skipped(bench: Bench) -> None:
     assert [fact.event.kind for fact in engine.took] == [EventKind.TAKEN]
     assert bench.answer(stop) == b""
     assert bench.files.entries(layout.task_events(HOME)) == []
+
+
+def stopped(**more: Any) -> dict[str, Any]:
+    return {"hook_event_name": "Stop", "session_id": "s-1", "last_assistant_message": "All done.", **more}
+
+
+@pytest.mark.parametrize(("going", "seen"), [([], 1), (["npm run watch"], 0)])
+def test_what_a_turn_left_is_read_when_it_is_over(bench: Bench, going: list[str], seen: int) -> None:
+    """Agents that hand in by their files are read as their turn ends; not while tasks of it go on behind it."""
+    world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
+    engine: Any = Engine(bench)
+    engine.erred = 1
+    looks: list[tuple[str, str]] = []
+    feed = AgentFeed(
+        context, HOME, engine, lambda *_: None, lambda _: "half.md.tmp", lambda *look: looks.append(look)
+    )
+    bench.tell(stopped(background_tasks=going))
+    feed.hear(WHERE)
+    assert [fact.event.kind for fact in engine.took] == [EventKind.ENDED]
+    assert looks == [(bench.run.id, "All done.")] * seen

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.model.limits import Limits
 from orchestrator.model.usage_limit import UsageLimit
-from orchestrator.pm.state.usage_limits import next_try, refused
+from orchestrator.pm.state.usage_limits import moved_by_clock, next_try, refused, try_after_move
 
 Words = Callable[[float, float, ZoneInfo], str]
 """What a program says of a reset, by its own clock, on a machine in a zone."""
@@ -91,6 +91,7 @@ def wait_for(
     lag: float = 5.0,
     zone: ZoneInfo | None = None,
     limits: Limits | None = None,
+    jumps: tuple[tuple[float, float], ...] = (),
 ) -> Waited:
     """Wait for a limit as the PM does.
 
@@ -103,16 +104,29 @@ def wait_for(
         lag: how long a program takes from its launch to its request.
         zone: of the machine; UTC if none is given.
         limits: the PM's bounds.
+        jumps: real moments at which the machine's clock is set, and by how many seconds. The daemon sees that at once.
 
     """
     limits, zone = limits or Limits(), zone or ZoneInfo("UTC")
     known: UsageLimit | None = None
     asked, wasted, longest = reset - ahead, 0, 0.0
+    waiting = list(jumps)
     while asked < reset + late:
         told = asked + ANSWER
+        while waiting and waiting[0][0] <= told:
+            off += waiting[0][1]
+            if known is not None:
+                known = moved_by_clock(known, waiting[0][1])
+            waiting.pop(0)
         said = words(reset, told if words in SPANS else told + off, zone)
         known = refused(known, said, reset_time(said, told + off, zone), told + off)
-        again = max(next_try(known, limits) - off, told) + lag
+        begins = max(next_try(known, limits) - off, told)
+        while waiting and waiting[0][0] < begins:
+            moment, put = waiting.pop(0)
+            off += put
+            known = moved_by_clock(known, put)
+            begins = try_after_move(known, put, moment + off, limits) - off
+        again = begins + lag
         wasted, longest, asked = wasted + 1, max(longest, again - asked), again
         assert wasted < 5000, "it is asked without end"
     return Waited(asked - reset - late, wasted - 1, longest)

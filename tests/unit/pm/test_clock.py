@@ -90,6 +90,22 @@ def test_a_usage_limit_ends_when_it_ends(slept: float, put: float) -> None:
     assert story.step("explore").not_before == shown - 30
 
 
+@pytest.mark.parametrize("put", [-32_400.0, 32_400.0, -86_400.0, 31_536_000.0])
+def test_a_clock_set_by_hours_has_the_service_asked(put: float) -> None:
+    """Nobody knows whether the clock was right before or is now; the service reads nobody's clock."""
+    story = Story()
+    story.starts()
+    story.comes_alive("explore")
+    shown = story.at + 5 * 3600
+    limit = Event(EventKind.FAILED, text="resets 4pm", failure=Failure.LIMIT, reset=Reset((shown,), 60.0))
+    story.tells("explore", limit)
+    story.ends("explore", Exit(signal=15))
+    assert story.works_on() == set()
+    story.at += 600
+    moves(story, put=put)
+    assert story.works_on() == {"explore"}
+
+
 def test_a_limit_that_ended_in_sleep_is_tried_on_waking() -> None:
     story = Story()
     story.starts()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from orchestrator.daemon.projections.outcome import outcome_of
+from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.model import facts as f
-from orchestrator.model.actions import ResolveEvidence
+from orchestrator.model.actions import Notify, ResolveEvidence
 from orchestrator.model.evidence import EvidenceKind, Resolution
 from orchestrator.model.handoff import CriterionMark, Verdict
 from orchestrator.model.limits import Limits
+from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
-from orchestrator.model.task import AfterRejections, AgentOverrides, TaskState
+from orchestrator.model.task import AfterRejections, AgentOverrides, EvidenceWanted, TaskState
 from orchestrator.pm.state.results import counts
 from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
@@ -95,22 +98,99 @@ def resolved(story: Story, **seen: Any) -> None:
     story.ends("accept")
 
 
+OWN = "artifacts/reviews/seen.md"
+ON_WORD = "2 of 2 success criteria rest on their judge's word alone"
+
+
+def judged(story: Story, *beside: str, leaves: bool = True) -> None:
+    """Let the last review name a file that it wrote itself, and others beside it."""
+    story.undone = (Notify,)
+    story.works = False
+    story.comes_alive("accept")
+    story.reports("accept", criteria=marks(OWN, *beside))
+    story.tends()
+    found = (
+        Resolution(OWN, exists=True, detail="4 bytes", own=True),
+        *(Resolution(each, exists=True) for each in beside),
+    )
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", story.step("accept").attempt, found))
+    story.works = True
+    if leaves:
+        story.ends("accept")
+
+
+def notified(story: Story) -> list[str]:
+    """Return the title and the text of the notification that the task has ended."""
+    return [
+        text
+        for each in story.state.outbox.values()
+        if isinstance(each, Notify) and each.rule is NotificationRule.COMPLETE
+        for text in (each.title, each.text)
+    ]
+
+
 @pytest.mark.parametrize("beside", [(), ("shop/greet.py",)])
 def test_a_judges_own_file_is_called_its_own_word(beside: tuple[str, ...]) -> None:
     """The last review wrote a file of four bytes and named it: "2 of 2 success criteria met", and no more was said."""
     story = at_accept()
-    story.works = False
-    story.comes_alive("accept")
-    story.reports("accept", criteria=marks("artifacts/reviews/seen.md", *beside))
-    story.tends()
-    own = Resolution("artifacts/reviews/seen.md", exists=True, detail="4 bytes", own=True)
-    others = tuple(Resolution(each, exists=True) for each in beside)
-    story.feed(f.EvidenceResolved(story.at, "n", "accept", 1, (own, *others)))
+    judged(story, *beside, leaves=False)
     said = outcome_of(story.state, None).outcome
     assert counts(story.state).attested == (0 if beside else 2)
     assert ("2 of 2 success criteria met (2 only by what their judge wrote itself)" in said) is not bool(
         beside
     )
+
+
+def test_complete_on_a_word_says_so_wherever_it_is_said() -> None:
+    """ "complete" stood first everywhere, and that a judge's own file was all there is only in brackets behind it."""
+    story = at_accept()
+    judged(story)
+    state = story.state
+    assert state.state is TaskState.COMPLETE
+    assert state.why == f"every step passed, {ON_WORD}"
+    assert outcome_of(state, None).outcome.startswith(f"complete, but {ON_WORD}; 6 of 6 steps passed")
+    assert pm_view(state, 0.0).on_word == ON_WORD
+    title, text = notified(story)
+    assert title == f"demo is complete: {ON_WORD}"
+    assert text.startswith(state.why)
+
+
+def test_complete_by_evidence_adds_nothing() -> None:
+    story = at_accept()
+    judged(story, "shop/greet.py")
+    assert story.state.why == "every step passed, every criterion is met"
+    assert outcome_of(story.state, None).outcome.startswith("complete; 6 of 6 steps passed")
+    assert pm_view(story.state, 0.0).on_word == ""
+    assert notified(story)[0] == "demo is complete"
+
+
+def test_a_word_for_a_criterion_taken_out_is_not_counted() -> None:
+    """Marks outlive an edit of task.md: "2 of 1" would be said."""
+    story = at_accept()
+    judged(story, leaves=False)
+    brief = replace(story.state.brief, criteria=CRITERIA[:1])
+    assert counts(replace(story.state, brief=brief)).attested == 1
+
+
+def test_independent_evidence_is_asked_for_in_bounds() -> None:
+    """Where `evidence: independent` stands in task.md, a judge's word alone ends the task in part; nobody is asked."""
+    story = at_accept(evidence=EvidenceWanted.INDEPENDENT)
+    judged(story)
+    assert story.works_on() == {"accept"}
+    assert "nothing but what you wrote yourself" in story.order_of("accept").instructions
+    judged(story)
+    assert story.task() is TaskState.PARTIAL
+    assert story.state.why.startswith(ON_WORD)
+    assert [mark.met for mark in story.state.criteria] == [True, True]
+    assert not story.state.open_questions
+
+
+def test_independent_evidence_named_when_asked_completes() -> None:
+    story = at_accept(evidence=EvidenceWanted.INDEPENDENT)
+    judged(story)
+    judged(story, "shop/greet.py")
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.why == "every step passed, every criterion is met"
 
 
 def test_commits_that_take_each_other_back_are_no_work() -> None:

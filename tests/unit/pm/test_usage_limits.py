@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from orchestrator.formats.reset_time import reset_time
 from orchestrator.model.limits import Limits
 from orchestrator.model.usage_limit import Reset, UsageLimit
-from orchestrator.pm.state.usage_limits import DAY, moved_by_clock, next_try, outlasts, refused
+from orchestrator.pm.state.usage_limits import (
+    DAY,
+    LEAST,
+    moved_by_clock,
+    next_try,
+    outlasts,
+    refused,
+    try_after_move,
+)
 from orchestrator.testing.local_zone import local_zone
 from tests.unit.pm import a_service as service
 
@@ -231,10 +239,12 @@ def test_a_person_is_asked_only_beyond_the_longest_window(moments, refusals, wai
     assert outlasts(UsageLimit(AT - waited, AT, "limit", refusals, reset), Limits()) is expected
 
 
-def test_a_clock_that_is_set_moves_spans_and_no_time_of_day():
+def test_a_clock_that_is_set_moves_spans():
+    """A time of day stays; if the clock was set by much, it may also have been right before."""
     shown = UsageLimit(AT, AT, "resets 3pm", 1, Reset((AT + 600,), 60.0))
     span = replace(shown, reset=Reset((AT + 600,), by_clock=False))
-    assert moved_by_clock(shown, -7200.0).reset == shown.reset
+    assert moved_by_clock(shown, -90.0).reset == shown.reset
+    assert moved_by_clock(shown, -7200.0).reset == Reset((AT - 6600, AT + 600), 60.0)
     assert moved_by_clock(span, -7200.0).reset == Reset((AT - 6600,), by_clock=False)
 
 
@@ -253,3 +263,42 @@ def test_a_try_is_always_ahead_and_what_is_known_is_bounded(told, off):
             assert at + off < later <= at + off + 7 * DAY
             assert known.reset is None or 1 <= len(known.reset.moments) <= 6
             at = later - off
+
+
+HOUR = 3600.0
+JUMPS = tuple(
+    way * by for by in (45.0, 119.0, 121.0, HOUR, 9 * HOUR, DAY, 40 * DAY, 1096 * DAY) for way in (1, -1)
+)
+"""Seconds: what a person, a time server, a virtual machine or an empty battery sets a clock by."""
+
+
+@pytest.mark.parametrize("words", [*WORDS, service.wordless], ids=lambda words: words.__name__)
+@pytest.mark.parametrize("wrong", ["before", "after", "between"])
+def test_a_clock_set_while_parked_costs_two_minutes(words, wrong):
+    """Set back by nine hours with five to wait, a task slept through the reset: it waited for the wall to show it.
+
+    The clock is wrong before it is set, or after, or for a part of the time in between.
+    """
+    for jump in JUMPS:
+        for ahead in (HOUR, 5 * HOUR):
+            for share in (0.02, 0.97):
+                at = AT + 35 - ahead * (1 - share)
+                back = ((at + (AT - at) * 0.6, -jump),) if wrong == "between" else ()
+                off = -jump if wrong == "before" else 0.0
+                waited = service.wait_for(
+                    AT + 35, words, ahead=ahead, off=off, lag=SLOWEST, jumps=((at, jump), *back)
+                )
+                assert waited.dead <= TWO_MINUTES, (jump, ahead, share)
+                assert waited.wasted <= 6 + AN_HOUR * ahead / HOUR, (jump, ahead, share)
+
+
+def test_a_clock_set_again_and_again_asks_in_bounds():
+    """Each time that it is set by much costs one request, at most every half minute; what is known stays bounded."""
+    shown = UsageLimit(AT, AT, "resets 3pm", 1, Reset((AT + 4 * HOUR,), 60.0))
+    known, at = shown, AT
+    for put in (9 * HOUR, -9 * HOUR, DAY, -DAY, 300.0, -300.0, 40 * DAY, -40 * DAY):
+        known, at = moved_by_clock(known, put), at + put
+        assert try_after_move(known, put, at, Limits()) == at + LEAST
+        assert known.reset is not None
+        assert len(known.reset.moments) <= 6
+        assert list(known.reset.moments) == sorted(set(known.reset.moments))

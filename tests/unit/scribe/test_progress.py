@@ -237,6 +237,13 @@ def test_earlier_handoffs_stay_listed():
     ]
 
 
+def test_complete_on_a_word_says_so_at_the_top():
+    """The page began with "complete", though nothing but its judge's own file showed any criterion to be met."""
+    said = "2 of 2 success criteria rest on their judge's word alone"
+    page = render_progress(PMView("x", Phase.COMPLETE, TaskState.COMPLETE, on_word=said), OnDisk(), AT)
+    assert f"**Now:** complete, but {said}, phase COMPLETE; no agent running\n" in page
+
+
 @pytest.mark.parametrize("state", TaskState)
 def test_every_state_has_its_words(state):
     page = render_progress(PMView("x", Phase.BLOCKED, state), OnDisk(), AT)
