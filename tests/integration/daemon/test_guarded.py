@@ -59,7 +59,9 @@ def test_own_files_are_private_under_any_umask(world: World, mask: int) -> None:
     """Also where the tmux server was there before, with a umask of its own."""
     with umask(mask):
         world.tmux.tmux("new-session", "-d", "-s", "users-own")
-        world.begin({"dev:greet": [{"flood": 200_000}]})
+        world.let({"dev:greet": [{"flood": 200_000}]})
+        world.brief()
+        assert world.task("start", "t1", "--project", str(world.project)).code == 0  # starts the daemon, too
     world.until_is("complete")
     world.check_nobody_is_left()
     assert open_to_others(world.state) == {}
