@@ -70,6 +70,9 @@ _OURS: Final = {
 }
 
 
+PLACE: Final = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")
+"""Asks in which repository a folder lies. It opens no object, no index and no remote: there is no program to run."""
+
 _BLOCK: Final = 512
 _BOUNDED: Final = 'ulimit -f "$1" && shift && exec "$@"'
 """Runs a command that is ended by the system when it writes a larger file than so many blocks."""
@@ -125,7 +128,7 @@ class Git:
             Refused: the repository names more programs than can be overridden.
 
         """
-        status, output, said = self._ended(arguments[0], arguments, stdin, self._guarded(arguments[0]))
+        status, output, said = self._ended(arguments[0], arguments, stdin, self._guarded(arguments))
         if status not in allowed:
             raise self._failed(arguments[0], said)
         return status, output
@@ -166,7 +169,7 @@ class Git:
             Unavailable: git is not there.
 
         """
-        environment = self._guarded(arguments[0])
+        environment = self._guarded(arguments)
         try:
             return subprocess.Popen(
                 self._command(arguments),
@@ -216,8 +219,8 @@ class Git:
         said = complaint.decode(errors="replace")
         return GitFailed(f"`git {command}` in {self.cwd} failed: {shown(said)}", said)
 
-    def _guarded(self, command: str) -> dict[str, str]:
-        """Return the environment in which `git COMMAND` runs no program that the repository names.
+    def _guarded(self, arguments: Sequence[str]) -> dict[str, str]:
+        """Return the environment in which `git ARGUMENTS` runs no program that the repository names.
 
         Raises:
             GitFailed: the configuration cannot be read; then the command would fail as well.
@@ -227,11 +230,12 @@ class Git:
         environment = self._environment()
         folder = self.variables.get("GIT_DIR", "")
         stands = _standing(folder) if folder else ()
-        if command == git_config.LIST[0] or (stands and _harmless.get(folder) == stands):
+        runs_nothing = arguments[0] == git_config.LIST[0] or tuple(arguments) == PLACE
+        if runs_nothing or (stands and _harmless.get(folder) == stands):
             return environment
-        status, listed, complaint = self._ended(command, git_config.LIST, b"", environment)
+        status, listed, complaint = self._ended(arguments[0], git_config.LIST, b"", environment)
         if status:
-            raise self._failed(command, complaint)
+            raise self._failed(arguments[0], complaint)
         guards, whole = git_config.overriding(listed)
         if stands and whole and not guards and time.time_ns() - max(stands[-2:]) > _AT_REST * 1e9:
             _harmless[folder] = stands

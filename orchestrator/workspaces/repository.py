@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.workspaces.git_process import Git, GitFailed, shown
+from orchestrator.workspaces.git_process import PLACE, Git, GitFailed, shown
 from orchestrator.workspaces.locks import explained, lock_named, look_at
 
 OLDEST_GIT: Final = (2, 31)
@@ -60,7 +60,7 @@ class Repository:
             )
         git = Git(project, deadline, environ)
         try:
-            said = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")
+            said = git.ask(*PLACE)
         except GitFailed as error:
             raise Refused(_no_repository(project, error.said)) from error
         folder, _, prefix = said.partition("\n")

@@ -70,15 +70,15 @@ def lived(program: str, way: str, at: int) -> int:
     [
         ("tmux", 3, "hangs"),
         ("git", 40, "fails"),
-        pytest.param("tmux", 3, "fails", marks=pytest.mark.thorough),
-        pytest.param("git", 40, "hangs", marks=pytest.mark.thorough),
+        pytest.param("tmux", 3, "fails", marks=pytest.mark.thorough(reason="the same program is also hung")),
+        pytest.param("git", 40, "hangs", marks=pytest.mark.thorough(reason="the same program also fails")),
     ],
 )
 def test_one_call_that_goes_wrong_costs_nothing(program: str, at: int, way: str) -> None:
     assert lived(program, way, at) >= at
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="hundreds of whole tasks: above, one call of each program goes wrong")
 @pytest.mark.parametrize("program", ["tmux", "git"])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_call_that_goes_wrong_costs_nothing(program: str, way: str) -> None:

@@ -13,12 +13,31 @@ from tests.chaos.trial import Skipped
 @pytest.mark.parametrize(
     ("what", "call", "ahead"),
     [
-        pytest.param(sessions_killed, 6, False, marks=pytest.mark.thorough),
+        pytest.param(
+            sessions_killed,
+            6,
+            False,
+            marks=pytest.mark.thorough(reason="sessions are also killed at call 14"),
+        ),
         (sessions_killed, 14, True),
-        pytest.param(cable_out, 20, False, marks=pytest.mark.thorough),
-        # At each landing `remote/test_link.py` freezes an sshd.
-        pytest.param(sshd_frozen, 26, True, marks=pytest.mark.thorough),
-        pytest.param(daemon_killed, 10, False, marks=pytest.mark.thorough),
+        pytest.param(
+            cable_out,
+            20,
+            False,
+            marks=pytest.mark.thorough(reason="remote/test_link.py takes the cable out at each landing"),
+        ),
+        pytest.param(
+            sshd_frozen,
+            26,
+            True,
+            marks=pytest.mark.thorough(reason="remote/test_link.py freezes an sshd at each landing"),
+        ),
+        pytest.param(
+            daemon_killed,
+            10,
+            False,
+            marks=pytest.mark.thorough(reason="the daemon is also killed at call 18"),
+        ),
         (daemon_killed, 18, True),
     ],
 )

@@ -47,7 +47,13 @@ def sampled() -> list[tuple[str, Way]]:
 
 
 SAMPLED = [
-    pytest.param(way, id=name, marks=[pytest.mark.thorough] if name in NIGHTLY else [])
+    pytest.param(
+        way,
+        id=name,
+        marks=[pytest.mark.thorough(reason="NIGHTLY says what holds it at each landing")]
+        if name in NIGHTLY
+        else [],
+    )
     for name, way in sampled()
 ]
 

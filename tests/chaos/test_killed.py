@@ -18,7 +18,7 @@ from tests.chaos.kills import (
     tmux_killed,
 )
 
-NIGHT = pytest.mark.thorough
+NIGHT = pytest.mark.thorough(reason="a whole task for each further moment")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Window:
         return min(at for at in self.granted if at >= lifted) - lifted
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="unit/pm/test_usage_limits.py counts the same, step by step")
 @pytest.mark.parametrize("name", ["claude", "claude-2.1.197", "codex"])
 def test_a_limit_costs_two_minutes_and_few_requests(name: str) -> None:
     """It says a moment without its seconds, and is lifted 20 s later: the words are the same, and not tomorrow's."""

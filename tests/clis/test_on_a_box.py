@@ -16,7 +16,9 @@ TELLS_USE = {"claude", "codex"}
 """Of which the transcript tells what they use, and lies where they say: it is copied from the box."""
 
 CLIS = [
-    pytest.param(name, marks=[] if name == "claude" else [pytest.mark.thorough])
+    pytest.param(
+        name, marks=[] if name == "claude" else [pytest.mark.thorough(reason="another CLI on the same way")]
+    )
     for name in pins()
     if name != NODE
 ]

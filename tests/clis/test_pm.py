@@ -10,7 +10,7 @@ from tests.clis.players import LED, Cast
 from tests.clis.playing import played
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a whole task: integration/daemon/test_pm_agent.py has one led by an agent")
 def test_a_task_is_led_by_an_agent_in_its_pane() -> None:
     if why := why_missing("claude"):
         pytest.skip(why)

@@ -121,7 +121,7 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
     ],
 )
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it waits out tries of its own: unit/runtimes/test_aider.py has their end")
 def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None:
     """The others take it over a minute of its own tries: `tests/unit/runtimes/test_aider.py` has their end."""
     with running(always(answer)) as here:
@@ -131,7 +131,7 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
         assert failed.text
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order, and its end by TERM")
 def test_without_a_repository_it_makes_none() -> None:
     with running(always(say(MADE))) as here:
         shutil.rmtree(here.bench.place.work / ".git")
@@ -147,7 +147,7 @@ def developing(request: ModelRequest) -> ModelReply:
     return say(f"pkg/greet.py\n```\ndef greet():\n    return 'hi'\n```\n\n{report}")
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a whole task: CI has one order, and its end by TERM")
 def test_a_task_whose_developer_it_is_comes_to_its_end() -> None:
     """The daemon is killed while it works; the others are programs, since it makes no artifacts."""
     hold = threading.Event()

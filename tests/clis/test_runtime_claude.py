@@ -126,7 +126,7 @@ def test_ended_turn_goes_on_and_so_does_its_session(installed: str) -> None:
         assert (prompts[0], prompts[-1]) == (ORDER, "# Agent: dev\nAnd `now`;")
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="another start of it for a transcript that somebody altered")
 def test_session_without_saved_messages_is_known_as_lost(installed: str) -> None:
     """A session of which nothing said was kept is known to be lost."""
     with running(installed, always(say("Done."))) as here:

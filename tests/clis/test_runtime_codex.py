@@ -174,7 +174,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Fai
         assert EventKind.ENDED not in here.kinds()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it waits out tries of its own")
 def test_a_service_that_cannot_be_reached_is_given_up_and_told() -> None:
     with running(always(say("Done."))) as here:
         here.user = by_key(here.bench) | {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}

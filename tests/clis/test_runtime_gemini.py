@@ -105,7 +105,7 @@ def test_what_an_order_names_is_not_brought_in_behind_it() -> None:
         assert [path.name for path in theirs.parent.iterdir()] == [theirs.name]
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_session_without_messages_is_left_to_its_owner() -> None:
     """A session in which nothing was said yet is left to its owner."""
     with running(always(say("Done."))) as here:
@@ -119,7 +119,7 @@ def test_session_without_messages_is_left_to_its_owner() -> None:
         assert begun.read_text() == BEGUN
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_session_without_its_beginning_is_known_as_lost() -> None:
     """A session whose beginning was deleted is known to be lost."""
     with running(always(say("Done."))) as here:
@@ -134,7 +134,7 @@ def test_session_without_its_beginning_is_known_as_lost() -> None:
         pane.until("No previous sessions found")
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_what_is_denied_is_not_done_and_the_agent_reads_why() -> None:
     def working(request: ModelRequest) -> Steps:
         (result,) = yield shell("touch made.md")
@@ -159,7 +159,7 @@ def test_leave_that_nobody_can_be_asked_for_is_denied() -> None:
         assert not (here.bench.place.work / "made.md").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_run_ended_at_a_permission_request_does_nothing_more() -> None:
     """A run that is ended while leave is asked for does nothing more."""
 
@@ -199,7 +199,7 @@ def test_a_session_goes_on_and_an_ended_turn_is_made_to_go_on() -> None:
         (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
     ],
 )
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Failure) -> None:
     with running(always(answer)) as here:
         here.start("# Agent: dev", agent=DEV)
@@ -207,7 +207,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Fai
         assert EventKind.ENDED not in here.kinds()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_a_stream_that_is_cut_is_told() -> None:
     with running(always(Reply((Text("One, two, three, four."),), then=Then.DROP))) as here:
         here.start("# Agent: dev", agent=DEV)
@@ -226,7 +226,7 @@ def test_a_limit_of_an_hour_is_a_dialog() -> None:
         here.end()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
 def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
     with running(always(Hang())) as here:
         pane = here.start("# Agent: dev", agent=DEV)

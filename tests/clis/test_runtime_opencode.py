@@ -113,7 +113,7 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
         ]
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
 def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
     with running(played(working)) as here:
         pane = here.start("# Agent: dev")
@@ -122,7 +122,7 @@ def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
         assert [path.name for path in here.bench.place.work.iterdir()] == [".git"]
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
 def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
     """And a prompt is sent once, though the plugin is loaded twice, and the run is started twice."""
     with running(always(replace(say("Yes."), tokens=(1000, 10)))) as here:
@@ -159,7 +159,7 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         assert here.kinds().count(EventKind.STARTED) == 3
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
 @pytest.mark.parametrize(
     ("answer", "failure"),
     [
@@ -180,7 +180,7 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
             assert failed.reset.moments[0] == pytest.approx(time.time() + 3600, abs=60)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
 @pytest.mark.parametrize("trouble", [Trouble.OVERLOADED, Trouble.SERVER_ERROR])
 def test_what_it_tries_again_by_itself_is_told_as_that(trouble: Trouble) -> None:
     with running(always(Fault(trouble))) as here:

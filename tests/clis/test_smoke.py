@@ -15,8 +15,9 @@ from tests.clis.playing import played
 from tests.clis.running import ORDER
 from tests.polling import wait_until
 
-pytestmark = pytest.mark.thorough
-"""`test_runtime_…` and `test_whole_task` hold the same of each CLI as its runtime launches it."""
+pytestmark = pytest.mark.thorough(
+    reason="test_runtime_… and test_whole_task hold the same of each CLI as its runtime launches it"
+)
 
 CLIS = [name for name in pins() if name != NODE]
 RESUMING = [name for name in CLIS if name != "aider"]

@@ -80,7 +80,14 @@ HUNG = Reply((Text("I look closer at it. " * 60),), pace=0.05, then=Then.PING, c
 
 @pytest.mark.parametrize(
     "trouble",
-    [pytest.param(HUNG, marks=pytest.mark.thorough), pytest.param(Hang(), marks=pytest.mark.thorough)],
+    [
+        pytest.param(
+            HUNG, marks=pytest.mark.thorough(reason="simulation/test_signals.py has what a hang costs")
+        ),
+        pytest.param(
+            Hang(), marks=pytest.mark.thorough(reason="simulation/test_signals.py has what a hang costs")
+        ),
+    ],
     ids=["mid-stream", "before headers"],
 )
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
@@ -113,7 +120,7 @@ def test_conversation_that_is_never_answered_begins_anew(installed: str) -> None
 
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="simulation/test_signals.py has long answers")
 def test_slow_tools_and_slow_answers_are_no_stalls(installed: str) -> None:
     """A tool that takes long and an answer that comes slowly are no stalls."""
     cast = Cast()
@@ -166,7 +173,7 @@ def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> N
 
 
 @pytest.mark.parametrize("installed", in_ci(["claude", "codex", "opencode"], "codex"), indirect=True)
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="simulation/test_signals.py has agents that repeat themselves")
 def test_run_that_ignores_the_caution_is_replaced(installed: str) -> None:
     """Who does not heed it makes room for another that begins anew."""
     circles = Circles(heeds=False)
@@ -181,7 +188,7 @@ def test_run_that_ignores_the_caution_is_replaced(installed: str) -> None:
 @pytest.mark.parametrize(
     "installed", in_ci(["claude", "claude-2.1.197", "codex", "gemini", "opencode"], "claude"), indirect=True
 )
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="integration/hosts/test_relay.py has a hook on a full disk")
 def test_a_full_disk_for_a_while_leaves_no_agent_at_a_dialog(installed: str) -> None:
     """The disk of the PM's own folder is full when an agent asks leave, until there is room again."""
     cast, full, room = Cast(), threading.Event(), threading.Event()

@@ -50,8 +50,10 @@ def told(house: House) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("name", ["claude", pytest.param("codex", marks=pytest.mark.thorough)])
-@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["claude", pytest.param("codex", marks=pytest.mark.thorough(reason="another CLI of the same"))]
+)
+@pytest.mark.thorough(reason="a whole task: test_runtime_… have what a turn tells")
 def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)
@@ -71,7 +73,7 @@ def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
         assert "\n## Usage\n| Agent | Runs | Time |" in (folder / "progress.md").read_text()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a whole task: unit/pm has what a budget decides")
 def test_runaway_task_stops_at_its_limit_until_answered() -> None:
     """A limit stops a task that runs away and the answer lets it go on."""
     if why := why_missing("claude"):

@@ -10,7 +10,6 @@ from tests.clis.house import a_house
 from tests.clis.pinned import NODE, pins
 from tests.clis.players import Cast
 from tests.clis.playing import played
-from tests.clis.selection import in_ci
 
 CLIS = [name for name in pins() if name != NODE]
 ROLES = ("explore", "plan", "dev", "test", "review")
@@ -18,7 +17,10 @@ WISHES = {"aider": [f"{role}.model: openai/bench" for role in ROLES]}
 """A model that it does not know may write whole files, as the played one does."""
 
 
-@pytest.mark.parametrize("installed", in_ci(CLIS, "claude"), indirect=True)
+@pytest.mark.thorough(
+    reason="in CI a night has its daemon killed four times, and test_on_a_box has the same cast"
+)
+@pytest.mark.parametrize("installed", CLIS, indirect=True)
 def test_task_with_real_agents_survives_its_daemon(installed: str) -> None:
     """A task is complete with real agents whatever becomes of the daemon."""
     with a_house(installed, played(Cast().turn), limits__termination_grace="5 s") as house:

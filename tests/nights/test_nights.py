@@ -17,7 +17,10 @@ from tests.nights.running import OBSERVATION, run_named
 from tests.remote.boxes import MISSING
 
 NIGHTS = [
-    pytest.param(name, marks=[] if night.in_ci else [pytest.mark.thorough])
+    pytest.param(
+        name,
+        marks=[] if night.in_ci else [pytest.mark.thorough(reason="minutes of a whole night: CI has two")],
+    )
     for name, night in nights().items()
 ]
 

@@ -42,7 +42,7 @@ def bench(boxes: Boxes, tmp_path: Path) -> Iterator[RunsBench]:
 
 
 @pytest.mark.parametrize("how", ["session", "box"])
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="every step of a launch: another test here takes the cable out at one")
 def test_link_cut_during_a_launch_never_makes_a_second_agent(bench: RunsBench, how: str) -> None:
     """A link cut at any step of a launch never makes a second agent."""
 
@@ -69,7 +69,7 @@ def test_link_cut_during_a_launch_never_makes_a_second_agent(bench: RunsBench, h
     assert step > 12
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="every second step of a launch: chaos/test_far.py kills a daemon at one")
 def test_daemon_killed_during_a_launch_starts_nothing_twice(bench: RunsBench) -> None:
     """A daemon killed at any step of a launch starts nothing twice."""
     step, status = 0, -signal.SIGKILL

@@ -77,9 +77,10 @@ def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: 
     [
         ("daemon", "delete"),
         ("command alone", "archive"),
-        # Both of each stand above.
-        pytest.param("daemon", "archive", marks=pytest.mark.thorough),
-        pytest.param("command alone", "delete", marks=pytest.mark.thorough),
+        pytest.param("daemon", "archive", marks=pytest.mark.thorough(reason="both of each stand above")),
+        pytest.param(
+            "command alone", "delete", marks=pytest.mark.thorough(reason="both of each stand above")
+        ),
     ],
 )
 def test_windows_go_with_a_task_removed_while_box_was_away(
@@ -126,7 +127,13 @@ def test_nothing_comes_of_a_task_that_was_deleted(boxes: Boxes, world: World) ->
     assert not (world.project / "tasks/t1").exists()
 
 
-@pytest.mark.parametrize("moment", ["ahead", pytest.param("behind", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "ahead",
+        pytest.param("behind", marks=pytest.mark.thorough(reason="the same transfer, at its other end")),
+    ],
+)
 def test_transfer_under_way_makes_no_deleted_task_again(boxes: Boxes, world: World, moment: str) -> None:
     """rsync stands still ahead of its work, or behind it with all files in the mirror, while the task is deleted."""
     box = furnished(boxes, world, "alpha")

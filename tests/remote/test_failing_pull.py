@@ -69,7 +69,12 @@ def failing(world: World) -> list[dict[str, str]]:
     ("rsync", "why", "remedy"),
     [
         (NO_RSYNC, "rsync did not start", "install it there"),
-        pytest.param(FLOODS, "bytes of error messages", "rsync wrote more than", marks=pytest.mark.thorough),
+        pytest.param(
+            FLOODS,
+            "bytes of error messages",
+            "rsync wrote more than",
+            marks=pytest.mark.thorough(reason="another failure of rsync"),
+        ),
     ],
     ids=["no rsync", "floods"],
 )
@@ -108,11 +113,18 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
     [
         (".bash_profile", "exit 3\n", "did not send the environment of a login"),
         (".bashrc", NO_TMUX, "tmux is not on the PATH"),
-        # Other causes of the same question.
         pytest.param(
-            ".bashrc", "rsync() { return 127; }\n", "rsync did not start", marks=pytest.mark.thorough
+            ".bashrc",
+            "rsync() { return 127; }\n",
+            "rsync did not start",
+            marks=pytest.mark.thorough(reason="another cause of the same question"),
         ),
-        pytest.param(".bashrc", "echo Welcome\n", "must print nothing", marks=pytest.mark.thorough),
+        pytest.param(
+            ".bashrc",
+            "echo Welcome\n",
+            "must print nothing",
+            marks=pytest.mark.thorough(reason="another cause of the same question"),
+        ),
     ],
     ids=["login", "no_tmux", "rsync", "banner"],
 )
@@ -158,7 +170,7 @@ def test_asked_check_in_tries_a_failed_launch_at_once(boxes: Boxes, world: World
     world.until_is("complete")
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it waits out several bounds of a disk that hangs")
 def test_folder_that_hangs_is_the_trouble_of_its_task_alone(boxes: Boxes, world: World) -> None:
     """It is on a disk of the box that does not answer: another task there goes on, and is never told of a lost box."""
     box = furnished(boxes, world, "alpha")

@@ -211,7 +211,16 @@ def test_a_key_that_is_not_taken_is_told_as_such(boxes: Boxes, box: Box, link: L
 # Cut ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["cable", "sshd", pytest.param("session", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "cable",
+        "sshd",
+        pytest.param(
+            "session", marks=pytest.mark.thorough(reason="sessions also stand still with their sshd")
+        ),
+    ],
+)
 def test_a_dead_link_is_known_in_ten_seconds_and_comes_back(box: Box, link: Link, how: str) -> None:
     link.run(["true"])
     ways = {"cable": box.cut, "sshd": box.frozen, "session": lambda: box.frozen(sessions_only=True)}

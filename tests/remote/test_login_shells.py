@@ -22,7 +22,14 @@ def world(boxes: Boxes) -> Iterator[World]:
 
 
 @pytest.mark.parametrize(
-    "name", ["fish", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("tcsh", "zsh", "dash"))]
+    "name",
+    [
+        "fish",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough(reason="other shells: fish is the least like sh"))
+            for name in ("tcsh", "zsh", "dash")
+        ),
+    ],
 )
 def test_task_is_done_in_an_account_with_any_login_shell(boxes: Boxes, world: World, name: str) -> None:
     """Its sshd starts the shell for each command, so that SFTP is not to be had either; tmux starts it, too."""
@@ -40,7 +47,7 @@ def test_task_is_done_in_an_account_with_any_login_shell(boxes: Boxes, world: Wo
     world.check_once()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="another environment of the same whole task")
 def test_task_is_done_where_options_come_first(boxes: Boxes, world: World) -> None:
     """Programs of BSD and macOS take no option behind the first operand, as those of GNU do when they are told to."""
     box = furnished(boxes, world, "alpha", server="SetEnv POSIXLY_CORRECT=1")

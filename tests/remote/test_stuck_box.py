@@ -72,7 +72,7 @@ def test_stop_says_what_hangs_and_daemon_ends_at_once(boxes: Boxes, world: World
     assert "agents in their panes work on" in world.log
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a task for each worker, on a box each: above, one hangs")
 def test_local_task_is_done_while_box_hangs_under_many(boxes: Boxes, world: World, stuck: Path) -> None:
     box = furnished(boxes, world, "alpha")
     names = [f"far-{number}" for number in range(MORE_THAN_HANDS)]

@@ -496,7 +496,7 @@ def laid_down(world: World, tag: str, number: int) -> dict[str, bytes]:
     return new
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="a dozen pulls: another test here takes the cable out once")
 def test_sync_cut_anywhere_leaves_nothing_half(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The four calls of rsync of a pull, each cut ahead of it, in the middle and after it; then the box is back."""
     sync, cutting = world.prepared(), Cutting(world, monkeypatch)

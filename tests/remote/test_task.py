@@ -55,7 +55,9 @@ def test_commits_of_a_box_are_judged_and_merged_here(boxes: Boxes, world: World)
     assert far == {"dev:greet"}
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(
+    reason="a whole task: test_uncommitted.py has what a box tells, unit/pm what is decided"
+)
 def test_uncommitted_work_on_a_box_is_asked_to_be_committed(boxes: Boxes, world: World) -> None:
     """A developer that leaves its work uncommitted on its box is told so and commits it."""
     box = furnished(boxes, world, "alpha")
@@ -69,7 +71,9 @@ def test_uncommitted_work_on_a_box_is_asked_to_be_committed(boxes: Boxes, world:
     assert world.git("log", "--format=%s", "main..task/t1") == "work"
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(
+    reason="a whole task: test_uncommitted.py has what a box tells, unit/pm what is decided"
+)
 def test_uncommitted_mend_is_not_judged_as_the_old_commit(boxes: Boxes, world: World) -> None:
     """What mends a rejected commit and is left uncommitted is not judged as that commit again."""
     box = furnished(boxes, world, "alpha")
@@ -118,7 +122,7 @@ def test_a_file_that_stays_on_its_box_is_evidence(boxes: Boxes, world: World) ->
     world.check_once()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="chaos/test_far.py kills a daemon and sessions on the way to a box")
 def test_cuts_of_two_boxes_and_a_killed_daemon_change_nothing(boxes: Boxes, world: World) -> None:
     """Two boxes whose links are cut twice and a daemon that is killed change nothing."""
     alpha, beta, config = by_architect_and_dev(boxes, world)
@@ -155,8 +159,7 @@ def test_cuts_of_two_boxes_and_a_killed_daemon_change_nothing(boxes: Boxes, worl
         world.until(lambda: progress(other) == shaken)
 
 
-# At each landing `test_window.py` holds the same of a box without a task.
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_window.py holds the same of a box without a task")
 def test_window_shows_the_agent_there_or_since_when_not(boxes: Boxes, world: World) -> None:
     """Its window here shows the agent there and says since when it cannot."""
     box = furnished(boxes, world, "alpha")

@@ -92,7 +92,7 @@ def test_the_process_that_holds_the_connection_is_killed(boxes: Boxes, world: Wo
     assert [step for _, step in world.lives] == ONE_EACH
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_crowded.py has a box with one session at a time")
 def test_box_with_one_session_is_slow_and_does_all(boxes: Boxes, world: World) -> None:
     """A box that grants one session at a time is slow and does all."""
     box = furnished(boxes, world, "alpha", server="MaxSessions 1")
@@ -103,7 +103,9 @@ def test_box_with_one_session_is_slow_and_does_all(boxes: Boxes, world: World) -
     assert [step for _, step in world.lives] == ONE_EACH
 
 
-@pytest.mark.parametrize("minutes", [pytest.param(-7, marks=pytest.mark.thorough), 7])
+@pytest.mark.parametrize(
+    "minutes", [pytest.param(-7, marks=pytest.mark.thorough(reason="the other direction")), 7]
+)
 def test_clocks_of_files_there_that_are_minutes_off_lose_nothing(
     boxes: Boxes, world: World, minutes: int
 ) -> None:
@@ -148,7 +150,14 @@ def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, w
     world.until(lambda: not [each for each in on(box) if b"ORCHESTRATOR_RUN=" in environ_of(each.pid)])
 
 
-@pytest.mark.parametrize("what", [pytest.param("tasks/t1", marks=pytest.mark.thorough), "tasks", ROOT])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("tasks/t1", marks=pytest.mark.thorough(reason="the folder around it goes away as well")),
+        "tasks",
+        ROOT,
+    ],
+)
 def test_folder_away_for_a_while_loses_nothing(boxes: Boxes, world: World, what: str) -> None:
     """A folder that is away for a while is said and loses nothing."""
     box = furnished(boxes, world, "alpha")
@@ -188,7 +197,7 @@ SOON = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it waits out several bounds: unit/pm/test_boxes.py has what is decided")
 @pytest.mark.parametrize("settings", [SOON], ids=["soon"])
 def test_agent_on_an_emptied_box_is_asked_about_and_replaced(boxes: Boxes, world: World) -> None:
     """Nothing is said of it until the box is begun anew; then nothing tells whether it lives: the user looks there."""

@@ -18,7 +18,15 @@ IN_CI = {12}
 
 @pytest.mark.parametrize(
     "part",
-    [pytest.param(part, marks=[] if part in IN_CI else [pytest.mark.thorough]) for part in range(PARTS)],
+    [
+        pytest.param(
+            part,
+            marks=[]
+            if part in IN_CI
+            else [pytest.mark.thorough(reason="a part of the same days goes in CI")],
+        )
+        for part in range(PARTS)
+    ],
 )
 def test_days(part, checked_world):
     days = 0.0

@@ -80,8 +80,10 @@ SLOW = {
     breakages.waits_a_day_for_a_past_reset,
     breakages.works_in_one_folder,
     breakages.cautions_repeatedly,
+    breakages.swaps_two_writes,
+    breakages.goes_on_in_a_torn_line,
 }
-"""Breakages that take minutes to show: `scripts/test nightly` tries them."""
+"""Breakages that take long to show, or show a law that another one shows: `scripts/test nightly` tries them."""
 
 BOX_BREAKAGES = [
     Breakage(box_breakages.observes_after_the_pull, Law.REPORT_READ, rough_on_boxes, 20),
@@ -109,14 +111,19 @@ def find(breakage: Breakage, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "breakage",
-    [pytest.param(each, marks=[pytest.mark.thorough] if each.break_it in SLOW else []) for each in BREAKAGES],
+    [
+        pytest.param(
+            each, marks=[pytest.mark.thorough(reason="SLOW says why")] if each.break_it in SLOW else []
+        )
+        for each in BREAKAGES
+    ],
     ids=lambda each: each.break_it.__name__,
 )
 def test_it_finds_a_daemon_that(breakage, monkeypatch):
     find(breakage, monkeypatch)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it proves the simulation, not the daemon")
 @pytest.mark.parametrize("breakage", BOX_BREAKAGES, ids=lambda each: each.break_it.__name__)
 def test_it_finds_a_daemon_with_boxes_that(breakage, monkeypatch):
     find(breakage, monkeypatch)
@@ -158,36 +165,35 @@ def test_failed_assertion_of_the_simulation_is_a_crash(monkeypatch):
 # A sound daemon breaks no law ------------------------------------------------------------------------
 
 
-# `test_days.py` and `test_fresh_worlds.py` hold a sound daemon to the laws at each landing.
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_days.py and test_fresh_worlds.py hold a sound daemon to the laws")
 def test_sound_daemon_is_found_sound():
     for outcome in rough(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["deaths of the daemon"] > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_days.py and test_fresh_worlds.py hold a sound daemon to the laws")
 def test_sound_daemon_of_programs_is_found_sound():
     for outcome in rough_of_programs(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["fact: activity_seen"] > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_days.py and test_fresh_worlds.py hold a sound daemon to the laws")
 def test_sound_daemon_of_passive_tasks_is_found_sound():
     for outcome in rough_and_passive(2):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["tasks passivated"] > len(outcome.tasks)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_days.py and test_fresh_worlds.py hold a sound daemon to the laws")
 def test_sound_daemon_among_leftovers_is_found_sound():
     for outcome in rough_and_littered(4):
         assert set(outcome.tasks.values()) <= ENDS
         assert outcome.counts["fact: run_left"] > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="test_days.py and test_fresh_worlds.py hold a sound daemon to the laws")
 def test_sound_daemon_with_boxes_is_found_sound():
     for outcome in rough_on_boxes(2):
         assert set(outcome.tasks.values()) <= ENDS
@@ -201,7 +207,7 @@ def test_sound_daemon_of_deleted_tasks_is_found_sound():
     assert sum(outcome.counts["tasks deleted"] for outcome in outcomes) > 2
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="unit/pm/test_usage_limits.py counts the same, step by step")
 def test_usage_limit_costs_two_minutes_at_most():
     """Counted for each refused step: from the lift of the limit to its next request, by the true time."""
     worlds = []

@@ -54,7 +54,7 @@ BREAKAGES = [
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it proves the simulation, not the daemon")
 @pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda each: each.break_it.__name__)
 def test_it_finds_workflows_of_a_daemon_that(breakage, monkeypatch) -> None:
     breakage.break_it(monkeypatch)

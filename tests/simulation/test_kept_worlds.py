@@ -21,7 +21,13 @@ def is_short(kept):
 @pytest.mark.parametrize(
     "kept",
     [
-        pytest.param(each, marks=[] if is_short(each) else [pytest.mark.thorough], id=f"{number}-{each.seed}")
+        pytest.param(
+            each,
+            marks=[]
+            if is_short(each)
+            else [pytest.mark.thorough(reason="it was not shrunk, and takes long")],
+            id=f"{number}-{each.seed}",
+        )
         for number, each in enumerate(read((ROOT / FILE).read_text()))
     ],
 )

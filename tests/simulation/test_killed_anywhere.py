@@ -21,13 +21,13 @@ def changes():
     return faults.steps
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="every change: CI takes some, others in each run")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_kill_ahead_of_every_change(changes, part):
     assert sweep(range(1 + part, changes, PARTS)) > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="every eighth change: CI takes some, others in each run")
 @pytest.mark.parametrize("part", range(2))
 def test_a_power_cut_ahead_of_every_eighth(changes, part):
     assert sweep(range(1 + part * 8, changes, 16), power=True) > 0
@@ -52,7 +52,9 @@ def test_kill_ahead_of_an_answer_gives_it_afterwards():
     assert faults.world.host.starts.total() == calm.world.host.starts.total()
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.thorough), 8])
+@pytest.mark.parametrize(
+    "every", [pytest.param(1, marks=pytest.mark.thorough(reason="every moment: CI takes each eighth")), 8]
+)
 def test_a_kill_around_a_nudge(every):
     ending, faults = run_small_task(nudged=True)
     assert ending.task == "complete"

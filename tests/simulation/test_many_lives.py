@@ -152,10 +152,13 @@ class Lives:
         return weight
 
 
-# Programs with hooks leave all that commands leave, and more.
 @pytest.fixture(
     params=[
-        pytest.param(False, marks=pytest.mark.thorough, id="commands"),
+        pytest.param(
+            False,
+            marks=pytest.mark.thorough(reason="programs with hooks leave all that commands leave, and more"),
+            id="commands",
+        ),
         pytest.param(True, id="programs with hooks"),
     ]
 )

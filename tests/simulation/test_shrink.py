@@ -38,7 +38,7 @@ def failure():
         return caught.value, shrunk(caught.value, DAYS)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it shrinks a failure, world by world")
 def test_shrunk_failure_is_small_alike_and_replayable(failure, hasty, monkeypatch, capsys):
     failed, history = failure
     assert history.of == len(failed.happened) > 20
@@ -56,13 +56,13 @@ def test_shrunk_failure_is_small_alike_and_replayable(failure, hasty, monkeypatc
     assert history.law in capsys.readouterr().err
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="it shrinks a failure, world by world")
 def test_a_sound_daemon_lives_through_it(failure):
     _, history = failure
     outcome = simulate_world(SEED, history.days, frozenset(history.happened))
     assert outcome.counts["deaths of the daemon"] > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="each replay of a failure shows it too")
 def test_the_same_seed_is_the_same_world():
     assert simulate_world(SEED, 1.0, schedule=BUSY) == simulate_world(SEED, 1.0, schedule=BUSY)

@@ -34,7 +34,7 @@ def test_workflows_that_once_failed(simulated) -> None:
         checked(seed, simulated, most)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="two hundred agents take long")
 def test_workflow_of_two_hundred_agents(simulated) -> None:
     """Drawn for its size: the first of its seeds that has at least 150 agents at work."""
     checked("wide.2", simulated, 200)

@@ -11,11 +11,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+
+# A third of what a life costs would be `typing`, and `subprocess` where it is not used.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
 LONGEST = 60.0  # seconds: nothing that a test forgot lives longer
@@ -87,7 +90,7 @@ def main() -> int:
     if turn.report is not False:
         lay_down(turn, report(turn, made(turn)))
     if turn.last_of_all:
-        subprocess.run(["sh", "-c", turn.last_of_all], check=True)
+        run_shell(turn.last_of_all)
     return turn.exit or 0
 
 
@@ -97,9 +100,15 @@ def settle_in(turn: Turn, home: Path) -> None:
         if unheard:
             signal.signal(number, signal.SIG_IGN)
     if turn.shell:
-        subprocess.run(["sh", "-c", turn.shell], check=True)
+        run_shell(turn.shell)
     if turn.first_of_all:
         leave(home, turn.first_of_all)
+
+
+def run_shell(script: str) -> None:
+    import subprocess
+
+    subprocess.run(["sh", "-c", script], check=True)
 
 
 def last(turn: Turn) -> None:
@@ -115,6 +124,8 @@ def last(turn: Turn) -> None:
 
 def leave(home: Path, what: Any) -> None:
     """Leave a child behind that is in no session of ours."""
+    import subprocess
+
     script = what if isinstance(what, str) else f"exec sleep {LONGEST}"
     child = subprocess.Popen(["sh", "-c", script], start_new_session=True, cwd=ENV["WORKSPACE"])
     with (home / "left").open("a", encoding="utf-8") as file:
@@ -173,6 +184,8 @@ def made(turn: Turn) -> list[str]:
     name = f"artifacts/{FOLDERS.get(role, role)}/{ENV['STEP'].replace(':', '-')}.md"
     artifacts = turn.artifacts if turn.artifacts is not None else {name: f"by {ENV['RUN']}\n"}
     if turn.run:
+        import subprocess
+
         done = subprocess.run(turn.run, capture_output=True, text=True, timeout=LONGEST, check=False)
         artifacts[name] = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
     for path, text in artifacts.items():

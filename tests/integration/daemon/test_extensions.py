@@ -219,8 +219,10 @@ def test_doctor_lists_them(extended) -> None:
     "code",
     [
         "raise ZeroDivisionError('at import')\n",
-        # Errors at import as well.
-        pytest.param("import a_module_that_is_nowhere\n", marks=pytest.mark.thorough),
+        pytest.param(
+            "import a_module_that_is_nowhere\n",
+            marks=pytest.mark.thorough(reason="an error at import as well"),
+        ),
         "def first_steps(brief):\n    return ()\n",
         "raise SystemExit(3)\n",
     ],

@@ -60,7 +60,16 @@ def test_forty_open_files_are_enough_for_a_task(world: World) -> None:
 
 
 @pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
-@pytest.mark.parametrize("left", [0, *(pytest.param(left, marks=pytest.mark.thorough) for left in (1, 3))])
+@pytest.mark.parametrize(
+    "left",
+    [
+        0,
+        *(
+            pytest.param(left, marks=pytest.mark.thorough(reason="the same with a few processes more"))
+            for left in (1, 3)
+        ),
+    ],
+)
 def test_without_processes_it_says_so_and_goes_on_once_there_are(
     world: World, group: Path, left: int
 ) -> None:

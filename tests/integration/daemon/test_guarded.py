@@ -45,13 +45,23 @@ def open_to_others(state: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "mask", [0o000, 0o077, *(pytest.param(mask, marks=pytest.mark.thorough) for mask in (0o002, 0o022))]
+    "mask",
+    [
+        0o000,
+        0o077,
+        *(
+            pytest.param(mask, marks=pytest.mark.thorough(reason="masks between the two outermost"))
+            for mask in (0o002, 0o022)
+        ),
+    ],
 )
 def test_own_files_are_private_under_any_umask(world: World, mask: int) -> None:
     """Also where the tmux server was there before, with a umask of its own."""
     with umask(mask):
         world.tmux.tmux("new-session", "-d", "-s", "users-own")
-        world.begin({"dev:greet": [{"flood": 200_000}]})
+        world.let({"dev:greet": [{"flood": 200_000}]})
+        world.brief()
+        assert world.task("start", "t1", "--project", str(world.project)).code == 0  # starts the daemon, too
     world.until_is("complete")
     world.check_nobody_is_left()
     assert open_to_others(world.state) == {}
@@ -73,7 +83,15 @@ def test_a_daemon_in_the_foreground_closes_its_folder_too(world: World) -> None:
 @by_root
 @pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
 @pytest.mark.parametrize(
-    "what", ["journal/0000000001.jsonl", pytest.param("journal", marks=pytest.mark.thorough), "."]
+    "what",
+    [
+        "journal/0000000001.jsonl",
+        pytest.param(
+            "journal",
+            marks=pytest.mark.thorough(reason="the file in it and the folder around it stand beside it"),
+        ),
+        ".",
+    ],
 )
 def test_task_with_foreign_files_is_left_alone_then_resumed(world: World, what: str) -> None:
     """A task with files of another user is left alone said and taken up again."""
@@ -174,7 +192,10 @@ def test_what_killed_writes_left_is_swept_at_the_start(world: World) -> None:
     assert young.exists()
 
 
-@pytest.mark.parametrize("page", [pytest.param("progress.md", marks=pytest.mark.thorough), "pm_state.json"])
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param("progress.md", marks=pytest.mark.thorough(reason="the other page")), "pm_state.json"],
+)
 def test_folder_in_place_of_a_page_is_kept(world: World, page: str) -> None:
     """A folder in the place of a page is kept and the page goes on."""
     folder = world.begin({"plan": [HOLD]})

@@ -71,7 +71,9 @@ def test_foreign_files_in_a_loop_are_a_few_lines(world: World) -> None:
     world.check_once()
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(15, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "kills", [5, pytest.param(15, marks=pytest.mark.thorough(reason="the same loop, three times as long"))]
+)
 def test_kill_loop_leaves_no_tree_branch_and_no_half_file(world: World, kills: int) -> None:
     """Kills in a loop leave no branch of a tree and no half file."""
     world.daemon()

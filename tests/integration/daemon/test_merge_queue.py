@@ -136,7 +136,9 @@ sys.exit(any(not pathlib.Path("pkg", f"both-{one}-{other}").exists() for one, ot
 
 
 @pytest.mark.parametrize("world", [{"limits__max_concurrent_runs": "8"}], indirect=True, ids=[""])
-@pytest.mark.parametrize("number", [9, pytest.param(50, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "number", [9, pytest.param(50, marks=pytest.mark.thorough(reason="the same queue, five times as long"))]
+)
 def test_nothing_wrong_gets_through_the_queue(world: World, number: int) -> None:
     """A third of the subtasks break each other, and only together. Each commit of the branch passes the check."""
     ids = [f"s{each}" for each in range(number)]

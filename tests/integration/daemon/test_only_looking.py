@@ -34,7 +34,11 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
     ("moved", "stray"),
     [
         ("git update-ref refs/heads/task/t1 main", False),
-        pytest.param("git update-ref -d refs/heads/task/t1", False, marks=pytest.mark.thorough),
+        pytest.param(
+            "git update-ref -d refs/heads/task/t1",
+            False,
+            marks=pytest.mark.thorough(reason="the same ref is also moved"),
+        ),
         (
             "git update-ref refs/heads/task/t1 $(git commit-tree -p task/t1 -m stray $(git write-tree))",
             True,

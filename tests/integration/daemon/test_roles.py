@@ -49,7 +49,12 @@ def issues(*descriptions: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize(
     "killed_at",
-    [each if each == "audit" else pytest.param(each, marks=pytest.mark.thorough) for each in STEPS],
+    [
+        each
+        if each == "audit"
+        else pytest.param(each, marks=pytest.mark.thorough(reason="other steps of the same pipeline"))
+        for each in STEPS
+    ],
 )
 def test_pipeline_goes_back_and_ends_complete(world: World, killed_at: str) -> None:
     """One incomplete handoff, one failed audit, one replanning; the daemon is killed while a role works."""

@@ -40,7 +40,12 @@ def finished(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [os.mkfifo, pytest.param(Path.touch, marks=pytest.mark.thorough)], ids=["pipe", "file"]
+    "make",
+    [
+        os.mkfifo,
+        pytest.param(Path.touch, marks=pytest.mark.thorough(reason="something else in the same place")),
+    ],
+    ids=["pipe", "file"],
 )
 def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     world: World, make: Callable[[Path], None]
@@ -63,7 +68,13 @@ def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
 
 @pytest.mark.parametrize(
     "name",
-    ["handoffs", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("artifacts", "scratchpad"))],
+    [
+        "handoffs",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough(reason="other folders of the same task"))
+            for name in ("artifacts", "scratchpad")
+        ),
+    ],
 )
 def test_a_link_that_an_agent_lays_leads_no_order_elsewhere(world: World, name: str) -> None:
     """Orders and reports that were put back lay where it led. The link is kept, and the task goes on in a folder."""

@@ -25,11 +25,13 @@ from typing import Any, TypeVar
 
 from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 from tests.cgroups import remove_groups
+from tests.forked import Forked, may_be_forked
 from tests.polling import wait_until
 from tests.report_audit import audit
 from tests.tmux_server import TmuxSocket
 
 T = TypeVar("T")
+Started = Forked | subprocess.Popen[bytes]
 Turns = dict[str, list[dict[str, Any]]]
 
 ROLES = Path(__file__).with_name("roles.py")
@@ -96,7 +98,7 @@ class World:
     project: Path = field(init=False)
     state: Path = field(init=False)
     tmux: TmuxSocket = field(init=False)
-    _daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _daemons: list[Started] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.project = self.root / "project"
@@ -128,10 +130,13 @@ class World:
         self, *words: str | bytes, cwd: Path | None = None, environ: dict[str, str] | None = None
     ) -> Said:
         """Run one `task` command."""
+        given = self.environ | (environ or {})
+        if may_be_forked(given):
+            return self._forked([os.fsdecode(word) for word in words], cwd or self.root, given)
         done = subprocess.run(
             [sys.executable, "-P", "-m", "orchestrator.cli", *words],
             cwd=cwd or self.root,
-            env=self.environ | (environ or {}),
+            env=given,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -140,6 +145,19 @@ class World:
             check=False,
         )
         return Said(done.returncode, done.stdout, done.stderr)
+
+    def _forked(self, words: list[str], cwd: Path, environ: dict[str, str]) -> Said:
+        # Not in the world, whose disk may be full.
+        with tempfile.TemporaryDirectory(prefix="said-") as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            made = Forked("cli", words, environ=environ, cwd=cwd, out=out, err=err)
+            try:
+                code = made.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                os.kill(made.pid, signal.SIGKILL)
+                raise
+            said = [path.read_text(encoding="utf-8", errors="surrogateescape") for path in (out, err)]
+        return Said(code, *said)
 
     def brief(
         self,
@@ -182,6 +200,8 @@ class World:
         """Start a task whose agents do as told; return its folder."""
         self.let(turns or {})
         folder = self.brief(name, *config, **brief)
+        if not self.pid and may_be_forked(self.environ):
+            self.daemon()  # else the command starts it, as a new interpreter
         said = self.task("start", name, "--project", str(self.project))
         assert said.code == 0, said
         return folder
@@ -211,21 +231,29 @@ class World:
         self.until(up)
         return made.pid
 
-    def launched(self, *command: str, log: Path | None = None, **environ: str) -> subprocess.Popen[bytes]:
+    def launched(self, *command: str, log: Path | None = None, **environ: str) -> Started:
         """Start a daemon and wait for nothing."""
         self.state.mkdir(mode=0o700, exist_ok=True)
-        with (log or self.state / "daemon.log").open("ab") as out:
-            made = subprocess.Popen(
+        given, path = self.environ | environ, log or self.state / "daemon.log"
+        made = (
+            Forked("daemon", environ=given, cwd="/", out=path, err=path, session=True)
+            if not command and may_be_forked(given)
+            else self._spawned(command, given, path)
+        )
+        self._daemons.append(made)
+        return made
+
+    def _spawned(self, command: Sequence[str], environ: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+        with log.open("ab") as out:
+            return subprocess.Popen(
                 command or [sys.executable, "-P", "-m", "orchestrator.daemon"],
                 cwd="/",
-                env=self.environ | environ,
+                env=environ,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
             )
-        self._daemons.append(made)
-        return made
 
     @property
     def beat(self) -> dict[str, Any]:
@@ -277,8 +305,11 @@ class World:
 
     def homes(self, name: str = "t1") -> Iterator[Path]:
         """Yield the PM's own folders of the tasks of this name that were begun."""
-        segments = (self.state / "tasks").glob(f"{name}-????????/journal/*.jsonl*")
-        yield from sorted({segment.parents[1] for segment in segments})
+        # By names alone: a test that waits looks a hundred times a second.
+        tasks = self.state / "tasks"
+        for found in sorted(listed(tasks)):
+            if found[:-9] == name and any(".jsonl" in each for each in listed(tasks / found / "journal")):
+                yield tasks / found
 
     def home(self, name: str = "t1") -> Path:
         """Return the PM's own folder of the one task of this name."""
@@ -387,7 +418,8 @@ class World:
             known = [self.pid, self.tmux.server_pid(), *(made.pid for made in self._daemons)]
             return [pid for pid in known if pid]
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
-        return [pid for pid in pids if pid != os.getpid() and mark in environ_of(pid)]
+        forks = {made.pid for made in self._daemons if made.poll() is None}
+        return [pid for pid in pids if pid != os.getpid() and (pid in forks or mark in environ_of(pid))]
 
     def end(self) -> None:
         """End everything that was started here, and remove the folders."""
@@ -461,6 +493,14 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     assert isinstance(said, dict)
     return said
+
+
+def listed(folder: Path) -> list[str]:
+    """Return the names in a folder; none if it is not there."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208 (names, not paths)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def environ_of(pid: int) -> bytes:

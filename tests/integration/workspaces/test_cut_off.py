@@ -22,9 +22,16 @@ class Killed(BaseException):
     """The daemon dies here."""
 
 
-@pytest.fixture
-def sweep(monkeypatch):
-    """Kill a call behind each git command in turn, and call again to its end; yield what that returned.
+@pytest.fixture(
+    params=[
+        3,
+        pytest.param(
+            1, marks=pytest.mark.thorough(reason="each command costs a whole call: a minute of git")
+        ),
+    ]
+)
+def sweep(monkeypatch, request):
+    """Kill a call behind each git command, or each third, and call again to its end; yield what that returned.
 
     `ready` is called ahead of each, and not killed. Both get the number of the command.
     """
@@ -46,7 +53,7 @@ def sweep(monkeypatch):
     def swept(
         call: Callable[[int], Any], ready: Callable[[int], Any] = lambda n: n
     ) -> Iterator[tuple[int, Any]]:
-        for n in range(1, 60):
+        for n in range(1, 60, request.param):
             ready(n)
             with monkeypatch.context() as armed:
                 armed.setattr(Git, "run", killing(n))

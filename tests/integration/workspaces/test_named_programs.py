@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.formats import git_config
 from orchestrator.workspaces.git_process import Git, _standing
+from orchestrator.workspaces.repository import Repository
 
 
 @pytest.fixture
@@ -100,6 +101,21 @@ def test_a_configuration_at_rest_is_not_looked_at_again(repo, monkeypatch):
     repo.git("config", "filter.x.clean", "evil")
     git.ask("rev-parse", "HEAD")
     assert len(looks) == 4
+
+
+def test_where_it_lies_is_told_by_one_git_that_runs_nothing(repo, ran, monkeypatch):
+    """Each call of a workspace asks: for this one question, nothing is looked at ahead of it."""
+    keys = ("alias.rev-parse", "core.fsmonitor", "core.pager", "core.sshCommand", "core.alternateRefsCommand")
+    for key in keys:
+        repo.git("config", key, ("!" if key.startswith("alias") else "") + evil(ran))
+    for key in ("pager.rev-parse", "core.untrackedCache", "remote.origin.promisor"):
+        repo.git("config", key, "true")
+    looks: list[bytes] = []
+    monkeypatch.setattr(git_config, "overriding", counted(looks))
+    found = Repository.of(repo.path, 60.0, os.environ)
+    assert (found.folder, found.prefix) == (repo.path.resolve() / ".git", "")
+    assert looks == []
+    assert not ran.exists()
 
 
 def test_a_commondir_that_is_a_pipe_is_not_waited_for(tmp_path):

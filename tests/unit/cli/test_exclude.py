@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.cli import exclude as exclusions
 from orchestrator.cli.exclude import exclude, include, tracks
 from tests.odd_files import make
 
@@ -44,7 +45,9 @@ def test_it_runs_no_program_that_the_repository_names(shop, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "sparse"])
-def test_a_list_that_is_no_plain_file_is_not_waited_for(shop, alarmed, what):
+def test_a_list_that_is_no_plain_file_is_not_waited_for(shop, alarmed, what, monkeypatch):
+    """Git itself reads the list, and hangs at a pipe until it is ended."""
+    monkeypatch.setattr(exclusions, "_DEADLINE", 1.0)
     make(shop.project / ".git/info/exclude", what)
     with pytest.raises(OSError, match=r"not a plain file|larger than|Is a directory"):
         exclude(shop.project, NAME)

@@ -127,7 +127,10 @@ def killed(act, world, count):
     return bool(status)
 
 
-STRIDES = [pytest.param(1, marks=pytest.mark.thorough), 7]
+STRIDES = [
+    pytest.param(1, marks=pytest.mark.thorough(reason="a process for each call: CI takes each seventh")),
+    7,
+]
 
 
 def swept(act, settle, make, stride):
