@@ -124,7 +124,7 @@ def look(case: Case) -> list[Finding]:
         for name, agent in roster.agents.items():
             if name in case.needed or name in case.brief.config.agents:
                 found += _agent(case, agent, ground)
-    return together([*found, *_skills(case)])
+    return together([*found, *_preparation(case, ground), *_skills(case)])
 
 
 def together(found: Iterable[Finding]) -> list[Finding]:
@@ -253,6 +253,15 @@ def _agent(case: Case, agent: Agent, ground: CommandLocation) -> Iterator[Findin
         yield from judged(f"{agent.name}.check", agent.check, ground, case.search)
     if (cli := _cli(runtime.name)) is not None:
         yield from _of_cli(case, agent, cli)
+
+
+def _preparation(case: Case, ground: CommandLocation) -> Iterator[Finding]:
+    """Yield what keeps worktrees from being made ready. Later commands may run what the first one has made."""
+    if case.brief.config.prepare:
+        yield from judged("prepare", case.brief.config.prepare[0], ground, case.search)
+    for path in case.brief.config.prepare_copy:
+        if not (case.code / path).is_file():
+            yield Finding("prepare.copy", Severity.MISSING, f"{path} is no file in {case.code}")
 
 
 def _cli(runtime: str) -> AgentCli | None:

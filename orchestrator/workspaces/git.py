@@ -209,6 +209,17 @@ class GitWorkspaces:
         return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
 
     @classify_failures
+    def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that git ignores in the tree. Raises Unavailable."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = checkout_of(repository, tree)
+        inside = project_folder(repository, tree.path).relative_to(tree.path)
+        named = {str(inside / path): path for path in paths}
+        stdin = b"".join(os.fsencode(name) + b"\0" for name in named)
+        _, said = checkout.git().run("check-ignore", "-z", "--stdin", stdin=stdin, allowed=(0, 1))
+        return tuple(named[name] for name in os.fsdecode(said).split("\0")[:-1])
+
+    @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
