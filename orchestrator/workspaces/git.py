@@ -37,7 +37,7 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, survey
+from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -215,9 +215,7 @@ class GitWorkspaces:
         checkout = checkout_of(repository, tree)
         inside = project_folder(repository, tree.path).relative_to(tree.path)
         named = {str(inside / path): path for path in paths}
-        stdin = b"".join(os.fsencode(name) + b"\0" for name in named)
-        _, said = checkout.git().run("check-ignore", "-z", "--stdin", stdin=stdin, allowed=(0, 1))
-        return tuple(named[name] for name in os.fsdecode(said).split("\0")[:-1])
+        return tuple(named[name] for name in ignored(checkout.git(), list(named)))
 
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:

@@ -42,7 +42,7 @@ def preparation_of(adapters: Adapters, state: PMState, run: Run, where: TaskPath
         if path not in ignored:
             raise Refused(
                 f"`prepare.copy:` names {path}, which git does not ignore on {state.branch}: commits of agents would "
-                "hold it. Let .gitignore name it, and commit that"
+                f"hold it. Let {where.code}/.git/info/exclude name it, or a .gitignore that the task begins from"
             )
     copied = {path: _content(adapters, where.code, path) for path in config.prepare_copy}
     return preparing(config, copied, folder)
