@@ -204,6 +204,11 @@ def state_above(home: P) -> P:
     return type(home)(os.path.dirname(os.path.dirname(home)))  # noqa: PTH120 (no pathlib here)
 
 
+def ports(state: P) -> P:
+    """Return what tells which worktree was given which port."""
+    return _under(state, "ports.json")
+
+
 def task_journal(home: P) -> P:
     """Return the folder of a task's journal segments."""
     return _under(home, "journal")
@@ -275,6 +280,11 @@ def task_reports(home: P) -> P:
 def task_worktrees(state: P, task: str) -> P:
     """Return the folder of a task's worktrees. It lies apart from the task's home, which is watched whole."""
     return _under(state, "worktrees", _name(task))
+
+
+def task_caches(state: P, task: str) -> P:
+    """Return the folder of the caches that all worktrees of a task share, one for each variable that names it."""
+    return _under(state, "caches", _name(task))
 
 
 def task_runs(home: P) -> P:

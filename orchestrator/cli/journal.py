@@ -18,14 +18,19 @@ from orchestrator.daemon.journal.segments import first_line, segments, unpacked
 
 @dataclass(frozen=True, slots=True)
 class RunSeen:
-    """A run as it was opened. `check`: it was a command of the daemon, not an agent."""
+    """A run as it was opened. `purpose` is `work` of an agent, or what a command of the daemon was for."""
 
     id: str
     step: str
     attempt: int
     agent: str
     instance: str
-    check: bool
+    purpose: str
+
+    @property
+    def check(self) -> bool:
+        """True if it was a check, not an agent."""
+        return self.purpose == "check"
 
 
 def newest_first(journal: Path, token: bytes | re.Pattern[bytes] = b"") -> Iterator[dict[str, Any]]:
@@ -61,7 +66,7 @@ def runs(journal: Path) -> Iterator[RunSeen]:
                     attempt=int(run.get("attempt") or 1),
                     agent=str(run.get("agent")),
                     instance=str(run.get("instance")),
-                    check=run.get("purpose") == "check",
+                    purpose=str(run.get("purpose") or "work"),
                 )
 
 

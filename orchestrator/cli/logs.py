@@ -34,7 +34,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="the newest run of an agent or a step, or a run by its id; default: the PM",
     )
     parser.add_argument("--attempt", metavar="N", type=int, help="the run of this attempt at the step")
-    parser.add_argument("--check", action="store_true", help="the PM's check of the step instead")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--check", action="store_true", help="the PM's check of the step instead")
+    instead.add_argument("--prepare", action="store_true", help="what made the step's worktree ready instead")
     parser.add_argument("-n", metavar="N", type=int, default=40, dest="count", help="how many lines (40)")
     parser.add_argument(
         "-f", action="store_true", dest="follow", help="keep printing new lines, until Ctrl-C"
@@ -45,11 +47,13 @@ def run(options: Namespace) -> int:
     """Print the end of a log."""
     # Imported late: its patterns take 20 ms to compile, and `completion` imports every verb.
     from orchestrator.formats.redact import LineMask, redacted_lines
+    from orchestrator.formats.secret_values import without_values
 
     task = chosen(options, "agent")
     path = Path(layout.task_log(task.home))
     if options.agent:
-        run = _run(task, options.agent, options.attempt, check=options.check)
+        wanted = "check" if options.check else "prepare" if options.prepare else "work"
+        run = _run(task, options.agent, options.attempt, wanted)
         kind = "check" if run.check else run.instance
         print(f"{kind} of {run.step}, attempt {run.attempt}, run {run.id}", file=sys.stderr)
         path = Path(layout.run_home(task.home, run.id)) / "pane.log"
@@ -57,17 +61,36 @@ def run(options: Namespace) -> int:
     if not found and not options.follow:
         raise CommandError(Exit.FAILED, _missing(path))
     growing = Tail(path, from_end=True)
-    masking = LineMask()
+    masking, hidden = LineMask(), _hidden(task)
     there = _end_of(path, max(options.count, 0))
     for line in redacted_lines([readable(line) for line in there], masking):
-        print(line)
+        print(without_values(line, hidden))
     # A pipe holds printed lines back until its buffer is full: that may take hours.
     sys.stdout.flush()
     while options.follow:
         for line in growing.lines():
-            print(masking.line(readable(line)), flush=True)
+            print(without_values(masking.line(readable(line)), hidden), flush=True)
         time.sleep(_PAUSE)
     return Exit.DONE
+
+
+def _hidden(task: TaskRecord) -> frozenset[str]:
+    """Return the values in the files that task.md has copied into worktrees (`prepare.copy:`)."""
+    from orchestrator.cli.task_branch import code_of
+    from orchestrator.daemon.core.copied_values import copied_values
+    from orchestrator.formats.task_file import read_brief
+    from orchestrator.hosts.disk import DiskFiles
+    from orchestrator.model.errors import BadFile
+    from orchestrator.ports.files import Unreadable
+
+    if not task.view or not task.project:
+        return frozenset()
+    files = DiskFiles(Path(task.project))
+    try:
+        brief = read_brief(files.read(Path(layout.task_brief(layout.task_folder(task.project, task.name)))))
+        return copied_values(files, brief.config, code_of(task.view))
+    except (BadFile, Unreadable, OSError):
+        return frozenset()
 
 
 def _end_of(path: Path, count: int) -> list[str]:
@@ -90,24 +113,24 @@ def _missing(path: Path) -> str:
     return f"there is no log yet ({path})"
 
 
-def _run(task: TaskRecord, word: str, attempt: int | None, *, check: bool) -> RunSeen:
+def _run(task: TaskRecord, word: str, attempt: int | None, wanted: str) -> RunSeen:
     """Return the newest run that a word means: an agent, an instance, a step, or the run itself.
 
-    For a step, without `check`, the agent's own run is preferred if there was one.
+    `wanted` is its purpose. For a step the agent's own run is preferred if there was one.
     """
     task.readable_view()
     known = list(runs(Path(layout.task_journal(task.home))))
     found = [run for run in known if word in {run.id, run.instance, run.agent, run.step}]
     if word not in {run.id for run in known}:
         found = [run for run in found if attempt in {None, run.attempt}]
-        found = [run for run in found if run.check is check] or (found if not check else [])
+        found = [run for run in found if run.purpose == wanted] or (found if wanted == "work" else [])
     if found:
         return found[0]
     which = f" of attempt {attempt}" if attempt else ""
     steps = dict.fromkeys(run.step for run in known)
     newest = ", ".join(harmless(step) for step in list(steps)[:_NAMED]) or "none"
+    what = {"check": "check", "prepare": "preparation"}.get(wanted, "run")
     raise CommandError(
         Exit.USAGE,
-        f"{task.name} had no {'check' if check else 'run'}{which} of {word[:40]!a}; "
-        f"the newest steps with runs: {newest}",
+        f"{task.name} had no {what}{which} of {word[:40]!a}; the newest steps with runs: {newest}",
     )

@@ -7,7 +7,7 @@ them, and starts nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -36,6 +36,7 @@ from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
+from orchestrator.workspaces.lookup import ignored
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
 
@@ -124,7 +125,7 @@ def look(case: Case) -> list[Finding]:
         for name, agent in roster.agents.items():
             if name in case.needed or name in case.brief.config.agents:
                 found += _agent(case, agent, ground)
-    return together([*found, *_skills(case)])
+    return together([*found, *_preparation(case, ground), *_skills(case)])
 
 
 def together(found: Iterable[Finding]) -> list[Finding]:
@@ -253,6 +254,26 @@ def _agent(case: Case, agent: Agent, ground: CommandLocation) -> Iterator[Findin
         yield from judged(f"{agent.name}.check", agent.check, ground, case.search)
     if (cli := _cli(runtime.name)) is not None:
         yield from _of_cli(case, agent, cli)
+
+
+def _preparation(case: Case, ground: CommandLocation) -> Iterator[Finding]:
+    """Yield what keeps worktrees from being made ready. Later commands may run what the first one has made."""
+    if case.brief.config.prepare:
+        yield from judged("prepare", case.brief.config.prepare[0], ground, case.search)
+    copied = case.brief.config.prepare_copy
+    if not (copied and isinstance(ground, Commit)):
+        return
+    kept_out = ignored(replace(ground.repository.git, cwd=case.code, variables={}), copied)
+    for path in copied:
+        if not (case.code / path).is_file():
+            yield Finding("prepare.copy", Severity.MISSING, f"{path} is no file in {case.code}")
+        elif path not in kept_out:
+            yield Finding(
+                "prepare.copy",
+                Severity.MISSING,
+                f"{path} is not ignored by git: commits of agents would hold it",
+                f"name it in .gitignore, and commit that, or in {case.code}/.git/info/exclude",
+            )
 
 
 def _cli(runtime: str) -> AgentCli | None:

@@ -101,7 +101,8 @@ def take_away(has: TaskResources) -> None:
         with suppress(OSError):  # other tasks of this project still use the folder
             layout.task_folder(project, task.name).parent.rmdir()
         include(project, task.name)
-    for mirror in has.mirrors:
+    caches = Path(layout.task_caches(state, task.id))
+    for mirror in (*has.mirrors, *((caches,) if caches.is_dir() else ())):
         drop_folder(mirror)
     aside = layout.leaving(state)
     DiskFiles(state).make_folder(aside)

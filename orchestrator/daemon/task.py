@@ -11,6 +11,7 @@ from orchestrator import layout
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.boxes.task_boxes import TaskBoxes
 from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.copied_values import copied_values
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of
 from orchestrator.daemon.ingest.agent_feed import GROWN, AgentFeed
 from orchestrator.daemon.ingest.brief_edits import BriefEdits
@@ -337,7 +338,9 @@ class Task:
                 if not self._operations.settled(self.where, known, fact.exit):
                     return
                 self._grace.forget(run)
-                fact = replace(fact, lines=last_lines(adapters.files, layout.run_home(self.home, run)))  # noqa: PLW2901 (with what it printed)
+                hidden = copied_values(adapters.files, self.engine.state.brief.config, self.where.code)
+                lines = last_lines(adapters.files, layout.run_home(self.home, run), hidden)
+                fact = replace(fact, lines=lines)  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN

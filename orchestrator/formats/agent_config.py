@@ -15,6 +15,7 @@ from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
 from orchestrator.formats.location import read_host, read_location
 from orchestrator.formats.permission_rules import from_source, read_permissions
+from orchestrator.formats.preparation import read_commands, read_files, read_variables
 from orchestrator.formats.text import neutral
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
@@ -42,7 +43,7 @@ DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "contin
 """Allowed default answers to an unanswered question; never `accept`: only a person may accept criteria."""
 
 _ENTRY: Final = re.compile(r"([^\s:#]{1,140})[ \t]*:[ \t]*(.*)")
-_QUOTED: Final = frozenset({"command", "check", "permissions"})
+_QUOTED: Final = frozenset({"command", "check", "permissions", "prepare"})
 """Keys whose values may hold a `#` in quotes."""
 
 _RULE: Final = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*")
@@ -69,7 +70,7 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
             faults.append(Fault(entry.line, f"{twice}: keep one of them"))
             continue
         seen[entry.key] = entry.line
-        agent, dot, key = entry.key.rpartition(".")
+        agent, dot, key = ("", "", entry.key) if entry.key in _OF_TASK else entry.key.rpartition(".")
         try:
             field, value = _value(agent, key, entry) if dot else _value("", entry.key, entry)
         except Refused as problem:
@@ -82,7 +83,19 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
                 Fault(entry.line, f"`{agent}.cwd:` is on a box, and `{agent}.host:` is here: keep one")
             )
     agents = {agent: AgentOverrides(**fields) for agent, fields in overrides.items()}
-    return Config(**top, agents=agents, written={entry.key: entry.value for entry in entries}), faults
+    config = Config(**top, agents=agents, written={entry.key: entry.value for entry in entries})
+    return config, faults + _prepares_nothing(config, seen)
+
+
+def _prepares_nothing(config: Config, lines: dict[str, int]) -> list[Fault]:
+    """Return the faults of keys that prepare worktrees in a task that has none."""
+    found = [key for key in lines if key.split(".")[0] == "prepare" and key in _OF_TASK]
+    if config.workspace is WorkspaceKind.WORKTREE:
+        twice = set(config.prepare_caches) & set(config.prepare_ports)
+        why = f"names {', '.join(sorted(twice))}, which `prepare.caches:` names too"
+        return [Fault(lines["prepare.ports"], f"`prepare.ports:` {why}")] if twice else []
+    why = f"is for worktrees, and `workspace: {config.workspace}` makes none: your own tree is used as it is"
+    return [Fault(lines[key], f"`{key}:` {why}") for key in found]
 
 
 def model_name(text: str) -> str:
@@ -233,6 +246,11 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "permissions": ("permissions", read_permissions),
     "pm": ("pm", partial(checked_name, what="runtime name")),
     "bring": ("bring", partial(_word, Bring)),
+    "prepare": ("prepare", read_commands),
+    "prepare.inputs": ("prepare_inputs", read_files),
+    "prepare.copy": ("prepare_copy", read_files),
+    "prepare.caches": ("prepare_caches", read_variables),
+    "prepare.ports": ("prepare_ports", read_variables),
 }
 _OF_AGENT: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "command": ("command", argv),

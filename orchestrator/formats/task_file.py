@@ -46,6 +46,7 @@ _BLANK: Final = """\
 # bring: branch                   # fetch the commits from there, to judge and merge them; else code stays there
 # template: tidy                  # agents and commands that ship with the orchestrator
 # runtime: claude                 # the agent program that runs all agents
+# prepare: npm ci                 # commands that make each worktree ready; `prepare.copy: .env` copies files
 # workspace: worktree             # or shared (your own tree), or read_only (nothing is changed)
 # architect: yes                  # have the design settled before the work begins
 # rejections: set-aside           # after too many rejections: replan (the default), set-aside, or ask

@@ -16,7 +16,11 @@ from typing import Final
 CACHES: Final = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 """Folders that running code, tests or linters leaves behind."""
 
+PREPARED: Final = ".orchestrator-prepared"
+"""The folder in a worktree that says for which content it was made ready."""
+
 LITTER: Final = (
+    f"{PREPARED}/",
     ".aider.tags.cache.v*/",
     ".aider.chat.history.md",
     ".aider.input.history",

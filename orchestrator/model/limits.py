@@ -146,6 +146,12 @@ class Limits:
     max_check_time: float = 3600.0
     """Longest time that a check (`AGENT.check` of task.md) may take; `max_run_time`, if that is shorter."""
 
+    max_prepare_time: float = 1800.0
+    """Longest time that the preparation of a worktree (`prepare:` of task.md) may take; `max_run_time`, if shorter."""
+
+    max_failed_preparations: int = 2
+    """How often in a row the preparation of a step's worktree may fail before a person is asked."""
+
     start_timeout: float = 30.0
     """How long a new pane may take to start its program."""
 
@@ -198,6 +204,16 @@ class Limits:
     def check_bound(self) -> str:
         """The setting that says how long a check may take."""
         return f"limits.{'max_check_time' if self.max_check_time < self.max_run_time else 'max_run_time'}"
+
+    @property
+    def prepare_time(self) -> float:
+        """The longest time in seconds that a preparation may take, whichever limit says so."""
+        return min(self.max_prepare_time, self.max_run_time)
+
+    @property
+    def prepare_bound(self) -> str:
+        """The setting that says how long a preparation may take."""
+        return f"limits.{'max_prepare_time' if self.max_prepare_time < self.max_run_time else 'max_run_time'}"
 
 
 def bounded(limits: Limits, bounds: tuple[tuple[str, int], ...]) -> Limits:

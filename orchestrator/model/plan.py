@@ -58,7 +58,8 @@ class Tally:
     `overloaded_since` is when the first overload of the row came, in seconds since the epoch; 0 if there is none.
     `fresh` counts the conversations that were given up within an attempt for a new one that went on with the same tree.
     `conflicts` counts how often the work did not fit to what the task's branch had gained meanwhile; it spans attempts
-    like `rejections`. `operations` counts how often file operations could not be carried out.
+    like `rejections`. `operations` counts how often file operations could not be carried out, `preparations` how often
+    in a row the worktree could not be made ready.
     """
 
     rejections: int = 0
@@ -78,6 +79,7 @@ class Tally:
     overloaded_since: float = 0.0
     conflicts: int = 0
     operations: int = 0
+    preparations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Step:
     changed in this attempt though it was only to look, and `strewn_kept` the ref that has them, if they were taken out.
     `ignored` is what git ignores in the tree of its commit. `check_files` are the files of the check's command that are
     not as they were before the task, each with its changed lines where they are known.
+    `prepared`: the worktree was made ready for this try, as `prepare:` of task.md says.
     """
 
     id: str
@@ -173,6 +176,7 @@ class Step:
     recheck: bool = False
     bounds: tuple[tuple[str, int], ...] = ()
     group: str = ""
+    prepared: bool = False
 
     @property
     def settled(self) -> bool:

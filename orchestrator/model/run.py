@@ -18,6 +18,7 @@ class Purpose(StrEnum):
 
     WORK = "work"  # an agent carries out an order
     CHECK = "check"  # the daemon runs a command and judges by its exit status (law 6)
+    PREPARE = "prepare"  # the daemon makes the worktree of a step ready, as task.md says
 
 
 class Ending(StrEnum):

@@ -217,8 +217,31 @@ class Config:
     bring: Bring = Bring.NOTHING
     """What of the code on a box is brought home."""
 
+    prepare: tuple[tuple[str, ...], ...] = ()
+    """The commands that make a worktree ready before agents work in it: `npm ci && make assets`. Each is split as in a
+    shell, but run by none. What they leave must be ignored by git."""
+
+    prepare_inputs: tuple[str, ...] = ()
+    """Files in the worktree, parted by commas, by whose content the commands run again: `package-lock.json`."""
+
+    prepare_copy: tuple[str, ...] = ()
+    """Files of the project that git ignores and each worktree gets a copy of, parted by commas: `.env`."""
+
+    prepare_caches: tuple[str, ...] = ()
+    """Variables, parted by commas, each of which names a folder that all worktrees of the task share:
+    `PIP_CACHE_DIR`."""
+
+    prepare_ports: tuple[str, ...] = ()
+    """Variables, parted by commas, each of which is a number from 20000 to 29999 that no other worktree of any task is
+    given: `WEB_PORT`."""
+
     written: dict[str, str] = field(default_factory=dict, compare=False)
     """Each key with its value as it stands in the file; two that mean the same are equal however they are written."""
+
+    @property
+    def prepares(self) -> bool:
+        """True if something has to be done in a worktree before anybody works in it."""
+        return bool(self.prepare or self.prepare_copy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,13 @@ class Workspaces(Protocol):
         """
         ...
 
+    def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths, relative to the project's folder in the tree, that no commit of it would hold.
+
+        Git ignores them there, and does not track them.
+        """
+        ...
+
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...

@@ -26,7 +26,15 @@ IDLE: Final = 30.0
 
 _WAITS: Final = 8
 _CAUSES: Final = (SpanKind.LIMIT, SpanKind.QUESTION, SpanKind.BOX, SpanKind.STOPPED)
-_LAST_LANES: Final = ("checks", "usage limits", "questions", "boxes", "nobody at work", "stopped")
+_LAST_LANES: Final = (
+    "preparations",
+    "checks",
+    "usage limits",
+    "questions",
+    "boxes",
+    "nobody at work",
+    "stopped",
+)
 
 
 def report_of(

@@ -52,6 +52,10 @@ _Taker = Callable[[dict[str, Any], float, int], None]
 """Takes a fact or change in JSON form, when it was, and the number of its line."""
 
 
+_OF_COMMANDS: Final = {"check": ("checks", "check of "), "prepare": ("preparations", "preparation of ")}
+"""The lane of runs that are commands of the daemon, and what is said of each, by their purpose."""
+
+
 @dataclass
 class _OpenRun:
     step: str
@@ -188,12 +192,13 @@ class History:
     def _opened(self, change: dict[str, Any], at: float, number: int) -> None:
         run = change.get("run") or {}
         step, attempt = str(run.get("step")), int(run.get("attempt") or 1)
-        instance, check = clean(run.get("instance") or run.get("agent"), 80), run.get("purpose") == "check"
-        kind = SpanKind.CHECK if check else SpanKind.WORK
+        instance, purpose = clean(run.get("instance") or run.get("agent"), 80), str(run.get("purpose"))
+        lane, said = _OF_COMMANDS.get(purpose, (instance, ""))
+        kind = SpanKind.CHECK if said else SpanKind.WORK
         opened = float(run.get("opened_at") or at)
-        text = f"{'check of ' if check else ''}{clean(step, 200)}, attempt {attempt}"
+        text = f"{said}{clean(step, 200)}, attempt {attempt}"
         span = Span(kind, opened, None, text, number)
-        self._runs[str(run.get("id"))] = _OpenRun(step, attempt, "checks" if check else instance, check, span)
+        self._runs[str(run.get("id"))] = _OpenRun(step, attempt, lane, purpose == "check", span)
         self._let_go(f"limit {step}", at)
         self._attempt[step] = attempt
         if (step, attempt) not in self.attempts:

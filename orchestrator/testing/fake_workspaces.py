@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,12 @@ class FakeWorkspaces(FakeBranches):
     def left_out(self, tree: Tree) -> LeftOut:
         """Return what was put into `apart` for the tree."""
         return self.apart.get(checked_tree(tree).path, LeftOut())
+
+    def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a line of the tree's .gitignore names, and no file of the tree is."""
+        place = self._places[checked_tree(tree).path]
+        lines = place.contents.get(".gitignore", "").splitlines()
+        return tuple(path for path in paths if path in lines and path not in place.contents)
 
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere. Steps: branch, keep, move, make or clean. Raises Refused."""

@@ -37,7 +37,7 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, survey
+from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -207,6 +207,15 @@ class GitWorkspaces:
         if not checkout.linked:
             return LeftOut()
         return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
+
+    @classify_failures
+    def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that git ignores in the tree. Raises Unavailable."""
+        repository = self._repository(checked_tree(tree).project)
+        checkout = checkout_of(repository, tree)
+        inside = project_folder(repository, tree.path).relative_to(tree.path)
+        named = {str(inside / path): path for path in paths}
+        return tuple(named[name] for name in ignored(checkout.git(), list(named)))
 
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from hashlib import sha1, sha256
@@ -9,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen, FileChange, FileSeen
+from orchestrator.workspaces.git_process import Git, GitFailed
 from orchestrator.workspaces.repository import Repository
 
 COMMITS_LISTED: Final = 200
@@ -18,6 +20,7 @@ OTHERS_NAMED: Final = 10
 """How many commits of the other side of a conflict are named."""
 
 _SHORT: Final = re.compile(r"[0-9a-f]{7,64}")
+_BEYOND: Final = "is beyond a symbolic link"
 _LINK: Final = "120000 "  # the mode of a symbolic link
 _FILE_MODE: Final = "100"  # how the modes of plain files begin
 _CHANGED: Final = re.compile(r"(\d+) file|(\d+) insertion|(\d+) deletion")
@@ -145,3 +148,22 @@ def _changed(said: str) -> tuple[int, int, int]:
         for place, number in enumerate(groups):
             found[place] = int(number) if number else found[place]
     return found[0], found[1], found[2]
+
+
+def ignored(git: Git, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return those of these paths, relative to where git is run, that git ignores there and does not track.
+
+    None is, where one of them leads through a link: git then tells of no path.
+
+    Raises:
+        Unavailable: git cannot tell now.
+
+    """
+    stdin = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    try:
+        _, said = git.run("check-ignore", "-z", "--stdin", stdin=stdin, allowed=(0, 1))
+    except GitFailed as error:
+        if _BEYOND in error.said:
+            return ()
+        raise
+    return tuple(os.fsdecode(said).split("\0")[:-1])

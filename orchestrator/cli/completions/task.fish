@@ -75,7 +75,7 @@ function __agent_orchestrator
             set valued --project=folders
             set places tasks
         case logs
-            set options --help --project --attempt --check -n -f
+            set options --help --project --attempt --check --prepare -n -f
             set valued --project=folders --attempt=- -n=-
             set places tasks+runs -
         case why

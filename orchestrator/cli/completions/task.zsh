@@ -53,7 +53,7 @@ _agent_orchestrator() {
             stop) options='--help --project' valued='--project=folders' places='tasks' ;;
             attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
             checkin) options='--help --project' valued='--project=folders' places='tasks' ;;
-            logs) options='--help --project --attempt --check -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
+            logs) options='--help --project --attempt --check --prepare -n -f' valued='--project=folders --attempt=- -n=-' places='tasks+runs -' ;;
             why) options='--help --project -n --json' valued='--project=folders -n=-' places='tasks+runs+questions runs+questions' ;;
             report) options='--help --project --all --html --md --json --output --open' valued='--project=folders --output=files' places='tasks' ;;
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;

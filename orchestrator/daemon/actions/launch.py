@@ -17,6 +17,7 @@ from uuid import UUID, uuid5
 from orchestrator import layout
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
+from orchestrator.daemon.actions.preparation import preparation_of, shared_caches, tree_variables
 from orchestrator.daemon.actions.publish_order import publish_order
 from orchestrator.daemon.actions.workflow_launch import prepare_agent
 from orchestrator.daemon.core.task_paths import (
@@ -192,6 +193,8 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         prepare_agent(adapters.files, where, state, step, run.opened_at)
     assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
+    if run.purpose is Purpose.PREPARE:
+        launching = preparation_of(adapters, state, run, where, folder)
     if run.purpose is Purpose.WORK:
         runtime = runtime_of(agent, adapters.settings.runtimes)
         if hands_in_by_operations(state, run):
@@ -220,10 +223,21 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         session=state.id,
         window=run.instance,
         environment=({} if run.on_box else _folders_for_cli(adapters.environ))
-        | run_environment(there.environ, names, assignment, launching.environment),
+        | run_environment(
+            there.environ,
+            names,
+            assignment,
+            {**tree_variables(adapters, state, step, where), **launching.environment},
+        ),
         files=dict(launching.files),
         order=text.encode() if run.on_box else b"",
-        writable=(folder, layout.task_events(seen.home), workspace, *granted(state, run, seen.task)),
+        writable=(
+            folder,
+            layout.task_events(seen.home),
+            workspace,
+            *granted(state, run, seen.task),
+            *shared_caches(state, step, where),
+        ),
     )
 
 

@@ -44,7 +44,7 @@ def _made_ready(
 ) -> Path:
     """Return the worktree that a run works in, as it is, or reset to where the run must begin."""
     if launched or not begins_work(state, step, run.purpose):
-        if not launched:
+        if not launched and not step.prepared:
             bring_judged(adapters, state, step, tree)
             if _is_over(adapters, state, step, tree):
                 return adapters.workspaces.prepare(tree, step.attempt)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.redact import LineMask, redacted_lines
+from orchestrator.formats.secret_values import without_values
 from orchestrator.formats.terminal import readable
 from orchestrator.formats.text import cut
 from orchestrator.hosts.launcher import PANE_LOG
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from orchestrator.ports.files import Files
@@ -22,8 +24,11 @@ LENGTH: Final = 200
 _BYTES: Final = 32_768
 
 
-def last_lines(files: Files, folder: Path) -> tuple[str, ...]:
-    """Return the last lines in the log of a run's terminal that are not empty; none if there is no log."""
+def last_lines(files: Files, folder: Path, hidden: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the last lines in the log of a run's terminal that are not empty; none if there is no log.
+
+    `hidden` are texts that are masked wherever they stand.
+    """
     log = folder / PANE_LOG
     entry = files.entry(log)
     if entry is None or not entry.is_file:
@@ -34,4 +39,5 @@ def last_lines(files: Files, folder: Path) -> tuple[str, ...]:
         return ()
     text = data.decode(errors="replace")
     shown = [line for line in map(readable, text.split("\n")) if line.strip()]
-    return tuple(cut(line, LENGTH) for line in redacted_lines(shown, LineMask()))[-LINES:]
+    safe = (without_values(line, hidden) for line in redacted_lines(shown, LineMask()))
+    return tuple(cut(line, LENGTH) for line in safe)[-LINES:]

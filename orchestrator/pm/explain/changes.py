@@ -59,6 +59,7 @@ _SENTENCES: Final = {
     "step_hurried": "{step} is tried again at once",
     "step_lacked": "{step} lacks: {gap}",
     "step_checked": "the check before {step} exited {exit}",
+    "step_prepared": "the worktree of {step} is ready",
     "tree_begun": "{step} begins clean, in life {life} of its worktree",
     "step_ordered": "{step} is to start as soon as it may",
     "consultation_opened": "the PM agent is asked what to do next ({step})",

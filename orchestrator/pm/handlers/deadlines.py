@@ -143,7 +143,7 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
         # It may wait for a lease that another run holds, which has this bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE
     own = bounded(limits, state.steps[run.step].bounds)
-    overdue = run.since + (own.check_time if run.purpose is Purpose.CHECK else own.max_run_time)
+    overdue = run.since + _longest(run, own)
     unheard = run.receipts and run.delivery is None
     patience = (
         min(limits.receipt_timeout, limits.inactivity_timeout) if unheard else limits.inactivity_timeout
@@ -153,9 +153,20 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
     silent = max(run.progress_at + patience, again)
     if run.quiet is Quiet.UNASKED:
         silent = run.looked_at + limits.receipt_timeout
-    if run.purpose is Purpose.CHECK or run.waits_for or overdue <= silent:
+    if run.purpose is not Purpose.WORK or run.waits_for or overdue <= silent:
         silent, why = overdue, Ending.OVERDUE
     else:
         why = Ending.SILENT
     stalled = stalls.due_at(limits, run)
     return (stalled, Ending.STALLED) if stalled < silent else (silent, why)
+
+
+def _longest(run: Run, own: Limits) -> float:
+    """Return how many seconds a run may last, by the limits of its step."""
+    match run.purpose:
+        case Purpose.WORK:
+            return own.max_run_time
+        case Purpose.CHECK:
+            return own.check_time
+        case Purpose.PREPARE:
+            return own.prepare_time

@@ -9,7 +9,7 @@ from orchestrator.formats.amounts import span_said
 from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
-from orchestrator.pm.plan.advance import ACTIVE, close_order, open_work
+from orchestrator.pm.plan.advance import ACTIVE, begin, close_order, open_work
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.handing_on import received_by
@@ -26,6 +26,7 @@ from orchestrator.pm.policies.retries import (
     crashed,
     lost,
     not_launched,
+    not_prepared,
     silent,
     stalled,
     start_afresh,
@@ -35,7 +36,7 @@ from orchestrator.pm.policies.role_handoffs import refuse
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
 from orchestrator.pm.state.results import baseline_of, checked_work, fails_as_before
 from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
-from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepTallied
+from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepPrepared, StepTallied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,9 +116,13 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
         draft.act(Inspect(draft.new_id("a"), run.step, run.attempt))
     if not _counts(draft, run):
         return
-    if run.purpose is Purpose.CHECK:
+    if run.purpose is Purpose.PREPARE:
         if not how.clean:
-            note_cause(draft, run, f"the check {_check_said(run, how)}", lines)
+            note_cause(draft, run, f"the preparation of its worktree {_said_of_command(run, how)}", lines)
+        _preparation_ended(draft, run, how)
+    elif run.purpose is Purpose.CHECK:
+        if not how.clean:
+            note_cause(draft, run, f"the check {_said_of_command(run, how)}", lines)
         _check_ended(draft, run, how, lines)
     elif has_decided(draft, run):
         conclude(draft, draft.state.runs[run.id])
@@ -133,10 +138,11 @@ def _worded(run: Run, how: Exit) -> str:
     return f"ended without a handoff ({how})" if how.clean else str(how)
 
 
-def _check_said(run: Run, how: Exit) -> str:
-    """Return how a check ended: the signal by which the PM ended it would hide why."""
+def _said_of_command(run: Run, how: Exit) -> str:
+    """Return how a check or a preparation ended: the signal by which the PM ended it would hide why."""
     if run.ending is Ending.OVERDUE:
-        return "did not end within the time limit of a check, and was ended"
+        what = "check" if run.purpose is Purpose.CHECK else "preparation"
+        return f"did not end within the time limit of a {what}, and was ended"
     return str(how) if ended_by_itself(run) else _ENDED.get(run.ending, "was ended by the PM")
 
 
@@ -158,6 +164,27 @@ def _counts(draft: Draft, run: Run) -> bool:
 def _wanted_gone(draft: Draft, run: Run) -> bool:
     """Return whether a run ended because the PM or the user wanted it to."""
     return not ended_by_itself(run) or draft.state.state not in ACTIVE
+
+
+def _preparation_ended(draft: Draft, run: Run, how: Exit) -> None:
+    """Handle the end of what makes a worktree ready: the check or the agent comes next, or another try."""
+    overdue = run.ending is Ending.OVERDUE and run.pid is not None
+    if _stopped(draft, run) or (_wanted_gone(draft, run) and not overdue):
+        _ended_by_us(draft, run)
+    elif overdue:
+        bounds = draft.limits_of(run.step)
+        most = f"{span_said(bounds.prepare_time)} ({bounds.prepare_bound})"
+        not_prepared(draft, run, f"it did not end within {most}, and was ended")
+    elif _lost(how):
+        lost(draft, run.step, f"'s preparation {how}")
+    elif how.clean:
+        tally = draft.step(run.step).tally
+        if tally.preparations:
+            draft.change(StepTallied(run.step, replace(tally, preparations=0)))
+        draft.change(StepPrepared(run.step))
+        begin(draft, run.step)
+    else:
+        not_prepared(draft, run, str(how))
 
 
 def _check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
@@ -217,7 +244,7 @@ def _check_hung(draft: Draft, run: Run, lines: Sequence[str]) -> None:
 def _only_check_ended(draft: Draft, run: Run, how: Exit, lines: Sequence[str]) -> None:
     """Handle the end of a check without an agent's run. It only informs: whatever the result, the step passes."""
     if how.verdict is None:
-        draft.notice(f"{run.step} has no result: its check {_check_said(run, how)}")
+        draft.notice(f"{run.step} has no result: its check {_said_of_command(run, how)}")
     else:
         draft.change(StepChecked(run.step, how.verdict, tuple(lines), _checked(draft, run)))
         if how.verdict:

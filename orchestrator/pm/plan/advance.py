@@ -21,7 +21,7 @@ from orchestrator.pm.plan.orders import context_for, criteria_for, instructions_
 from orchestrator.pm.plan.readiness import EVERY, floor_of, held, left_by_pm, next_start
 from orchestrator.pm.plan.skills import skills_for
 from orchestrator.pm.plan.tree_lives import begins_life, life_of
-from orchestrator.pm.plan.work_location import host_of
+from orchestrator.pm.plan.work_location import host_of, is_prepared
 from orchestrator.pm.state.changes import OrderClosed, OrderGiven, PhaseMoved, TaskMoved
 from orchestrator.pm.state.order_names import order_name
 from orchestrator.pm.state.results import counts, delivered, shortfalls
@@ -87,10 +87,19 @@ def _lost_need(state: PMState, step: Step) -> Step:
 
 
 def start(draft: Draft, step: str) -> None:
-    """Begin or continue a step's attempt: first the check that the daemon runs itself, then the agent."""
+    """Begin or continue a step's attempt: its worktree is made ready, then comes its check, then the agent."""
+    here = draft.step(step)
+    draft.change(StepMoved(step, StepState.WORKING, draft.at, keep_tree=here.keep_tree))
+    if is_prepared(draft.state.brief.config, here) and not here.prepared:
+        _open(draft, here, Purpose.PREPARE, f"{here.agent}-prepare")
+    else:
+        begin(draft, step)
+
+
+def begin(draft: Draft, step: str) -> None:
+    """Begin in a tree that is ready: first the check that the daemon runs itself, then the agent."""
     here = draft.step(step)
     agent = draft.state.agents.get(here.agent)
-    draft.change(StepMoved(step, StepState.WORKING, draft.at, keep_tree=here.keep_tree))
     if agent is not None and agent.check and here.check_exit is None:
         _open(draft, here, Purpose.CHECK, f"{here.agent}-check")
     else:
@@ -131,7 +140,7 @@ def _open(draft: Draft, step: Step, purpose: Purpose, name: str, order: str = ""
         progress_at=draft.at,
         order=order,
         receipts=_receipts(draft.state, step.agent, purpose),
-        resumes="" if new_life or purpose is Purpose.CHECK else _resumed(draft.state, step),
+        resumes="" if new_life or purpose is not Purpose.WORK else _resumed(draft.state, step),
         host=host_of(draft.state.brief.config, step.agent),
     )
     draft.change(RunOpened(run))
@@ -153,6 +162,8 @@ def _resumed(state: PMState, step: Step) -> str:
     if not (step.keep_tree or step.carries) or rules_of(state.brief).fresh_conversations:
         return ""
     run = state.runs.last_at_work_on(step.id)
+    if run is not None and run.ending is Ending.TREE_LOST:
+        return ""  # a program finds its conversation again only in the folder in which it began
     earliest = step.attempt - 1 if step.carries else step.attempt
     return run.id if run is not None and run.attempt >= earliest else ""
 

@@ -33,16 +33,21 @@ def instructions_for(state: PMState, step: Step) -> str:
     if step.feedback:
         feedback = "\n\n".join(step.feedback)
         text = f"{text}\n\nThis is attempt {state.runs.tries(step.id)}. Feedback on the work so far:\n\n{feedback}"
-    if step.cause is not None and not _is_check_of_this_attempt(state, step):
+    if step.cause is not None and not _is_no_try(state, step):
         lines = "".join(f"\n    {line}" for line in step.cause.lines)
         text = f"{text}\n\nThe last try: {step.cause.what}."
         text += f" Its last lines:{lines}" if lines else ""
     return text
 
 
-def _is_check_of_this_attempt(state: PMState, step: Step) -> bool:
-    """Return whether what failed is the check of the work as it is now: the context tells of it, and nobody tried."""
+def _is_no_try(state: PMState, step: Step) -> bool:
+    """Return whether what failed was no agent's try.
+
+    It is the check of the work as it is now, of which the context tells, or a preparation that worked the next time.
+    """
     run = state.runs.get(step.cause.run) if step.cause is not None else None
+    if run is not None and run.purpose is Purpose.PREPARE:
+        return step.prepared
     is_check = run is not None and run.purpose is Purpose.CHECK and run.attempt == step.attempt
     return is_check and step.check_exit is not None
 

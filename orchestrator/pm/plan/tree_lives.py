@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Ending, Purpose
 from orchestrator.model.task import WorkspaceKind
-from orchestrator.pm.plan.work_location import leaves_a_tree, location_of
+from orchestrator.pm.plan.work_location import is_prepared, leaves_a_tree, location_of
 
 if TYPE_CHECKING:
     from orchestrator.model.plan import Step
@@ -49,9 +49,16 @@ def begins_work(state: PMState, step: Step, purpose: Purpose) -> bool:
     """Return whether a run of a step reads the tip of the branch, or is the first that does its work."""
     if not step.workspace or location_of(state.brief.config, step.agent) is not None:
         return False
-    agent = state.agents.get(step.agent)
-    first = purpose is Purpose.CHECK or agent is None or not agent.check
+    first = purpose is _first_purpose(state, step)
     return first and (step.kind is WorkspaceKind.READ_ONLY or Gate.COMMIT in step.gates)
+
+
+def _first_purpose(state: PMState, step: Step) -> Purpose:
+    """Return the purpose of the first run of a try at a step."""
+    if is_prepared(state.brief.config, step):
+        return Purpose.PREPARE
+    agent = state.agents.get(step.agent)
+    return Purpose.CHECK if agent is not None and agent.check else Purpose.WORK
 
 
 def life_of(state: PMState, step: Step) -> int:

@@ -56,6 +56,14 @@ def in_tree_of_task(config: Config, step: Step) -> bool:
     return bool(step.workspace) and location_of(config, step.agent) is None
 
 
+def is_prepared(config: Config, step: Step) -> bool:
+    """Return whether the worktree of a step is made ready before a run works in it.
+
+    The PM agent's own turns build and test nothing. A folder of an agent's own is its user's to prepare.
+    """
+    return config.prepares and Gate.DECISION not in step.gates and in_tree_of_task(config, step)
+
+
 def is_judge(step: Step) -> bool:
     """Return whether a step's verdict decides about the work of others."""
     return bool({Gate.VERDICT, Gate.CRITERIA, Gate.POC} & set(step.gates))

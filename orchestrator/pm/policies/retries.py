@@ -169,6 +169,25 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
     block(draft, run.step, text, with_replan(draft, run.step))
 
 
+def not_prepared(draft: Draft, run: Run, how: str) -> None:
+    """Retry a step whose worktree could not be made ready, after a growing pause; then ask.
+
+    The fault lies with the commands or the project, not with the agent, which has not begun.
+    """
+    here = draft.step(run.step)
+    times = here.tally.preparations + 1
+    count(draft, run.step, replace(here.tally, preparations=times))
+    if times < draft.limits_of(run.step).max_failed_preparations:
+        _again(draft, run.step, f"its worktree was not made ready: {how}", times, keep_tree=here.keep_tree)
+        return
+    counted = "once" if times == 1 else f"{times} times in a row"
+    text = (
+        f"the worktree of '{here.title}' could not be made ready, tried {counted}: {how}. Mend the project or "
+        f"`prepare:` in task.md (an edit counts after `task stop` and `task start`), then answer {RETRY}"
+    )
+    block(draft, run.step, with_cause(draft, run.step, text))
+
+
 def try_launches_now(draft: Draft) -> None:
     """Retry failed launches now instead of after their pause: the user may have fixed something."""
     for step in draft.state.steps.among(draft.state.steps.pausing):

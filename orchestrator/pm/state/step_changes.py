@@ -202,6 +202,14 @@ class StepQueued:
 
 
 @dataclass(frozen=True, slots=True)
+class StepPrepared:
+    """The worktree of a step was made ready for its next run."""
+
+    step: str
+    kind: Literal["step_prepared"] = "step_prepared"
+
+
+@dataclass(frozen=True, slots=True)
 class TreeBegun:
     """A run of a step begins clean, in this life of its tree."""
 
@@ -270,6 +278,7 @@ StepChange: TypeAlias = (
     | StepApproved
     | StepCommitted
     | StepQueued
+    | StepPrepared
     | TreeBegun
     | StepInspected
     | StepStrewed

@@ -19,6 +19,7 @@ from orchestrator.pm.state.step_changes import (
     StepLimited,
     StepMoved,
     StepOrdered,
+    StepPrepared,
     StepQueued,
     StepRemembered,
     StepReopened,
@@ -82,6 +83,8 @@ def step_after(was: Step, change: StepChange) -> Step:  # noqa: C901, PLR0912 (a
             return replace(was, commit=change.commit, ignored=change.ignored, check_files=change.check_files)
         case StepQueued():
             return replace(was, queued_at=change.at, behind=change.behind)
+        case StepPrepared():
+            return replace(was, prepared=True)
         case TreeBegun():
             return replace(was, tree_life=change.life)
         case StepInspected():
@@ -133,6 +136,7 @@ def _moved(was: Step, change: StepMoved) -> Step:
         replaced=change.replaced and change.to is StepState.SET_ASIDE,
         queued_at=0.0 if change.to in _SETTLED else was.queued_at,
         cause=None if change.to is StepState.PASSED else was.cause,
+        prepared=was.prepared and (change.to is not StepState.PENDING or change.keep_tree),
     )
 
 
@@ -181,6 +185,7 @@ def _reopened(was: Step, change: StepReopened) -> Step:
         queued_at=was.queued_at if change.queued else 0.0,
         behind=False,
         recheck=change.recheck,
+        prepared=False,
     )
 
 

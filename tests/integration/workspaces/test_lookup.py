@@ -32,3 +32,12 @@ def test_who_looks_at_the_branch_has_not_merged_it(repo, tree, workspaces, stand
     repo.git("switch", "-q", mine)
     repo.git("merge", "-q", tree.branch)
     assert workspaces.survey(repo.path, tree.branch, tree.base).merged
+
+
+def test_path_through_a_link_is_not_ignored(tree, workspaces):
+    """An agent's link in the tree led git to an error, as if it could not tell for now."""
+    workspaces.prepare(tree, 1)
+    (tree.path / ".gitignore").write_text("config\nconfig/local.toml\n")
+    assert workspaces.ignored(tree, ("config/local.toml",)) == ("config/local.toml",)
+    (tree.path / "config").symlink_to(tree.path.parent)
+    assert workspaces.ignored(tree, ("config/local.toml",)) == ()

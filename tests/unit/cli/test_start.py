@@ -795,6 +795,24 @@ def test_a_check_that_finds_something_missing_ends_with_1(start, house, daemon, 
     assert said.json["can_run"] is False
 
 
+def test_what_keeps_worktrees_from_being_ready_is_said(start, house, brief):
+    """It would be a question an hour later, of a task whose user has gone."""
+    keys = "prepare: ./make-it && other\nprepare.copy: .env, local.toml, gone\n"
+    brief.write_text(f"{FILLED}\n## Agent Config\n{keys}")
+    (house.project / ".gitignore").write_text(".env\n")
+    for name in (".env", "local.toml"):
+        (house.project / name).write_text("x")
+    said = start("--check", "--json")
+    found = {each["topic"]: each["text"] for each in said.json["findings"] if each["severity"] == "missing"}
+    assert set(found) == {"prepare: ./make-it", "prepare.copy"}
+    texts = [each["text"] for each in said.json["findings"] if each["topic"] == "prepare.copy"]
+    assert texts == [
+        "local.toml is not ignored by git: commits of agents would hold it",
+        f"gone is no file in {house.project}",
+    ]
+    assert start().code == 1
+
+
 def test_a_check_speaks_only_of_the_clis_that_the_task_uses(start, brief):
     topics = {each["topic"] for each in start("--check", "--json").json["findings"]}
     assert not topics & {"codex", "gemini", "aider", "opencode", "kiro"}

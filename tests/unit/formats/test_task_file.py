@@ -188,6 +188,7 @@ def test_filled_template_and_each_of_its_examples_work():
         permissions=read_permissions("allow run docker compose *; deny fetch; otherwise ask"),
         limits=Budget(2_000_000, 20.0, 28_800.0),
         bring=Bring.BRANCH,
+        prepare=(("npm", "ci"),),
         agents={
             "dev": AgentOverrides(
                 runtime="codex",

@@ -172,6 +172,15 @@ def test_a_check_of_the_daemon_has_exit_and_output(lines):
     assert (check.exit, check.passed, check.output, check.line) == (1, False, ("FAILED (failures=1)",), line)
 
 
+def test_a_preparation_is_no_work_of_an_agent(lines):
+    """It stood in the time line as an agent's work, in a lane of an agent that nobody had defined."""
+    lines.open("r-1", purpose="prepare", instance="dev-prepare")
+    lines.end("r-1")
+    made = report(lines)
+    (span,) = lane(made, "preparations")
+    assert (span.text, made.checks) == ("preparation of dev:one, attempt 1", ())
+
+
 def test_a_limit_lasts_until_the_step_is_tried_again(lines):
     lines.open("r-1")
     limit = {"words": "resets at 5pm"}
