@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(Exit.USAGE, "give the question and the answer: `task answer NAME ID TEXT`")
     name = words[0]
-    question = next((each for each in task.readable_view()["questions"] if each.get("id") == name), None)
+    question = open_question(task, name)
     if question is None:
         raise CommandError(
             Exit.USAGE,
@@ -69,6 +69,11 @@ def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:
             + "\n".join(f"  task answer {task.id} {said}" for task in asking),
         )
     return asking[0], words
+
+
+def open_question(task: TaskRecord, name: str) -> dict[str, Any] | None:
+    """Return a task's open question of this id; None if there is none. Raises CommandError: its state is unreadable."""
+    return next((each for each in task.readable_view()["questions"] if each.get("id") == name), None)
 
 
 def text_meant(question: dict[str, Any], said: str) -> str:

@@ -11,7 +11,7 @@ from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import coloured, columns, stamp
-from orchestrator.cli.status_page import page
+from orchestrator.cli.status_page import page, report_file
 from orchestrator.cli.tasks import about_task, called, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -65,6 +65,7 @@ def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
         ],
         "boxes": [_box_shape(box) for box in view.get("boxes") or ()],
         "questions": [question_shape(question) for question in view["questions"]],
+        "report": _report_shape(view),
         "daemon": beat.shape(view.get("updated")),
     }
 
@@ -75,6 +76,11 @@ def _box_shape(box: dict[str, Any]) -> dict[str, Any]:
         "failing": [{**each, "since": stamp(each.get("since"))} for each in box.get("failing") or ()],
         "missing": [{**each, "ended": stamp(each.get("ended"))} for each in box.get("missing") or ()],
     }
+
+
+def _report_shape(view: dict[str, Any]) -> dict[str, Any] | None:
+    found = report_file(view)
+    return {"path": found[0], "written": stamp(found[1])} if found else None
 
 
 def question_shape(question: dict[str, Any]) -> dict[str, Any]:

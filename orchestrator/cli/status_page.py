@@ -117,13 +117,20 @@ def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
     return [f"folder    {first.strip()}", *more]
 
 
-def _report(view: dict[str, Any], width: int, now: float) -> list[str]:
-    """Return where the report of a task at rest lies, and from when it is; nothing if there is none."""
+def report_file(view: dict[str, Any]) -> tuple[str, float] | None:
+    """Return the path of a task's report, and when it was written (seconds since the epoch); None if there is none."""
     path = layout.task_report(layout.task_folder(f"{view['project']}", view["task"]))
     try:
-        written = os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
+        return path, os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
     except OSError:
+        return None
+
+
+def _report(view: dict[str, Any], width: int, now: float) -> list[str]:
+    """Return where the report of a task at rest lies, and from when it is; nothing if there is none."""
+    if (found := report_file(view)) is None:
         return []
+    path, written = found
     first, *more = wrapped(f"{path} (written {ago(written, now)})", width, " " * 10) or [""]
     return [f"report    {first.strip()}", *more]
 

@@ -39,6 +39,12 @@ _TELLING: Final = frozenset(
 _REFUSED: Final = "asked again: "
 """How the reason begins for which a step waits whose handoff was refused (`pm.policies.retries`)."""
 
+_REJECTED: Final = ("rejected ", "does not fit to what was merged meanwhile")
+"""How the reason begins for which work is done again because it was not good enough (`pm.policies`)."""
+
+_CHECK_ENDED: Final = frozenset({"step_troubled", "step_checked"})
+"""A notice right behind one of these says in other words what the check came to."""
+
 _OVER: Final = frozenset({"passed", "failed", "set_aside", "blocked"})
 _RESTING: Final = frozenset({"stopped", "complete", "partial", "failed"})
 
@@ -89,6 +95,8 @@ class History:
 
     _attempt: dict[str, int] = field(default_factory=dict)
     _feedback: dict[str, str] = field(default_factory=dict)
+    _before: str = ""
+    """The kind of the change before the one at hand, in the same line."""
 
     def __post_init__(self) -> None:
         self._of_facts: dict[str, _Taker] = {
@@ -122,9 +130,12 @@ class History:
             return
         if taker := self._of_facts.get(str(fact.get("kind"))):
             taker(fact, at, number)
+        self._before = ""
         for change in line.get("changes") or ():
-            if taker := self._of_changes.get(str(change.get("kind"))):
+            kind = str(change.get("kind"))
+            if taker := self._of_changes.get(kind):
                 taker(change, at, number)
+            self._before = kind
         if sentences := explain(line):
             first = sentences[0].partition(" ")[2]
             texts = (first, *(each.strip() for each in sentences[1:]))
@@ -210,14 +221,19 @@ class History:
         before = self.attempts.get((step, attempt - 1))
         if before is None:
             return
-        # Passed, and only to be checked or merged again: what others merged meanwhile is no fault of this attempt.
-        sound = before.outcome == "passed" and bool(change.get("recheck") or change.get("queued"))
-        why = clean(change.get("why"))
-        outcome = "passed, then checked again" if sound else "not accepted"
-        if why.startswith(
-            f"rejected by {clean(step, 200)}:"
-        ):  # this step is the judge: its own attempt was sound
-            outcome = "rejected the work"
+        why, outcome = clean(change.get("why")), before.outcome
+        if why.startswith(f"rejected by {clean(step, 200)}:"):
+            outcome = "rejected the work"  # this step is the judge: its own attempt was sound
+        elif outcome == "passed" and (change.get("recheck") or change.get("queued")):
+            outcome = "passed, then checked again"  # what others merged meanwhile is no fault of this attempt
+        elif why.startswith(_REJECTED):
+            outcome = "not accepted"
+        elif outcome == "open":
+            outcome = "interrupted"
+        elif outcome == "passed":
+            outcome = "done again, though it had passed"
+        else:
+            return  # it was over before: blocked, failed or given up, for the reason that it has
         self.attempts[step, attempt - 1] = replace(before, ended=at, outcome=outcome, why=why, line=number)
 
     def _step_moved(self, change: dict[str, Any], at: float, number: int) -> None:
@@ -252,7 +268,12 @@ class History:
             self._happened(text, at, number, cause.get("lines") or ())
 
     def _noticed(self, change: dict[str, Any], at: float, number: int) -> None:
-        self._happened(clean(parted(str(change.get("text")))[1]), at, number)
+        text = clean(parted(str(change.get("text")))[1])
+        last = self.incidents[-1] if self.incidents else None
+        if self._before in _CHECK_ENDED and last is not None and last.line == number:
+            self.incidents[-1] = replace(last, text=text)
+        else:
+            self._happened(text, at, number)
 
     def _asked(self, change: dict[str, Any], at: float, number: int) -> None:
         question = change.get("question") or {}

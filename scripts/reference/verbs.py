@@ -16,7 +16,7 @@ from orchestrator.cli.parser import VerbParser, as_called
 GROUPS: Final = {
     "tasks": (
         "Tasks",
-        ("start", "status", "list", "watch", "stop", "attach", "checkin", "delete", "archive", "templates"),
+        ("start", "status", "list", "watch", "serve", "stop", "attach", "checkin", "delete", "archive", "templates"),
     ),
     "workflow": ("Workflows", ("workflow",)),
     "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase", "memory", "observe")),

@@ -48,8 +48,8 @@ ASKING: dict[str, tuple[int, float]] = {
 PRINTING = ("doctor", "start small --check")
 """What these say comes as it is known: they ask each program that a task needs for its version."""
 
-BESIDES = {"status", "doctor", "setup-agents"}
-"""A benchmark of its own, measured to its first line, asks the programs that it sets up."""
+BESIDES = {"status", "doctor", "serve", "setup-agents"}
+"""A benchmark of its own, measured to its first line, ends by a signal, asks the programs that it sets up."""
 
 
 def unmeasured() -> set[str]:

@@ -7,13 +7,14 @@ _agent_orchestrator() {
     local given=() kinds=() whole=$current first=$COMP_CWORD
     COMPREPLY=()
     if ((COMP_CWORD < 2)); then
-        want='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help'
+        want='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
             start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
             status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
             list) options='--help --project --archived --json' valued='--project=folders' ;;
             watch) options='--help --project' valued='--project=folders' places='tasks' ;;
+            serve) options='--help --port' valued='--port=-' ;;
             hosts) options='--help --json' ;;
             stop) options='--help --project' valued='--project=folders' places='tasks' ;;
             attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
@@ -40,7 +41,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
             *) return ;;
         esac
         if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

@@ -15,6 +15,7 @@ function __agent_orchestrator
             status 'show the state of a task' \
             list 'show all tasks' \
             watch 'show all tasks live on one screen, and answer questions there' \
+            serve 'show all tasks on a page for a browser; answer questions there' \
             hosts 'show the boxes on which agents work, and their state' \
             stop 'end the PM'"'"'s work on a task, and its agents' \
             attach 'watch the agents in tmux' \
@@ -60,6 +61,9 @@ function __agent_orchestrator
             set options --help --project
             set valued --project=folders
             set places tasks
+        case serve
+            set options --help --port
+            set valued --port=-
         case hosts
             set options --help --json
         case stop
@@ -156,7 +160,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -13,6 +13,7 @@ _agent_orchestrator() {
             'status:show the state of a task'
             'list:show all tasks'
             'watch:show all tasks live on one screen, and answer questions there'
+            'serve:show all tasks on a page for a browser; answer questions there'
             'hosts:show the boxes on which agents work, and their state'
             'stop:end the PM'"'"'s work on a task, and its agents'
             'attach:watch the agents in tmux'
@@ -49,6 +50,7 @@ _agent_orchestrator() {
             status) options='--help --project --json --exit-code' valued='--project=folders' places='tasks' ;;
             list) options='--help --project --archived --json' valued='--project=folders' ;;
             watch) options='--help --project' valued='--project=folders' places='tasks' ;;
+            serve) options='--help --port' valued='--port=-' ;;
             hosts) options='--help --json' ;;
             stop) options='--help --project' valued='--project=folders' places='tasks' ;;
             attach) options='--help --project --read-only' valued='--project=folders' places='tasks+runs runs' ;;
@@ -75,7 +77,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

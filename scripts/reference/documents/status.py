@@ -274,6 +274,16 @@ class Edit(TypedDict):
 
 
 @described
+class ReportFile(TypedDict):
+    """The page of `task report` in the task's folder."""
+
+    path: str
+    """Its path."""
+    written: Moment
+    """When it was written."""
+
+
+@described
 class Status(TypedDict):
     """Where one task stands."""
 
@@ -333,5 +343,7 @@ class Status(TypedDict):
     """The last things that a person should know."""
     noticed: int
     """How many such things there were; `task why NAME noticed -n N` shows the last N of them."""
+    report: ReportFile | None
+    """The page that `task report` wrote, if it is there."""
     daemon: Daemon
     """How the daemon stands."""

@@ -25,6 +25,7 @@ CHANGING = [
     ["attach", "tidy"],
     ["attach", "tidy", "--read-only"],
     ["watch"],
+    ["serve", "--port", "0"],
     ["setup-agents"],
     ["notify", "test"],
     ["workflow", "new", "tidy"],

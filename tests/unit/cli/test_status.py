@@ -267,6 +267,19 @@ def test_what_never_was_is_null(house, task):
     assert "check-in  -;" in task("status", "tidy").out
 
 
+def test_the_json_document_names_the_report(house, task):
+    house.task()
+    assert task("status", "tidy", "--json").json["report"] is None
+    path = house.project / "tasks" / "tidy" / "report.html"
+    path.parent.mkdir(parents=True)
+    path.write_text("x")
+    os.utime(path, (946_728_000.0, 946_728_000.0))
+    assert task("status", "tidy", "--json").json["report"] == {
+        "path": str(path),
+        "written": "2000-01-01T12:00:00Z",
+    }
+
+
 def test_the_json_help_names_every_field(house, task):
     house.task(questions=[house.question()])
     shape = task("status", "tidy", "--json").json

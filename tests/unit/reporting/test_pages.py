@@ -27,15 +27,16 @@ VOID = {"meta", "br"}
 class Seen(HTMLParser):
     """Collects what a browser would make of a page."""
 
-    def __init__(self):
+    def __init__(self, void):
         super().__init__(convert_charrefs=True)
+        self.void = void
         self.tags, self.attributes, self.text, self.open = set(), set(), [], []
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
         self.links = getattr(self, "links", []) + [value for name, value in attrs if name in {"href", "src"}]
-        if tag not in VOID:
+        if tag not in self.void:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -95,8 +96,8 @@ def hostile(text):
     return report_of(view, lines.history(), made_at=lines[-1]["at"], commits=[commit], gaps=[text])
 
 
-def seen(html):
-    made = Seen()
+def seen(html, more_void=frozenset()):
+    made = Seen(VOID | more_void)
     made.feed(html)
     made.close()
     return made

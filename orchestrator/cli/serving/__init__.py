@@ -1,0 +1,1 @@
+"""`task serve`: who may look (`access`, pure), what is shown (`page`), when there is news (`feed`), and the server."""

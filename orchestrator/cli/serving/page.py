@@ -1,0 +1,213 @@
+"""What the page of `task serve` shows: a function of the tasks' files and the time, in the words of `task status`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, Template
+
+from orchestrator.cli import list as task_list
+from orchestrator.cli.exits import SAID
+from orchestrator.cli.screen import clock
+from orchestrator.cli.tasks import AT_WORK, REMEDY, TaskRecord
+from orchestrator.cli.watching import picture
+from orchestrator.formats.timestamps import unstamped
+from orchestrator.reporting.build import cleaned
+from orchestrator.reporting.html import code
+
+_ENDLESS: Final = 1_000_000
+"""Columns: a browser wraps lines, so that none is cut here."""
+
+_RESULT: Final = ("asked", "outcome", "work", "not_done", "next")
+_MOODS: Final = {"complete": "good", "failed": "bad", "partial": "bad", "damaged": "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An open question. `task` is the id of its task, `more` who waits and what happens if nobody answers."""
+
+    task: str
+    name: str
+    id: str
+    text: str
+    asked: str
+    more: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One task. `mood` is the class by which its state is coloured; `readable` says whether it has a report."""
+
+    id: str
+    name: str
+    state: str
+    mood: str
+    phase: str
+    why: str
+    counts: str
+    readable: bool
+    facts: tuple[tuple[str, str], ...]
+    notices: tuple[str, ...]
+    agents: tuple[str, ...]
+    steps: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The whole page. `form` is the secret in its forms, `note` what came of the last answer."""
+
+    title: str
+    daemon: str
+    daemon_up: bool
+    at: str
+    form: str
+    note: str
+    questions: tuple[Asked, ...]
+    headings: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    tasks: tuple[Told, ...]
+    nothing: str = picture.NO_TASKS
+
+
+class Picture:
+    """Makes what is shown of records. What it made of a record is kept until there is another one of that task."""
+
+    def __init__(self) -> None:
+        self._fit: dict[str, tuple[TaskRecord, TaskRecord]] = {}
+
+    def shown(
+        self,
+        records: Sequence[TaskRecord],
+        daemon: str,
+        now: float,
+        *,
+        daemon_up: bool,
+        form: str,
+        note: str = "",
+    ) -> Shown:
+        """Return what the page shows of these tasks at a moment, in seconds since the epoch."""
+        tasks = [_told(record, now) for record in self._all_fit(records)]
+        questions = tuple(each for _, _, asked in tasks for each in asked)
+        open_ones = f"({len(questions)}) " if questions else ""
+        return Shown(
+            title=f"{open_ones}task serve: {len(records)} task{'s' * (len(records) != 1)}",
+            daemon=daemon,
+            daemon_up=daemon_up,
+            at=time.strftime("%H:%M:%S", time.localtime(now)),
+            form=form,
+            note=note,
+            questions=questions,
+            headings=task_list.HEADINGS,
+            rows=tuple(row for row, _, _ in tasks),
+            tasks=tuple(told for _, told, _ in tasks),
+        )
+
+    def _all_fit(self, records: Sequence[TaskRecord]) -> list[TaskRecord]:
+        """Return the records with texts that are fit to be shown: secrets masked, control characters visible."""
+        known, self._fit = self._fit, {}
+        for record in records:
+            before = known.get(record.id)
+            if before is None or before[0] is not record:
+                fit = copy(record)
+                fit.view = cleaned(record.view)
+                before = record, fit
+            self._fit[record.id] = before
+        return [fit for _, fit in self._fit.values()]
+
+
+def page(content: Shown) -> str:
+    """Return the page in HTML."""
+    return _template().render(shown=content)
+
+
+@cache
+def asset(name: str) -> bytes:
+    """Return one of the files that the page loads: `page.css` or `live.js`."""
+    own = files("orchestrator.cli.serving").joinpath(name).read_bytes()
+    return (
+        files("orchestrator.reporting").joinpath("base.css").read_bytes() + own if name == "page.css" else own
+    )
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("orchestrator", "cli/serving")
+    world = Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
+    )
+    world.filters["code"] = code
+    return world.get_template("page.html.jinja")
+
+
+def _told(record: TaskRecord, now: float) -> tuple[tuple[object, ...], Told, list[Asked]]:
+    """Return a task's row in the list of all, what is shown of it, and its questions."""
+    try:
+        asked = [_asked(record, each, now) for each in record.view.get("questions") or ()]
+        return task_list.row(record, now), _task(record, now), asked
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        why = f"its state.json cannot be shown ({error}): {REMEDY}"
+        return (record.name, "damaged"), _without_view(record, "damaged", why), []
+
+
+def _task(record: TaskRecord, now: float) -> Told:
+    view = record.view
+    if not view:
+        state = "damaged" if record.begun else "requested"
+        why = f"{record.fault}: {REMEDY}" if record.begun else "the daemon has not begun it yet"
+        return _without_view(record, state, why)
+    state, outcome, counted = view["state"], view.get("outcome") or {}, view.get("counts") or {}
+    active = state in AT_WORK
+    agents = sorted(view["agents"], key=lambda agent: agent.get("state") == "gone")
+    keys = _RESULT[:3] if active else _RESULT
+    return Told(
+        id=record.id,
+        name=record.name,
+        state="limited" if view.get("limited") else SAID.get(state, state),
+        mood=_MOODS.get(state, "warn"),
+        phase=str(view["phase"]) if active else "",
+        why=str(view.get("why") or ""),
+        counts=f"{counted.get('passed', 0)} of {counted.get('total', 0)} passed",
+        readable=True,
+        facts=tuple((key.replace("_", " "), str(said)) for key in keys if (said := outcome.get(key))),
+        notices=tuple(unstamped(str(notice), now) for notice in view["notices"]),
+        agents=tuple(" ".join(_agent(agent, now)) for agent in agents),
+        steps=tuple(_step(step, now) for step in view["steps"]),
+    )
+
+
+def _without_view(record: TaskRecord, state: str, why: str) -> Told:
+    mood = _MOODS.get(state, "warn")
+    return Told(record.id, record.name, state, mood, "", why, "", False, (), (), (), ())  # noqa: FBT003 (a field)
+
+
+def _agent(agent: dict[str, Any], now: float) -> list[str]:
+    """Return the state of an agent as `task watch` says it: since when, by which evidence; and on what it works."""
+    return [f"{agent.get('step')}:", *picture.agent_details(agent, _ENDLESS, now)]
+
+
+def _step(step: dict[str, Any], now: float) -> tuple[object, ...]:
+    status = str(step.get("status")).replace("_", " ")
+    why = "" if status == "passed" else step.get("why")
+    return step.get("id"), status, clock(step.get("since"), now), step.get("title"), why
+
+
+def _asked(record: TaskRecord, question: dict[str, Any], now: float) -> Asked:
+    name, *more = picture.question_details(
+        {**question, "text": str(question.get("id")), "options": ()}, _ENDLESS, now
+    )
+    return Asked(
+        task=record.id,
+        name=record.name,
+        id=name,
+        text=str(question.get("text")),
+        asked=clock(question.get("asked_at"), now),
+        more="; ".join(more),
+        options=tuple(map(str, question.get("options") or ())),
+    )
