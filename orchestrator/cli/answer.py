@@ -31,26 +31,42 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Send the answer to the daemon."""
-    from orchestrator.cli.requests import ask
     from orchestrator.notifications.terminals import remember
 
     remember(layout.state_folder(os.environ))
     task, words = _meant(options)
     if len(words) < 2:  # noqa: PLR2004 (an id and something to say)
         raise CommandError(Exit.USAGE, "give the question and the answer: `task answer NAME ID TEXT`")
-    name = words[0]
+    print("\n".join(answered(task, words[0], " ".join(words[1:]))))
+    return Exit.DONE
+
+
+def answered(task: TaskRecord, name: str, said: str) -> list[str]:
+    """Send the answer to a question to the daemon; return what to tell the user of it, as harmless lines.
+
+    Args:
+        task: the task that asks.
+        name: the question's id.
+        said: the answer: the number of an option, an option, or any text.
+
+    Raises:
+        CommandError: there is no such open question, or the daemon refuses the answer, or is down or silent.
+
+    """
+    from orchestrator.cli.requests import ask
+
     question = open_question(task, name)
     if question is None:
         raise CommandError(
             Exit.USAGE,
             f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
         )
-    text = text_meant(question, " ".join(words[1:]))
-    print(harmless(ask(task.home, "answer", {"question": name, "text": text})))
+    text = text_meant(question, said)
+    told = [harmless(ask(task.home, "answer", {"question": name, "text": text}))]
     offered = [str(option) for option in question.get("options") or ()]
     if offered and text.isdecimal() and text not in offered:
-        print(f"{text} is the number of no option: it is passed on as the answer's text")
-    return Exit.DONE
+        told.append(f"{text} is the number of no option: it is passed on as the answer's text")
+    return told
 
 
 def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:

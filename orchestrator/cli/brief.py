@@ -49,6 +49,28 @@ def lay_down(folder: Path, project: Path, template: str | None, family: str | No
         _make_folders(folder)
 
 
+def lay_down_text(folder: Path, text: str) -> None:
+    """Create a task's folder with the task.md that a client wrote.
+
+    Raises:
+        CommandError: another task.md lies there already, or this one does not say what to do; nothing is created.
+        BadFile: it cannot be parsed.
+
+    """
+    path, data = layout.task_brief(folder), text.encode("utf-8", "replace")
+    if read_brief(data, "task.md").unfilled:
+        raise CommandError(
+            Exit.USAGE, "task.md does not say what to do: its goal is still the blank template's"
+        )
+    if path.exists() and DiskFiles().read(path) != data:
+        raise CommandError(
+            Exit.USAGE,
+            f"{path} exists already and says something else: start it as it is, without a text, or choose another name",
+        )
+    _make_folders(folder)
+    DiskFiles().create(path, data, 0o644)
+
+
 def _installed(family: str) -> str:
     """Return the name of a plan family. Raises Refused if there is none of that name."""
     from orchestrator.extensions import discover

@@ -39,13 +39,9 @@ def run(options: Namespace) -> int:
         return show(options)
     state = layout.state_folder(os.environ)
     beat = Beat(state)
-    found = tasks(state)
-    if options.project:
-        folder = os.path.realpath(options.project)
-        found = [task for task in found if task.project == folder]
-    found.sort(key=_changed, reverse=True)
+    found = _found(state, options.project)
     if options.json:
-        print(json.dumps({"tasks": [_shape(task) for task in found], "daemon": beat.shape()}))
+        print(json.dumps(_document(found, beat)))
         return Exit.DONE
     if not found:
         print(_nothing(state, options.project or ""))
@@ -61,6 +57,25 @@ def run(options: Namespace) -> int:
     if not (beat.up and beat.room):
         print(beat.words())
     return Exit.DONE
+
+
+def document(project: str = "") -> dict[str, Any]:
+    """Return the JSON document about all tasks, or those of one project."""
+    state = layout.state_folder(os.environ)
+    return _document(_found(state, project), Beat(state))
+
+
+def _document(found: list[TaskRecord], beat: Beat) -> dict[str, Any]:
+    return {"tasks": [_shape(task) for task in found], "daemon": beat.shape()}
+
+
+def _found(state: str, project: str | None) -> list[TaskRecord]:
+    """Return all tasks, or those of one project, the one that changed last first."""
+    found = tasks(state)
+    if project:
+        folder = os.path.realpath(project)
+        found = [task for task in found if task.project == folder]
+    return sorted(found, key=_changed, reverse=True)
 
 
 def _nothing(state: str, project: str) -> str:

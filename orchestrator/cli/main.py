@@ -41,13 +41,14 @@ VERBS = {
     "workflow": "design, check, approve and show a workflow of several agents",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
+    "mcp": "let an agent CLI look at tasks by the Model Context Protocol",
     "config": "show each setting, its value and where the value comes from",
     "doctor": "check what is installed and what a task would lack",
     "completion": "print a completion script for bash, zsh or fish",
     "daemon": "start, stop, install or inspect the daemon",
     "help": "explain a verb, `json` documents and `schemas`, or `exit-codes`",
 }
-_WITHOUT_CHECK = frozenset({"daemon", "help"})
+_WITHOUT_CHECK = frozenset({"daemon", "help", "mcp"})
 """Verbs that check on the daemon in their own way, or not at all."""
 _READ_ONLY = frozenset(
     {
@@ -69,6 +70,7 @@ _READ_ONLY = frozenset(
         "workflow",
         "memory",
         "observe",
+        "mcp",
     }
 )
 """Read-only verbs, which agents may use too. Those with subcommands that change something check these themselves."""
@@ -86,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except CommandError as error:
-        return _say(str(error), error.code)
+        return _say(*explained(error))
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -175,18 +177,25 @@ def _say(message: str, code: int) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    from orchestrator import own_files
-    from orchestrator.model.errors import OrchestratorError, Refused
-
     if os.environ.get("ORCHESTRATOR_DEBUG"):
         import traceback
 
         traceback.print_exc()
+    return _say(*explained(error))
+
+
+def explained(error: Exception) -> tuple[str, int]:
+    """Return what to tell the user of an error, and the exit code."""
+    if isinstance(error, CommandError):
+        return str(error), error.code
+    from orchestrator import own_files
+    from orchestrator.model.errors import OrchestratorError, Refused
+
     if isinstance(error, OrchestratorError):
-        return _say(str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED)
+        return str(error), Exit.USAGE if isinstance(error, Refused) else Exit.FAILED
     if isinstance(error, own_files.Untrusted):
-        return _say(error.reason, Exit.FAILED)
+        return error.reason, Exit.FAILED
     if isinstance(error, OSError):
-        return _say(f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED)
-    kind = type(error).__name__
-    return _say(f"internal error ({kind}: {error}); to see where, set ORCHESTRATOR_DEBUG=1", Exit.FAILED)
+        return f"{error.filename or 'the system'}: {error.strerror or error}", Exit.FAILED
+    said = f"internal error ({type(error).__name__}: {error}); to see where, set ORCHESTRATOR_DEBUG=1"
+    return said, Exit.FAILED

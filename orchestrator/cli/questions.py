@@ -16,6 +16,9 @@ from orchestrator.cli.tasks import called, find, tasks
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from orchestrator.cli.tasks import TaskRecord
 
 EXAMPLE = "task questions"
 
@@ -29,27 +32,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the open questions, each with the command that answers it."""
-    state = layout.state_folder(os.environ)
-    found = [find(options.name, options.project)] if options.name else tasks(state)
-    asking = [task for task in found if task.view.get("questions")]
     if options.json:
-        print(
-            json.dumps(
-                {
-                    "questions": [
-                        {
-                            "task": task.name,
-                            "task_id": task.id,
-                            "project": task.project,
-                            **question_shape(question),
-                        }
-                        for task in asking
-                        for question in task.view["questions"]
-                    ]
-                }
-            )
-        )
+        print(json.dumps(document(options.name, options.project)))
         return Exit.DONE
+    asking = _asking(options.name, options.project)
     if not asking:
         print("no question is waiting for your answer")
     for task in asking:
@@ -57,3 +43,19 @@ def run(options: Namespace) -> int:
         print("\n".join(question_lines(task.view["questions"], called(task), columns(), time.time())[1:]))
         print()
     return Exit.DONE
+
+
+def document(name: str | None, project: str | None) -> dict[str, Any]:
+    """Return the JSON document of the open questions of all tasks, or of one. Raises what `find` raises."""
+    return {
+        "questions": [
+            {"task": task.name, "task_id": task.id, "project": task.project, **question_shape(question)}
+            for task in _asking(name, project)
+            for question in task.view["questions"]
+        ]
+    }
+
+
+def _asking(name: str | None, project: str | None) -> list[TaskRecord]:
+    found = [find(name, project)] if name else tasks(layout.state_folder(os.environ))
+    return [task for task in found if task.view.get("questions")]

@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
@@ -62,6 +62,12 @@ def run(options: Namespace) -> int:
     if options.open and not webbrowser.open(path.as_uri()):
         raise CommandError(Exit.FAILED, "no browser could be opened: open the file by hand")
     return Exit.DONE
+
+
+def document(record: TaskRecord) -> dict[str, Any]:
+    """Return the JSON document about one task. Raises CommandError: its state cannot be read."""
+    record.readable_view()
+    return {"reports": [document_of(gathered(record, time.time()))]}
 
 
 def gathered(record: TaskRecord, now: float) -> TaskReport:

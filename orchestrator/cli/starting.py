@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Create what is missing, hand the task to the daemon, and report what was done."""
     name, project = _meant(options)
-    folder, known = _folder(project, name), _known(layout.state_folder(os.environ), name, str(project))
+    folder, known = task_folder(project, name), _known(layout.state_folder(os.environ), name, str(project))
     if options.check:
         from orchestrator.cli.start_check import check
 
@@ -81,13 +81,13 @@ def _meant(options: Namespace) -> tuple[str, Path]:
     """
     name, state = checked_name(options.name, "task name"), layout.state_folder(os.environ)
     if options.project is not None:
-        return name, _project(options.project)
+        return name, project_folder(options.project)
     for task in tasks(state, name):
         if task.id == name and task.project:
-            return task.name, _project(task.project)
+            return task.name, project_folder(task.project)
     if here := project_here(name):
         return name, Path(here)
-    here = str(_project("."))
+    here = str(project_folder("."))
     elsewhere = [] if options.template else [task.project for task in tasks(state, name) if task.project]
     if elsewhere:
         begins = typed("task", "start", name, "--project", here)
@@ -100,7 +100,8 @@ def _meant(options: Namespace) -> tuple[str, Path]:
     return name, Path(here)
 
 
-def _project(given: str) -> Path:
+def project_folder(given: str) -> Path:
+    """Return the project's folder, resolved. Raises CommandError: it is no folder."""
     project = Path(given).expanduser().resolve()
     if not project.is_dir():
         raise CommandError(
@@ -109,8 +110,8 @@ def _project(given: str) -> Path:
     return project
 
 
-def _folder(project: Path, name: str) -> Path:
-    """Return the task's folder, which may not be reached by a symbolic link."""
+def task_folder(project: Path, name: str) -> Path:
+    """Return the task's folder. Raises CommandError: it is reached by a symbolic link."""
     folder = layout.task_folder(project, name)
     if folder.resolve() != folder:
         raise CommandError(

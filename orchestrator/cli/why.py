@@ -34,15 +34,20 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the last decisions."""
     task = chosen(options, "about")
-    found = decisions(task, options.about, options.count)
     if options.json:
-        print(json.dumps({"decisions": [_shape(at, said) for at, said in found]}))
+        print(json.dumps(document(task, options.about, options.count)))
         return Exit.DONE
+    found = decisions(task, options.about, options.count)
     if not found:
         about = f" about {options.about[:40]!a}" if options.about else ""
         raise CommandError(Exit.FAILED, f"the journal of {task.name} says nothing{about}")
     print("\n".join(lines_of(found)))
     return Exit.DONE
+
+
+def document(task: TaskRecord, about: str | None, count: int) -> dict[str, Any]:
+    """Return the JSON document of the last decisions, by the arguments of `decisions`."""
+    return {"decisions": [_shape(at, said) for at, said in decisions(task, about, count)]}
 
 
 def decisions(task: TaskRecord, about: str | None, count: int) -> list[tuple[float, list[str]]]:

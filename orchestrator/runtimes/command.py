@@ -56,7 +56,11 @@ class Command:
                 f"agent {agent.name} has no command to run: write `{agent.name}.command: …` under Agent Config"
             )
         if agent.hands is Hands.OPERATIONS:
-            argv = ("sh", str(spawn.folder / SCRIPT), str(spawn.order), *agent.command)
+            from orchestrator.formats.operations.candidates import (
+                TEXT_BYTES,
+            )  # most agents have hands of their own
+
+            argv = ("sh", str(spawn.folder / SCRIPT), str(spawn.order), str(TEXT_BYTES), *agent.command)
             return Launching(argv, files={SCRIPT: _SOURCE})
         return Launching(agent.command)
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
+from orchestrator.cli.mcp_server.tools import MESSAGE
 from orchestrator.cli.parser import PROGRAM
 from orchestrator.formats.operations.read import SCHEMA
 from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.coordination import FILES
-from scripts.reference.documents import machines, memory, report, status, tasks
+from scripts.reference.documents import machines, memory, program, report, status, tasks
 from scripts.reference.markdown import code, page, table
 from scripts.reference.sources import meanings
 
@@ -46,7 +47,9 @@ def schemas() -> dict[str, dict[str, Any]]:
     printed = {
         name: _schema(name, f"{PROGRAM} {command}", shape) for name, (command, shape) in DOCUMENTS.items()
     }
-    return printed | {name: _schema(name, path, shape) for name, (path, shape) in FILES.items()}
+    kept = {name: _schema(name, path, shape) for name, (path, shape) in FILES.items()}
+    said = {MESSAGE: _schema(MESSAGE, f"{PROGRAM} mcp: answer, start", program.McpMessage)}
+    return printed | kept | said
 
 
 def schema_files() -> Iterator[tuple[str, str]]:

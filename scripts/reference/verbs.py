@@ -21,7 +21,7 @@ GROUPS: Final = {
     "workflow": ("Workflows", ("workflow",)),
     "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase", "memory", "observe")),
     "agents": ("Agents, questions, messages", ("spawn", "order", "questions", "answer", "notify", "setup-agents")),
-    "program": ("The program and its daemon", ("doctor", "hosts", "config", "daemon", "completion", "help")),
+    "program": ("The program and its daemon", ("doctor", "hosts", "config", "mcp", "daemon", "completion", "help")),
 }  # fmt: skip
 """The verbs by page, with each page's title."""
 

@@ -38,6 +38,7 @@ function __agent_orchestrator
             workflow 'design, check, approve and show a workflow of several agents' \
             templates 'show the templates that a task can start from' \
             setup-agents 'write the default agents into a project' \
+            mcp 'let an agent CLI look at tasks by the Model Context Protocol' \
             config 'show each setting, its value and where the value comes from' \
             doctor 'check what is installed and what a task would lack' \
             completion 'print a completion script for bash, zsh or fish' \
@@ -146,6 +147,9 @@ function __agent_orchestrator
         case setup-agents
             set options --help --project --form --workflow --remove
             set valued --project=folders --form==claude,codex,gemini,opencode,kiro,all
+        case mcp
+            set options --help --may
+            set valued --may==answer,start
         case config
             set options --help --json
         case doctor
@@ -160,7 +164,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -36,6 +36,7 @@ _agent_orchestrator() {
             'workflow:design, check, approve and show a workflow of several agents'
             'templates:show the templates that a task can start from'
             'setup-agents:write the default agents into a project'
+            'mcp:let an agent CLI look at tasks by the Model Context Protocol'
             'config:show each setting, its value and where the value comes from'
             'doctor:check what is installed and what a task would lack'
             'completion:print a completion script for bash, zsh or fish'
@@ -73,11 +74,12 @@ _agent_orchestrator() {
             workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
             templates) options='--help --json' ;;
             setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
+            mcp) options='--help --may' valued='--may==answer,start' ;;
             config) options='--help --json' ;;
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

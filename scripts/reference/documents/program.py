@@ -158,3 +158,11 @@ class DaemonStatus(TypedDict):
     """How many tasks there are."""
     unit: str | None
     """File of the service manager that looks after it."""
+
+
+@described
+class McpMessage(TypedDict):
+    """What the tools `answer` and `start` of `task mcp` give back."""
+
+    message: str
+    """What the verb of that name would print."""

@@ -95,7 +95,7 @@ def test_words_with_a_dash_may_stand_behind_two_dashes(house, task, daemon):
 
 
 def test_every_verb_either_changes_or_looks():
-    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff", "report"}
+    shown = {words[0] for words in [*CHANGING, *LOOKING]} | {"logs", "why", "diff", "report", "mcp"}
     assert shown == set(VERBS)
 
 

@@ -45,14 +45,30 @@ def test_unknown_runtime_is_reported_with_the_known_ones():
         runtime_of(Agent("dev", runtime="foo", command=("x",)))
 
 
+def run_as_text_agent(folder, program):
+    """Run a shell command as the program of a text agent whose order is `do it`."""
+    (folder / "order.md").write_text("do it\n")
+    agent = Agent("dev", command=("sh", "-c", program), hands=Hands.OPERATIONS)
+    launching = Command().launching(a_spawn(agent=agent, folder=folder, order=folder / "order.md"))
+    for name, data in launching.files.items():
+        (folder / name).write_bytes(data)
+    return subprocess.run(launching.argv, capture_output=True, text=True, check=False, timeout=30)
+
+
 @pytest.mark.parametrize(("program", "code"), [("tr a-z A-Z", 0), ("cat; exit 7", 7)])
 def test_text_program_gets_its_order_and_its_words_are_kept(tmp_path, program, code):
     """It reads the order on standard input; what it writes is shown and kept; it ends with its own status."""
-    (tmp_path / "order.md").write_text("do it\n")
-    agent = Agent("dev", command=("sh", "-c", program), hands=Hands.OPERATIONS)
-    launching = Command().launching(a_spawn(agent=agent, folder=tmp_path, order=tmp_path / "order.md"))
-    for name, data in launching.files.items():
-        (tmp_path / name).write_bytes(data)
-    done = subprocess.run(launching.argv, capture_output=True, text=True, check=False, timeout=30)
+    done = run_as_text_agent(tmp_path, program)
     said = "DO IT\n" if code == 0 else "do it\n"
     assert (done.returncode, done.stdout, (tmp_path / ANSWER).read_text()) == (code, said, said)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "kept"),
+    [("yes", 0, 1001), ("yes | head -c 1001", 0, 1001), ("yes | head -c 1000; exit 7", 7, 1000)],
+)
+def test_endless_text_is_cut_where_the_pm_ends_reading(tmp_path, monkeypatch, program, code, kept):
+    """One byte more than it reads is kept: so it reports what was wrong, and no disk is filled."""
+    monkeypatch.setattr("orchestrator.formats.operations.candidates.TEXT_BYTES", 1000)
+    done = run_as_text_agent(tmp_path, program)
+    assert (done.returncode, (tmp_path / ANSWER).stat().st_size) == (code, kept)

@@ -1,0 +1,1 @@
+"""The server of `task mcp`: its tools, what bounds their results, and the protocol."""
