@@ -153,7 +153,7 @@ class ProjectionWriter:
                 return
             try:
                 self._write(news, *view, everything=everything)
-                self._roles.show(view[0])
+                self._roles.show(view[0], self.clock.now())
             except (OrchestratorError, OSError) as error:
                 log.warning("the projections of %s could not be written now: %s", self.home.name, error)
                 with self._taking:

@@ -1,4 +1,4 @@
-"""The archive of what roles handed on in a task, written from its state (C6): `data/handoffs/` in the task's folder."""
+"""The records of a task of roles, written from its state: `data/handoffs/` (C6) and `data/agent-status/` (C4)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.core.role_statuses import RoleStatusFiles
+from orchestrator.daemon.core.workflow_folder import DataFolder
 from orchestrator.model.task import TaskState
 from orchestrator.records.archive import open_archive
 
@@ -21,7 +23,7 @@ _GIVEN_UP: Final = frozenset({TaskState.PARTIAL, TaskState.FAILED})
 
 @dataclass(slots=True)
 class RoleFiles:
-    """Shows the handoffs of one task. `folder` is the task's own.
+    """Shows the handoffs and the statuses of one task. `folder` is the task's own.
 
     The journal has them all, so nothing is lost while the archive cannot be written. `_shown` are those that it has,
     as they were written last; a daemon that begins knows of none, and writes all: what is there already stays.
@@ -31,17 +33,25 @@ class RoleFiles:
     folder: Path
     _shown: dict[str, HandoffRecord] = field(default_factory=dict)
     _given_up: bool = False
+    _seen: PMState | None = None
     behind: bool = False
-    """Whether the archive could not be written the last time."""
+    """Whether something could not be written the last time."""
 
-    def show(self, state: PMState) -> None:
-        """Write what has changed; nothing for a task whose roles handed on nothing.
+    def show(self, state: PMState, at: float) -> None:
+        """Write what has changed; nothing for a task of another family.
 
         Raises:
             Refused: a link or something else lies in the way.
             OSError: the disk fails.
 
         """
+        self._show_handoffs(state)
+        if state is not self._seen:
+            self.behind = True
+            RoleStatusFiles(DataFolder(self.files, self.folder)).publish(state, at)
+            self._seen, self.behind = state, False
+
+    def _show_handoffs(self, state: PMState) -> None:
         news = {key: each for key, each in state.handoffs.items() if self._shown.get(key) is not each}
         given_up = state.state in _GIVEN_UP
         if not state.handoffs or not (news or given_up != self._given_up):

@@ -12,9 +12,11 @@ from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.model.errors import Refused
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.role_story import RoleStory
+from tests.unit.pm.story import Story
 
 FOLDER = Path("/project/tasks/demo")
 ROOT = FOLDER / "data" / "handoffs"
+AT = 1_764_254_700.0
 
 
 class KilledError(BaseException):
@@ -49,7 +51,7 @@ def shown(*states: Any) -> MemoryFiles:
     files = MemoryFiles()
     writer = RoleFiles(files, FOLDER)
     for state in states:
-        writer.show(state)
+        writer.show(state, AT)
     return files
 
 
@@ -58,7 +60,7 @@ def test_archive_does_not_depend_on_what_was_seen() -> None:
     whole = tree(shown(STATES[-1]))
     assert tree(shown(*STATES)) == whole
     files = shown(*STATES[:3])
-    RoleFiles(files, FOLDER).show(STATES[-1])
+    RoleFiles(files, FOLDER).show(STATES[-1], AT)
     assert tree(files) == whole
     statuses = sorted(each["handoff"]["status"] for each in whole.values() if "handoff" in each)
     assert statuses == [*["completed"] * 4, *["rejected"] * 2]
@@ -79,10 +81,10 @@ def test_kill_at_any_write_costs_nothing() -> None:
 
         files.before = before
         try:
-            RoleFiles(files, FOLDER).show(STATES[-1])
+            RoleFiles(files, FOLDER).show(STATES[-1], AT)
         except KilledError:
             files.before = None
-            RoleFiles(files, FOLDER).show(STATES[-1])
+            RoleFiles(files, FOLDER).show(STATES[-1], AT)
             assert tree(files) == whole
             number += 1
             continue
@@ -98,10 +100,10 @@ def test_what_stands_in_the_way_is_reported_and_tried_again() -> None:
     files.write(day, b"a file\n")
     writer = RoleFiles(files, FOLDER)
     with pytest.raises(Refused, match="move it away"):
-        writer.show(STATES[-1])
+        writer.show(STATES[-1], AT)
     behind = [writer.behind]
     files.remove(day)
-    writer.show(STATES[-1])
+    writer.show(STATES[-1], AT)
     assert [*behind, writer.behind] == [True, False]
     assert tree(files) == tree(shown(STATES[-1]))
 
@@ -119,6 +121,8 @@ def test_task_that_failed_is_no_success() -> None:
     assert chain["outcome"] == "failure"
 
 
-def test_nothing_is_written_where_no_role_handed_on() -> None:
-    """A task of another family has no such folder."""
-    assert not shown(RoleStory().state).entries(FOLDER)
+def test_other_families_have_no_records() -> None:
+    """Where no role handed on there is no archive; a task of another family has no statuses either."""
+    begun = shown(RoleStory().state)
+    assert [each.name for each in begun.entries(FOLDER / "data")] == ["agent-status"]
+    assert not shown(Story().state).entries(FOLDER)
