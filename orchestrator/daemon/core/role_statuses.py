@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.model.coordination import RoleStatus
     from orchestrator.pm.plan.role_statuses import AgentStanding
     from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Entry
 
 SUFFIX: Final = ".json"
 
@@ -44,7 +45,8 @@ class _Known(KnownDocument):
 
     `runs` is how many runs the newest state had that was written: an older state may come later. `expected` is what
     that state says, `shown` what the file said then, and what was taken of it since. `told` are refused edits that
-    were reported since; `taken_at` is when something was last taken.
+    were reported since; `taken_at` is when something was last taken. `judged` is the file, by `lstat`, and what the
+    state said, when nothing was left to take or to refuse: nothing is read again that is as it was then.
     """
 
     versions: StatusVersions = field(
@@ -55,16 +57,21 @@ class _Known(KnownDocument):
     shown: RoleStatus | None = None
     told: set[str] = field(default_factory=set)
     taken_at: float = 0.0
+    judged: tuple[Entry, RoleStatus] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StatusEdit:
-    """What somebody wrote into the status of an agent: `said` is taken, if it is the agent's; `refused` is put back."""
+    """What somebody wrote into the status of an agent: `said` is taken, if it is the agent's; `refused` is put back.
+
+    `waits`: what it says is taken at a later look.
+    """
 
     agent: str
-    run: str
-    said: RoleStatus | None
-    refused: tuple[str, ...]
+    run: str = ""
+    said: RoleStatus | None = None
+    refused: tuple[str, ...] = ()
+    waits: bool = False
 
 
 _known: dict[Path, _Known] = {}
@@ -104,7 +111,11 @@ class RoleStatusFiles:
         for standing in standings(state):
             known = self._remembered(standing)
             with known.lock:
+                seen = self._seen(standing)
+                if known.judged is not None and not known.open and known.judged == (seen, standing.status):
+                    continue
                 edit = self._edit(standing, known, at, last=last)
+                known.judged = (seen, standing.status) if seen and edit == StatusEdit(edit.agent) else None
             if edit.said is not None or edit.refused:
                 found.append(edit)
         return found
@@ -132,12 +143,15 @@ class RoleStatusFiles:
         there, refused = self._refused(standing, known)
         fresh = tuple(each for each in refused if each not in known.told)
         known.told.update(fresh)
-        said, run = None, standing.run.id if standing.run else ""
-        if run and there is not None and (last or at - known.taken_at >= PAUSE):
-            wanted = _wanted(standing, known)
-            if not same(wanted, standing.status):
-                said, known.shown, known.taken_at = wanted, wanted, at
-        return StatusEdit(standing.status.agent, run, said, fresh)
+        if standing.run is None or there is None:
+            return StatusEdit(standing.status.agent, refused=fresh, waits=there is None)
+        wanted = _wanted(standing, known)
+        if same(wanted, standing.status):
+            return StatusEdit(standing.status.agent, refused=fresh)
+        if not last and at - known.taken_at < PAUSE:
+            return StatusEdit(standing.status.agent, refused=fresh, waits=True)
+        known.shown, known.taken_at = wanted, at
+        return StatusEdit(standing.status.agent, standing.run.id, wanted, fresh)
 
     def _refused(self, standing: AgentStanding, known: _Known) -> tuple[bytes | None, list[str]]:
         """Return the file as it is, None if it is half written, and what stands there that nobody may write."""
@@ -153,6 +167,10 @@ class RoleStatusFiles:
         elif written is not None and known.shown is not None:
             refused += foreign(written, known.shown, standing.status)
         return there, refused
+
+    def _seen(self, standing: AgentStanding) -> Entry | None:
+        place = self.folder.place(f"{layout.STATUSES}/{standing.status.agent}{SUFFIX}")
+        return self.folder.files.entry(place) if place else None
 
     def _document(self, standing: AgentStanding) -> SharedDocument:
         return SharedDocument(self.folder, f"{layout.STATUSES}/{standing.status.agent}{SUFFIX}")
