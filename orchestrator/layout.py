@@ -29,6 +29,9 @@ OUTBOX = "outbox"
 DATA = "data"
 """The folder of a project with its memories, and with the handoffs and statuses of roles."""
 
+STATUSES = "agent-status"
+"""The folder of statuses in it."""
+
 MEMORIES = "memories"
 """The folder of memories in it."""
 
@@ -392,9 +395,19 @@ def outbox(folder: P, instance: str) -> P:
     return _under(folder, "scratchpad", _name(instance), OUTBOX)
 
 
+def role_data(folder: P) -> P:
+    """Return the folder of a task's records: what roles handed on, and the statuses of their agents."""
+    return _under(folder, DATA)
+
+
 def role_handoffs(folder: P) -> P:
     """Return the archive of what roles handed on in a task."""
-    return _under(folder, "data", "handoffs")
+    return _under(folder, DATA, "handoffs")
+
+
+def role_statuses(folder: P) -> P:
+    """Return the folder of the statuses of a task's role agents."""
+    return _under(folder, DATA, STATUSES)
 
 
 def orchestration(folder: P) -> P:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# status-update.sh AGENT KEY VALUE: changes one field of an agent's status, agent-status/AGENT.json in $ORCHESTRATOR_DATA
-# (data/ where you stand, if that is not set). For agents and for people; many at once lose nothing of each other.
+# status-update.sh AGENT KEY VALUE: changes one field of an agent's status, agent-status/AGENT.json in $ORCHESTRATOR_DATA.
+# If that is not set: in data/ of the task in a run, else in data/ where you stand. For agents and for people; many at
+# once lose nothing of each other.
 #   status-update.sh agent-impl-001 status active          # or idle
 #   status-update.sh agent-impl-001 findings "A finding"   # adds one, as does blockedBy; "" removes all
 #   status-update.sh agent-impl-001 nextRole ""            # nothing
@@ -68,7 +69,8 @@ case $value in
     ;;
 esac
 
-folder=${ORCHESTRATOR_DATA:-data}/agent-status
+data=${ORCHESTRATOR_TASK_DIR:+$ORCHESTRATOR_TASK_DIR/}data
+folder=${ORCHESTRATOR_DATA:-$data}/agent-status
 file=$folder/$agent.json
 mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made"
 [ ! -L "$folder" ] || fail "$folder is a link: put the folder in its place"

@@ -206,6 +206,9 @@ class Loop:
                 task.see_brief()
             case h.WorkflowHint(agent=agent):
                 task.see_workflow(agent)
+            case h.RoleStatusHint():
+                task.see_role_statuses()
+                task.show()
             case h.ArtifactHint(path=path):
                 task.show(f"artifacts/{path}")
 

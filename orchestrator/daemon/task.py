@@ -19,6 +19,7 @@ from orchestrator.daemon.ingest.file_activity import signs_of_work
 from orchestrator.daemon.ingest.finished_writers import NOBODY, Stopped
 from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_again
 from orchestrator.daemon.ingest.operations import OperationsIntake
+from orchestrator.daemon.ingest.role_statuses import status_facts
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
@@ -33,6 +34,7 @@ from orchestrator.model.actions import Action
 from orchestrator.model.errors import BadFile
 from orchestrator.model.facts import BoxBack, CheckedIn, LaunchFailed, RunGone, RunLeft, TimePassed
 from orchestrator.model.question import QuestionKind
+from orchestrator.model.task import ROLES
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.state.transitions import IllegalMove
@@ -242,6 +244,7 @@ class Task:
         self._listening.meter()
         self.see_reports()
         self.see_workflow()
+        self.see_role_statuses()
         self.see_brief()
 
     def see_reports(self, name: str = "", done: Done = NOBODY) -> None:
@@ -285,6 +288,13 @@ class Task:
         at, nonce = self.context.clock.now(), self.context.nonce
         for fact in list(self._edits.look(self.where.task, state, at, nonce, only, shown=shown)):
             self.feed(fact)
+
+    def see_role_statuses(self, *, last: bool = False) -> None:
+        """Handle what was written into the status files of role agents; `last`: before the end of a run is recorded."""
+        state, at = self.engine.state, self.context.clock.now()
+        if state.brief.config.family == ROLES and state.state in ACTIVE:
+            for fact in status_facts(self.context, self.where.task, state, at, last=last):
+                self.feed(fact)
 
     def see_folder(self, *, closely: bool = False) -> None:
         """Repair the task's folder in its project as far as possible, and report what cannot be repaired.
@@ -346,6 +356,7 @@ class Task:
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
                 self.see_reports(done={known.instance: how})
                 self.see_turn_end(run, "\n".join(fact.lines), fact.exit)
+                self.see_role_statuses(last=True)
             self.feed(fact)
 
     def keep(self) -> None:

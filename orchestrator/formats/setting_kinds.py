@@ -177,7 +177,7 @@ def check_of(each: Key) -> Callable[[object], object]:
         return {"rules": _permissions, "otherwise": _decision}[each.key]
     if each.section == "notify":
         return _notify_check(each.key)
-    return {"socket": _socket, "pass": _variables, "folders": _folders}[each.key]
+    return {"socket": _socket, "pass": _variables, "folders": _folders, "archive": _folder}[each.key]
 
 
 def bounds_of(key: str) -> tuple[int, int]:
@@ -245,6 +245,15 @@ def _folders(value: object) -> tuple[str, ...]:
         if not folder.startswith("/") or "\0" in folder:
             raise ValueError(f"holds {_shown(folder)}: give absolute paths, or ones that begin with ~/")
     return folders
+
+
+def _folder(value: object) -> str:
+    if value == "":  # as it is shown
+        return ""
+    folder = _home(value) if isinstance(value, str) else ""
+    if not folder.startswith("/") or "\0" in folder:
+        raise ValueError(f"is {_shown(value)}: give an absolute path, or one that begins with ~/")
+    return folder
 
 
 def _home(folder: str) -> str:

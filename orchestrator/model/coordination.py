@@ -221,6 +221,14 @@ class RoleStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleStatusRecord:
+    """What an agent says of its own work in its status file, while it has the order of this file name."""
+
+    order: str
+    status: RoleStatus
+
+
+@dataclass(frozen=True, slots=True)
 class ChainLink:
     """One handoff of a chain. The duration is the time that its source took: since the handoff before it."""
 

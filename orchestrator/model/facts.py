@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent
 from orchestrator.model.consultation import PMDecision
+from orchestrator.model.coordination import RoleStatus
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event
 from orchestrator.model.evidence import Resolution
@@ -107,12 +108,27 @@ class NotesLanded:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleStatusLanded:
+    """The agent of a role changed its status file while its run works: `status` is what it says now."""
+
+    at: float
+    nonce: str
+    run: str
+    status: RoleStatus
+    kind: Literal["role_status_landed"] = "role_status_landed"
+
+
+@dataclass(frozen=True, slots=True)
 class EditsRefused:
-    """`shared_status.json` says what nobody may write there: `edits` are put back."""
+    """A file says what nobody may write there, or not this one: `edits` are put back.
+
+    `file` is the shared status of a workflow, or the status of a role's agent.
+    """
 
     at: float
     nonce: str
     edits: tuple[str, ...]
+    file: str = "shared_status.json"
     kind: Literal["edits_refused"] = "edits_refused"
 
 
@@ -622,6 +638,7 @@ Fact: TypeAlias = (
     | ReportLanded
     | OperationsSettled
     | NotesLanded
+    | RoleStatusLanded
     | EditsRefused
     | DecisionLanded
     | RunStarted

@@ -43,6 +43,9 @@ class DaemonSettings:
     passivate_after: float = 3600.0
     """How long after its last event a task that is over stays in memory. It is read again when it is needed."""
 
+    archive: str = ""
+    """Folder of one archive for the handoffs of all tasks of roles; empty: each task has its own in its folder."""
+
     reports: bool = True
     """Whether the page that `task report` makes is written when a task ends."""
 

@@ -18,6 +18,7 @@ from orchestrator.pm.handlers.folder import folder_back, folder_lost
 from orchestrator.pm.handlers.pm_decisions import decision_landed
 from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
+from orchestrator.pm.handlers.role_statuses import role_status_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
 from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
@@ -101,6 +102,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.OperationsSettled: operations_settled,
     f.NotesLanded: notes_landed,
     f.EditsRefused: edits_refused,
+    f.RoleStatusLanded: role_status_landed,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
     f.RunLeft: run_left,

@@ -100,6 +100,12 @@ class HandoffArchive:
         return tuple(self._unread)
 
     @property
+    def is_there(self) -> bool:
+        """Whether its index lies where it was written last: else somebody removed it, and perhaps more."""
+        entry = self._files.entry(self._root / INDEX)
+        return not self._kept or (entry is not None and entry.is_file)
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The ids of all handoffs, oldest first."""
         return tuple(sorted(self._kept, key=lambda each: (self._kept[each].at, each)))

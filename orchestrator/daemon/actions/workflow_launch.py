@@ -7,9 +7,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
+from orchestrator.daemon.core.role_statuses import RoleStatusFiles
 from orchestrator.daemon.core.session_archive import archive_sessions
 from orchestrator.daemon.core.shared_status import SharedStatusFile
-from orchestrator.daemon.core.workflow_folder import WorkflowFolder
+from orchestrator.daemon.core.workflow_folder import DataFolder, WorkflowFolder
 from orchestrator.formats.workflow.session import read_session, render_session
 from orchestrator.model.errors import BadFile
 from orchestrator.model.plan import Gate
@@ -45,6 +46,7 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
         OSError: the disk cannot do it now.
 
     """
+    _show_statuses(files, where, state, at)
     plan = state.brief.workflow
     if plan is None or not hands_in_by_files(step):
         return
@@ -67,6 +69,14 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
     SharedStatusFile(folder).publish(state, own=judged or (agent.id,))
+
+
+def _show_statuses(files: Files, where: TaskPaths, state: PMState, at: float) -> None:
+    """Write the statuses of role agents, so that the run's own says that it works before it writes there."""
+    try:
+        RoleStatusFiles(DataFolder(files, where.task)).publish(state, at)
+    except (Unreadable, OSError) as error:
+        log.warning("the statuses of the role agents of %s cannot be written: %s", state.id, error)
 
 
 def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent) -> None:

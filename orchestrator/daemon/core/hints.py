@@ -48,6 +48,13 @@ class WorkflowHint:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleStatusHint:
+    """The status file of a role's agent may have been edited."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHint:
     """A request may wait for a task; the task may be new."""
 
@@ -130,6 +137,7 @@ TaskHint: TypeAlias = (
     | ArtifactHint
     | BriefHint
     | WorkflowHint
+    | RoleStatusHint
     | RequestHint
     | EventHint
     | RunHint

@@ -1,73 +1,45 @@
-"""`shared_status.json` of a workflow: agents and people write it at any time, and the daemon does. No edit is lost.
-
-::
-
-    read ─▶ what was written meanwhile, upon the newest version (formats.workflow.status_versions)
-         ─▶ what the state says, over all that only the state may say ─▶ exchange
-         ─▶ what was replaced is read again: something later in it is merged, and the circle begins again
-
-A file that somebody has open while it is replaced is kept aside until it is closed, and then merged.
-"""
+"""`shared_status.json` of a workflow: what the state says, over all that only the state may say (`shared_document`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from orchestrator.daemon.core.workflow_folder import FILE, WorkflowFolder
-from orchestrator.formats.strict_json import load_json
-from orchestrator.formats.text import FILE_BYTES, cut
+from orchestrator.daemon.core.shared_document import TRIES, KnownDocument, SharedDocument
+from orchestrator.formats.text import cut
 from orchestrator.formats.workflow.json_text import json_text
 from orchestrator.formats.workflow.status import render_status
-from orchestrator.formats.workflow.status_versions import StatusVersions
-from orchestrator.model.errors import BadFile, Fault
 from orchestrator.model.workflow import STATUS_FILE
 from orchestrator.model.workflow_records import AgentEntry, AgentStatus, SharedStatus
 from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.plan.workflow_status import shared_status_of
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
-from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
+    from orchestrator.daemon.core.workflow_folder import WorkflowFolder
     from orchestrator.formats.workflow.merge import Loss
     from orchestrator.pm.state.task_state import PMState
-
-TRIES: Final = 20
-"""How often the file is written again because somebody wrote it meanwhile. What comes later is merged the next time."""
-
-OPEN: Final = 8
-"""How many replaced files are kept because somebody has them open."""
 
 _LONGEST: Final = 60
 
 
 @dataclass(slots=True)
-class _Known:
+class _Known(KnownDocument):
     """What this process knows of one file.
 
-    `lock` is held while it is read and written: the thread that decides, the one that shows, and those that launch do.
-    `runs` is how many runs the newest state had that was written: an older state may come later. `text` is the file
-    as it was seen or written last, `versions` what it said, and `newest` the text of the last of them,
-    empty if that was merged. `shown` are the entries as they were written
-    last, and `spoken_for` the agents about which a run might write then. `told` are refused edits that were reported
-    since, `untold` those that were not. `open` are replaced files, with their content as it was read last, and the last
-    version that their writers can have read.
+    `runs` is how many runs the newest state had that was written: an older state may come later. `shown` are the
+    entries as they were written last, and `spoken_for` the agents about which a run might write then. `told` are
+    refused edits that were reported since, `untold` those that were not.
     """
 
-    lock: Lock = field(default_factory=Lock)
     runs: int = 0
-    text: bytes = b""
-    newest: bytes = b""
-    versions: StatusVersions = field(default_factory=StatusVersions)
     shown: dict[str, AgentEntry] = field(default_factory=dict)
     spoken_for: frozenset[str] = frozenset()
     told: set[str] = field(default_factory=set)
     untold: list[str] = field(default_factory=list)
-    open: dict[Path, tuple[bytes, int]] = field(default_factory=dict)
 
 
 _known: dict[Path, _Known] = {}
@@ -104,7 +76,7 @@ class SharedStatusFile:
                     return
                 _note_refused(known, status, spoken_for.union(own))
                 text = _text(known, status, spoken_for)
-                if text == there or not self._put(known, text, there or b""):
+                if text == there or not self._document.put(known, text, there or b""):
                     break
             known.shown, known.spoken_for = {each.name: each for each in status.agents}, spoken_for
             known.told.clear()
@@ -124,7 +96,7 @@ class SharedStatusFile:
         with known.lock:
             there = self._take_in(known)
             if there:
-                _document(there)
+                self._document.content(there)
             return _claims(known.versions.newest or {}).get(agent)
 
     def refused(self, state: PMState) -> tuple[str, ...]:
@@ -148,6 +120,10 @@ class SharedStatusFile:
             return tuple(found)
 
     @property
+    def _document(self) -> SharedDocument:
+        return SharedDocument(self.folder, STATUS_FILE)
+
+    @property
     def waits(self) -> bool:
         """Whether somebody has a file open that was replaced: what is written there is merged at the next look."""
         return bool(self._remembered().open)
@@ -156,78 +132,11 @@ class SharedStatusFile:
         return _known.setdefault(self.folder.task, _Known())
 
     def _take_in(self, known: _Known) -> bytes | None:
-        """Take in what was written since the last look. Return the file as it is; None if it is half written."""
-        there, half = self.folder.read(STATUS_FILE), False
-        if there != known.text or known.versions.newest is None:
-            half = not self._take(known, there, self.folder.place(STATUS_FILE))
-            known.text = known.text if half else there
-        for path, (last, seen) in list(known.open.items()):
-            try:
-                is_open = self.folder.files.being_written(path)  # first: nobody can open it any more
-                data = self.folder.files.read(path, FILE_BYTES)
-            except Unreadable:  # somebody removed it
-                del known.open[path]
-                continue
-            if data != last and self._take(known, data, path, seen, earlier=True):
-                known.open[path] = data, seen
-            if not is_open:
-                self._let_go(known, path)
-        return None if half else there
-
-    def _take(
-        self, known: _Known, data: bytes, path: Path | None, seen: int | None = None, *, earlier: bool = False
-    ) -> bool:
-        """Take in a text that somebody wrote; return False if it may be half written. What is no JSON is kept aside.
-
-        `seen` is the last version that its writer can have read, if it lies in a file that was replaced; `earlier`
-        says that others may have written since.
-        """
-        try:
-            document = _document(data) if data else {}
-        except BadFile:
-            files = self.folder.files
-            if path is not None and (files.being_written(path) or files.read(path, FILE_BYTES) != data):
-                return False
-            self.folder.set_aside(STATUS_FILE, data)
-            return True
-        if data:
-            merged = known.versions.take(document, seen, earlier=earlier)
-            known.untold += [_lost(each) for each in merged.losses]
-            known.newest = data if merged.document == document else b""
-        elif path is not None and self.folder.files.entry(path) is not None:
-            return not self.folder.files.being_written(path)
-        return True
-
-    def _put(self, known: _Known, text: bytes, there: bytes) -> bool:
-        """Write the file; return whether somebody had written it since `there` was read."""
-        files = self.folder.files
-        place = self.folder.place(STATUS_FILE, make=True)
-        if place is None:
-            return False
-        beside, seen = files.exchange(place, text, FILE), known.versions.number
-        known.text = known.newest = text
-        known.versions.add(_document(text))
-        if beside is None:
-            return False
-        try:
-            is_open = files.being_written(beside)  # first: nobody can open it any more
-            replaced = files.read(beside, FILE_BYTES)
-        except Unreadable:  # such as a link
-            files.remove(beside, durable=False)
-            return False
-        late = replaced != there
-        if late and not self._take(known, replaced, beside, seen):
-            replaced = there
-        known.open[beside] = replaced, seen
-        if not is_open:
-            self._let_go(known, beside)
-        elif len(known.open) > OPEN:
-            self._let_go(known, next(iter(known.open)))
-        return late
-
-    def _let_go(self, known: _Known, path: Path) -> None:
-        del known.open[path]
-        self.folder.files.remove(path, durable=False)
+        """Take in what was written since the last look, as the document does; note the changes that were not taken."""
+        there = self._document.take_in(known)
+        known.untold += [_lost(each) for each in known.losses]
+        known.losses.clear()
+        return there
 
 
 def forget() -> None:
@@ -297,14 +206,6 @@ def _lost(loss: Loss) -> str:
     if len(loss.path) == 2:  # noqa: PLR2004 (agents, name)
         return f"the entry of {loss.path[1]} was removed"
     return f"{where} was set to {cut(str(loss.value), _LONGEST)}; a later edit says {cut(str(loss.kept), _LONGEST)}"
-
-
-def _document(data: bytes) -> dict[str, Any]:
-    """Return what the file says. Raises BadFile."""
-    document: Any = load_json(data, STATUS_FILE, FILE_BYTES)
-    if not isinstance(document, dict):
-        raise BadFile(STATUS_FILE, [Fault(0, "is no object")])
-    return document
 
 
 def _claims(document: Mapping[str, Any]) -> dict[str, AgentStatus]:

@@ -11,7 +11,7 @@ from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
-from orchestrator.model.task import WorkspaceKind
+from orchestrator.model.task import ROLES, WorkspaceKind
 from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
@@ -193,4 +193,6 @@ def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
         artifacts_of(state, run, task),
         layout.scratchpad(task, run.instance),
     )
-    return (*own, layout.orchestration(task)) if Gate.NOTES in state.steps[run.step].gates else own
+    if Gate.NOTES in state.steps[run.step].gates:
+        return (*own, layout.orchestration(task))
+    return (*own, layout.role_statuses(task)) if state.brief.config.family == ROLES else own

@@ -1,4 +1,4 @@
-"""The folder `orchestration/` of a task: read with suspicion, for agents write there, and written whole.
+"""The folders `orchestration/` and `data/` of a task: read with suspicion, as agents write there, and written whole.
 
 A folder beneath it that is a link leads elsewhere, and is neither read nor written.
 """
@@ -29,6 +29,11 @@ class WorkflowFolder:
 
     files: Files
     task: Path
+
+    @property
+    def root(self) -> Path:
+        """The folder itself."""
+        return layout.orchestration(self.task)
 
     def read(self, path: str, most: int = FILE_BYTES) -> bytes:
         """Return a file; nothing if it is not there.
@@ -133,7 +138,7 @@ class WorkflowFolder:
             Unreadable: a folder on the way is none, such as a link.
 
         """
-        folder = layout.orchestration(self.task)
+        folder = self.root
         *above, name = path.split("/")
         for part in ["", *above]:
             folder = folder / part if part else folder
@@ -145,3 +150,13 @@ class WorkflowFolder:
             elif not entry.is_folder:
                 raise Unreadable(f"{folder} is no folder")
         return folder / name
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder(WorkflowFolder):
+    """The folder `data/` of a task whose agents are roles. Paths are given beneath it."""
+
+    @property
+    def root(self) -> Path:
+        """The folder itself."""
+        return layout.role_data(self.task)

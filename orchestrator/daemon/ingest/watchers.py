@@ -201,6 +201,8 @@ def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
             return h.WorkflowHint(task)
         case ("orchestration", "agents", agent, "completion_drive", "session_current.json"):
             return h.WorkflowHint(task, agent)
+        case (layout.DATA, layout.STATUSES, _):
+            return h.RoleStatusHint(task)
         case ("task.md",):
             return h.BriefHint(task)
         case _:

@@ -63,7 +63,7 @@ class _Pending:
 class ProjectionWriter:
     """Writes the projections of one task. `home` is its own folder, `folder` the one in its project.
 
-    `limits` are those of the settings.
+    `limits` are those of the settings, and `archive` their folder for the handoffs of all tasks, if they name one.
 
     `look` looks at the task's branch; None if it has none. It is called when more of the plan has passed, when the
     state or the base of the task changed, and at each check-in; the page says when the branch was seen.
@@ -76,6 +76,7 @@ class ProjectionWriter:
     home: Path
     folder: Path
     limits: Limits = field(default_factory=Limits)
+    archive: Path | None = None
     look: Callable[[PMState], BranchLook | None] = lambda _: None
     _news: _Pending = field(default_factory=lambda: _Pending(rescan=True))
     _view: tuple[PMState, float, Unjournaled] | None = None
@@ -95,7 +96,7 @@ class ProjectionWriter:
         """Begin without knowing what was written before."""
         self._shown = Shown(self.files, self.home, self.limits)
         self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
-        self._roles = RoleFiles(self.files, self.folder)
+        self._roles = RoleFiles(self.files, self.folder, self.archive)
 
     def submit(
         self,
@@ -153,7 +154,7 @@ class ProjectionWriter:
                 return
             try:
                 self._write(news, *view, everything=everything)
-                self._roles.show(view[0])
+                self._roles.show(view[0], self.clock.now())
             except (OrchestratorError, OSError) as error:
                 log.warning("the projections of %s could not be written now: %s", self.home.name, error)
                 with self._taking:

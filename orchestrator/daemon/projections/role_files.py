@@ -1,27 +1,36 @@
-"""The archive of what roles handed on in a task, written from its state (C6): `data/handoffs/` in the task's folder."""
+"""The records of a task of roles, written from its state: `data/handoffs/` (C6) and `data/agent-status/` (C4)."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.core.role_statuses import RoleStatusFiles
+from orchestrator.daemon.core.workflow_folder import DataFolder
+from orchestrator.model.errors import Refused
 from orchestrator.model.task import TaskState
 from orchestrator.records.archive import open_archive
+from orchestrator.records.shared_archive import open_shared
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from orchestrator.model.coordination import HandoffRecord
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
+    from orchestrator.records.archive import HandoffArchive
 
 _GIVEN_UP: Final = frozenset({TaskState.PARTIAL, TaskState.FAILED})
 
 
 @dataclass(slots=True)
 class RoleFiles:
-    """Shows the handoffs of one task. `folder` is the task's own.
+    """Shows the handoffs and the statuses of one task. `folder` is the task's own.
+
+    `root` is the archive of all tasks; None: each has one of its own.
 
     The journal has them all, so nothing is lost while the archive cannot be written. `_shown` are those that it has,
     as they were written last; a daemon that begins knows of none, and writes all: what is there already stays.
@@ -29,28 +38,49 @@ class RoleFiles:
 
     files: Files
     folder: Path
+    root: Path | None = None
     _shown: dict[str, HandoffRecord] = field(default_factory=dict)
     _given_up: bool = False
+    _seen: PMState | None = None
     behind: bool = False
-    """Whether the archive could not be written the last time."""
+    """Whether something could not be written the last time."""
 
-    def show(self, state: PMState) -> None:
-        """Write what has changed; nothing for a task whose roles handed on nothing.
+    def show(self, state: PMState, at: float) -> None:
+        """Write what has changed; nothing for a task of another family.
 
         Raises:
             Refused: a link or something else lies in the way.
             OSError: the disk fails.
 
         """
+        self._show_handoffs(state)
+        self._show_statuses(state, at)
+
+    def _show_handoffs(self, state: PMState) -> None:
         news = {key: each for key, each in state.handoffs.items() if self._shown.get(key) is not each}
         given_up = state.state in _GIVEN_UP
         if not state.handoffs or not (news or given_up != self._given_up):
             return
         self.behind = True
-        archive = open_archive(self.files, layout.role_handoffs(self.folder))
-        for key, record in news.items():
-            archive.take(record.handoff, started=state.started_at or None)
-            self._shown[key] = record
-        if given_up:
-            archive.give_up(state.id, max(step.since for step in state.steps.values()))
+        try:
+            with self._archive() as archive:
+                for key, record in news.items():
+                    archive.take(record.handoff, started=state.started_at or None)
+                    self._shown[key] = record
+                if given_up:
+                    archive.give_up(state.id, max(step.since for step in state.steps.values()))
+        except Refused:
+            self._shown.clear()  # somebody changed the archive: the next time it is read, and written, anew
+            raise
         self._given_up, self.behind = given_up, False
+
+    def _show_statuses(self, state: PMState, at: float) -> None:
+        if state is not self._seen:
+            self.behind = True
+            RoleStatusFiles(DataFolder(self.files, self.folder)).publish(state, at)
+            self._seen, self.behind = state, False
+
+    def _archive(self) -> AbstractContextManager[HandoffArchive]:
+        if self.root is not None:
+            return open_shared(self.files, self.root)
+        return nullcontext(open_archive(self.files, layout.role_handoffs(self.folder)))

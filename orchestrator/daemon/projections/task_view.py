@@ -97,6 +97,7 @@ class TaskView:
         if self._writer is None:
             context = self._context
             files, limits = context.adapters.files, context.adapters.settings.limits
+            archive = context.adapters.settings.daemon.archive
             self._writer = ProjectionWriter(
                 files,
                 context.clock,
@@ -105,6 +106,7 @@ class TaskView:
                 self._home,
                 folder,
                 limits,
+                folder.__class__(archive) if archive else None,
                 self._look_at_branch,
             )
         return self._writer

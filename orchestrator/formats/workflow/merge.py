@@ -1,4 +1,6 @@
-"""Three-way merge of `shared_status.json` and of sessions: per field, agents by name, notes by id.
+"""Three-way merge of files that several write: the shared status of a workflow, sessions, statuses of role agents.
+
+Per field, agents by name, notes by id, and lists that grow by their entries.
 
 A field that only one side changed has that side's value. Where both changed it differently, the side of the field's
 owner wins, else the later one, and the loser is reported. Fields that we do not know are merged like all others.
@@ -8,7 +10,7 @@ Nothing is judged here: whether a writer may make a change is for `pm.state.note
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -59,9 +61,14 @@ class Merged:
     renumbered: tuple[tuple[str, str], ...] = ()
 
 
-def merge_status(base: Mapping[str, Any], one: Version, other: Version) -> Merged:
-    """Return a shared status that has the changes of both sides since `base`."""
-    merge = _Merge(_status_owner, one, other)
+def merge_status(
+    base: Mapping[str, Any], one: Version, other: Version, growing: Collection[str] = ()
+) -> Merged:
+    """Return a status that has the changes of both sides since `base`.
+
+    `growing` are fields with lists to which each side adds: what either took away is gone, what either added is there.
+    """
+    merge = _Merge(_status_owner, one, other, growing)
     return Merged(merge.objects((), base, one.document, other.document), tuple(merge.losses))
 
 
@@ -111,9 +118,10 @@ def _status_owner(path: Path) -> str:
 
 
 class _Merge:
-    def __init__(self, owner: Owner, one: Version, other: Version) -> None:
+    def __init__(self, owner: Owner, one: Version, other: Version, growing: Collection[str] = ()) -> None:
         self.losses = list[Loss]()
         self._owner, self._one, self._other = owner, one, other
+        self._growing = growing
 
     def objects(self, path: Path, base: object, one: object, other: object) -> dict[str, Any]:
         """Return two changed objects as one: each key by itself, in the order of the base, then of the alphabet."""
@@ -141,11 +149,29 @@ class _Merge:
             return other
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             return self.objects(path, base, one, other)
+        if path[-1] in self._growing and isinstance(one, list) and isinstance(other, list):
+            return _grown(base if isinstance(base, list) else [], one, other)
         first = self.first_wins(path)
         kept, lost = (one, other) if first else (other, one)
         author = (self._other if first else self._one).author
         self.losses.append(Loss(path, author, _shown(lost), _shown(kept)))
         return kept
+
+
+def _grown(base: list[Any], one: list[Any], other: list[Any]) -> list[Any]:
+    """Return the entries that neither side took away, and then those that either added; one that both added once."""
+    kept = _minus(base, _minus(base, one))
+    added = _minus(one, base)
+    return [*_minus(kept, _minus(base, other)), *added, *_minus(_minus(other, base), added)]
+
+
+def _minus(entries: list[Any], others: list[Any]) -> list[Any]:
+    """Return the entries that are left when each of the others is taken away once."""
+    left = list(entries)
+    for each in others:
+        if each in left:
+            left.remove(each)
+    return left
 
 
 def _by_id(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The versions of `shared_status.json`: which of them somebody edited, and that edit upon the newest one.
+"""The versions of a file that several write: which of them somebody edited, and that edit upon the newest one.
 
 Agents write the whole file, from a copy that may be old. What the copy lacks of others was not taken back by its
 writer: it was not there yet when the writer read. So an edit is merged from the version that it began with.
@@ -6,7 +6,7 @@ writer: it was not there yet when the writer read. So an edit is merged from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from orchestrator.formats.workflow.merge import Loss, Merged, Version, merge_status
@@ -19,15 +19,18 @@ _Key = tuple[str, ...]
 
 
 class StatusVersions:
-    """What a shared status said, as far as is known. Entries that did not change are kept once.
+    """What a status said, as far as is known. Entries that did not change are kept once.
 
     `newest` is what it is to say: the last version, with all edits. `number` counts the versions that lay in the file,
-    where somebody may have read them.
+    where somebody may have read them. `growing` are fields with lists to which each writer adds. `dated` is a field
+    that each writer changes, in a document of one writer's fields: it tells not with which version a writer began.
     """
 
-    def __init__(self, most: int = KEPT) -> None:
+    def __init__(self, most: int = KEPT, growing: Collection[str] = (), dated: str = "") -> None:
         self._versions = list[tuple[int, dict[_Key, Any]]]()
         self._most = most
+        self._growing = growing
+        self._dated = dated
         self.newest: Mapping[str, Any] | None = None
         self.number = 0
 
@@ -54,7 +57,8 @@ class StatusVersions:
         if newest is None or base is None:
             self.add(there)
             return Merged(dict(there))
-        merged = merge_status(_document(base), Version(newest, at=2 * earlier), Version(there, at=1))
+        sides = Version(newest, at=2 * earlier), Version(there, at=1)
+        merged = merge_status(_document(base), *sides, self._growing)
         merged = _with_all_entries(merged, newest)
         if seen is None:
             self.number += 1
@@ -79,22 +83,45 @@ class StatusVersions:
         self._versions.insert(place, (number, entries))
         del self._versions[: -self._most]
 
+    def _undated(self, version: dict[_Key, Any]) -> dict[_Key, Any]:
+        if not self._dated:
+            return version
+        return {key: value for key, value in version.items() if key != (self._dated,)}
+
     def _began_with(self, there: dict[_Key, Any], seen: int) -> dict[_Key, Any] | None:
         """Return the version that a writer began with: the one from which its text differs in the fewest fields.
 
         Of several the newest. An exact copy of an older version is no old copy: its writer took a change back, and
-        that is an edit of the newest version.
+        that is an edit of the newest version. In a document of one writer's fields, whoever has something of the
+        newest version that an older one does not say did not begin with that.
         """
-        best, fewest = None, 0
-        for number, version in reversed(self._versions):
-            if number > seen:
+        best, newest, fewest = None, None, 0
+        there = self._undated(there)
+        for number, known in reversed(self._versions):
+            version = self._undated(known)
+            if number > seen or (newest and self._dated and _has_of(newest, there, version)):
                 continue
+            newest = newest or version
             distance = _distance(version, there, fewest if best else None)
             if best is None or 0 < distance < fewest:
                 best, fewest = version, distance
             if fewest <= 1:
                 break
         return best or (self._versions[0][1] if self._versions else None)
+
+
+def _has_of(newer: dict[_Key, Any], there: dict[_Key, Any], older: dict[_Key, Any]) -> bool:
+    """Return whether something in a document is of a newer version: an older one says otherwise, or lacks an entry."""
+    for key, value in there.items():
+        one, other = newer.get(key), older.get(key)
+        if one == other:
+            continue
+        if isinstance(value, list) and isinstance(one, list) and isinstance(other, list):
+            if any(each in one and each not in other for each in value):
+                return True
+        elif value == one:
+            return True
+    return False
 
 
 def _distance(one: dict[_Key, Any], other: dict[_Key, Any], most: int | None) -> int:

@@ -127,6 +127,10 @@ def _handed_on(change: dict[str, Any]) -> str:
     )
 
 
+def _standing(change: dict[str, Any]) -> str:
+    return f"what {change.get('agent')} says of its work is recorded"
+
+
 def _committed(change: dict[str, Any]) -> str:
     return f"{change.get('step')} is commit {str(change.get('commit'))[:10]}"
 
@@ -250,6 +254,7 @@ _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "judged": _judged,
     "escalation_moved": _escalated,
     "handoff_recorded": _handed_on,
+    "role_status_recorded": _standing,
     "skills_found": _skills,
     "step_added": _added,
     "step_committed": _committed,

@@ -30,7 +30,6 @@ _SENTENCES: Final = {
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
     "notes_landed": "the notes of {agent} were changed",
-    "edits_refused": "shared_status.json was edited in a way that nobody may",
     "adapt_asked": "the user asked to change the plan of the workflow: {why}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
     "notified": "{action} is in the notification spool",
@@ -57,6 +56,19 @@ def _intruded(fact: dict[str, Any]) -> str:
     others = len(fact.get("others") or ())
     more = f"; so were {others} other files that are no handoffs" if others else ""
     return f"{fact.get('name')} was found and ignored: {fact.get('reason')}{more}"
+
+
+def _refused(fact: dict[str, Any]) -> str:
+    return f"{fact.get('file') or 'shared_status.json'} was edited in a way that nobody may"
+
+
+def _standing(fact: dict[str, Any]) -> str:
+    status = fact.get("status") or {}
+    parts = [f"progress {status['progress']}"] if status.get("progress") else []
+    parts += [f"waits for {status['waiting_for']}"] if status.get("waiting_for") else []
+    parts += [f"blocked by {len(status['blocked_by'])}"] if status.get("blocked_by") else []
+    parts += [f"{len(status['findings'])} findings"] if status.get("findings") else []
+    return f"{status.get('agent')} changed its status: {', '.join(parts) or 'nothing stands there'}"
 
 
 def _settled(fact: dict[str, Any]) -> str:
@@ -270,6 +282,8 @@ def _exit(how: dict[str, Any]) -> str:
 
 
 _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "role_status_landed": _standing,
+    "edits_refused": _refused,
     "report_landed": _landed,
     "decision_landed": _landed,
     "intruded": _intruded,

@@ -34,5 +34,5 @@ def notes_landed(draft: Draft, fact: NotesLanded) -> None:
 
 
 def edits_refused(draft: Draft, fact: EditsRefused) -> None:
-    """Tell the user what was written into the shared status and is put back."""
-    draft.notice(f"put back in shared_status.json: {'; '.join(fact.edits[:_NAMED])}")
+    """Tell the user what was written into a status and is put back."""
+    draft.notice(f"put back in {fact.file}: {'; '.join(fact.edits[:_NAMED])}")

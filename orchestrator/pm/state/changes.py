@@ -19,7 +19,7 @@ from orchestrator.model.question import Question
 from orchestrator.model.skills import Skill
 from orchestrator.model.task import Brief, Phase, TaskState
 from orchestrator.pm.state.consultation_changes import ConsultationChange
-from orchestrator.pm.state.handoff_changes import HandoffRecorded
+from orchestrator.pm.state.handoff_changes import HandoffChange
 from orchestrator.pm.state.run_changes import RunChange, RunOpened
 from orchestrator.pm.state.step_changes import StepAdded, StepChange
 from orchestrator.pm.state.workflow_changes import WorkflowChange
@@ -272,7 +272,7 @@ Change: TypeAlias = (
     | NoteChange
     | ClockChange
     | WorkflowChange
-    | HandoffRecorded
+    | HandoffChange
     | ConsultationChange
     | StepAdded
     | StepChange

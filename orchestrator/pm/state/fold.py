@@ -19,7 +19,7 @@ from orchestrator.pm.state.consultation_changes import (
     with_order,
     without_order,
 )
-from orchestrator.pm.state.handoff_changes import HandoffRecorded
+from orchestrator.pm.state.handoff_changes import HandoffRecorded, RoleStatusRecorded
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.run_changes import RunBelieved, RunChange, RunOpened, run_after
@@ -67,6 +67,8 @@ def fold(state: PMState, change: c.Change) -> PMState:
         return _fold_workflow(state, change)
     if isinstance(change, HandoffRecorded):
         return replace(state, handoffs=_with_entry(state.handoffs, change.id, change.record))
+    if isinstance(change, RoleStatusRecorded):
+        return replace(state, role_statuses=_with_entry(state.role_statuses, change.agent, change.record))
     if isinstance(change, c.BranchChange):
         return _fold_branch(state, change)
     if isinstance(change, c.TimesShifted):

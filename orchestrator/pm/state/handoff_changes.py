@@ -1,11 +1,11 @@
-"""Changes of what is known of handoffs from role to role."""
+"""Changes of what is known of handoffs from role to role, and of the agents that have these roles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from orchestrator.model.coordination import HandoffRecord
+from orchestrator.model.coordination import HandoffRecord, RoleStatusRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +15,15 @@ class HandoffRecorded:
     id: str
     record: HandoffRecord
     kind: Literal["handoff_recorded"] = "handoff_recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleStatusRecorded:
+    """The agent of a role says in its status file how its work stands."""
+
+    agent: str
+    record: RoleStatusRecord
+    kind: Literal["role_status_recorded"] = "role_status_recorded"
+
+
+HandoffChange: TypeAlias = HandoffRecorded | RoleStatusRecorded

@@ -10,7 +10,7 @@ from orchestrator.model.agents import Agent
 from orchestrator.model.budget import Measure, Worked
 from orchestrator.model.config_changes import ConfigChange
 from orchestrator.model.consultation import ConsultationState
-from orchestrator.model.coordination import HandoffRecord
+from orchestrator.model.coordination import HandoffRecord, RoleStatusRecord
 from orchestrator.model.escalation import EscalationCase
 from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import CriterionMark, Order
@@ -48,7 +48,7 @@ class PMState:
     `handoffs` are those from role to role by id, in the order in which they were handed on.
     `plans` are the plans before each adaptation. `handed_in` is what each agent of a workflow handed in, `verdicts`
     what its verifiers said of it. `operations` are the newest records of file operations that the PM carried out, or
-    refused, for agents that touch no file.
+    refused, for agents that touch no file. `role_statuses` is what agents of roles say in their status files, by name.
     """
 
     id: str = ""
@@ -93,6 +93,7 @@ class PMState:
     handed_in: dict[str, tuple[HandIn, ...]] = field(default_factory=dict)
     verdicts: dict[str, tuple[VerdictGiven, ...]] = field(default_factory=dict)
     operations: tuple[OperationsRecord, ...] = ()
+    role_statuses: dict[str, RoleStatusRecord] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:

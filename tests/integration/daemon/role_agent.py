@@ -2,7 +2,8 @@
 
 SCRIPT is a JSON file: `{"audit": [{…}, {…}], …}`. The first object says what the first run of that step does, and so
 on; beyond them a role hands on as it should. An object may have: `hold` (wait until the file `go/HOLD` is there),
-`parts` (parts of the handoff in place of the usual ones; null takes one out), `write` (files, path to text).
+`parts` (parts of the handoff in place of the usual ones; null takes one out), `write` (files, path to text), `status`
+(what it says by `scripts/status-update.sh`: pairs of key and value).
 Each life first appends its run to the file `runs` beside SCRIPT.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
 LONGEST = 60.0
+STATUS_UPDATE = Path(__file__).resolve().parents[3] / "scripts" / "status-update.sh"
 KINDS = {
     "plan": ("ready_for_implementation", "implementation_plan"),
     "implement": ("ready_for_audit", "implementation"),
@@ -37,6 +40,8 @@ def main() -> int:
     turn = turns[number] if number < len(turns) else {}
     if turn.get("hold"):
         wait_for(script.parent / "go" / turn["hold"])
+    for key, value in turn.get("status", []):
+        subprocess.run([STATUS_UPDATE, ENV["AGENT"], key, value], check=True, timeout=LONGEST)
     written = write(turn)
     whole = closing() if ENV["STEP"] == "close" else handoff(written)
     parts = turn.get("parts", {})

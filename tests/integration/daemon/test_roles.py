@@ -116,8 +116,11 @@ def test_pipeline_goes_back_and_ends_complete(world: World, killed_at: str) -> N
 
 
 def test_command_of_a_receiver_sends_work_back(world: World) -> None:
-    """What the auditor's own command refuses never reaches the auditor."""
-    turns = {"implement": [{"write": {"pkg/debug.txt": "x\n"}}, {"write": {"pkg/debug.txt": ""}}]}
+    """What the auditor's own command refuses never reaches the auditor. What an agent says of its work is told."""
+    said = [["findings", "Greets"], ["blockedBy", "No name to greet"], ["progress", "0.5"]]
+    turns: dict[str, list[dict[str, Any]]] = {
+        "implement": [{"write": {"pkg/debug.txt": "x\n"}, "status": said}, {"write": {"pkg/debug.txt": ""}}]
+    }
     folder = begun(world, turns, "auditor.check: sh -c 'echo left over; test ! -s pkg/debug.txt'")
     ends_complete(world)
     assert world.lives_of("audit") == 1
@@ -125,6 +128,9 @@ def test_command_of_a_receiver_sends_work_back(world: World) -> None:
     assert "the check that the PM ran exited 1" in order
     assert "left over" in order
     world.until(lambda: archived(folder, "chain_*")[0]["outcome"] == "success")
+    assert any("implementer says that it is blocked: No name" in each for each in world.told()["notices"])
+    statuses = {path.stem: json.loads(path.read_text()) for path in folder.glob("data/agent-status/*.json")}
+    assert (sorted(statuses), {each["status"] for each in statuses.values()}) == (sorted(ROLES), {"idle"})
     (rejected,) = [each for each in archived(folder, "handoff_*") if each["handoff"]["status"] == "rejected"]
     assert "exited 1" in rejected["issues"][-1]["description"]
 

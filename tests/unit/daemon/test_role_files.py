@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,26 @@ import pytest
 
 from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.model.errors import Refused
+from orchestrator.ports.files import Files
+from orchestrator.records import shared_archive
+from orchestrator.records.archive import HandoffArchive, open_archive
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.role_story import RoleStory
+from tests.unit.pm.story import Story
 
 FOLDER = Path("/project/tasks/demo")
 ROOT = FOLDER / "data" / "handoffs"
+AT = 1_764_254_700.0
 
 
 class KilledError(BaseException):
     pass
 
 
-def tree(files: MemoryFiles) -> dict[str, dict[str, Any]]:
+def tree(files: MemoryFiles, root: Path = ROOT) -> dict[str, dict[str, Any]]:
     """Return the records of the archive, by name."""
-    days = [each.name for each in files.entries(ROOT) if each.is_folder]
-    found = {entry.name: ROOT / day / entry.name for day in days for entry in files.entries(ROOT / day)}
+    days = [each.name for each in files.entries(root) if each.is_folder]
+    found = {entry.name: root / day / entry.name for day in days for entry in files.entries(root / day)}
     return {name: json.loads(files.read(path)) for name, path in found.items()}
 
 
@@ -49,7 +55,7 @@ def shown(*states: Any) -> MemoryFiles:
     files = MemoryFiles()
     writer = RoleFiles(files, FOLDER)
     for state in states:
-        writer.show(state)
+        writer.show(state, AT)
     return files
 
 
@@ -58,7 +64,7 @@ def test_archive_does_not_depend_on_what_was_seen() -> None:
     whole = tree(shown(STATES[-1]))
     assert tree(shown(*STATES)) == whole
     files = shown(*STATES[:3])
-    RoleFiles(files, FOLDER).show(STATES[-1])
+    RoleFiles(files, FOLDER).show(STATES[-1], AT)
     assert tree(files) == whole
     statuses = sorted(each["handoff"]["status"] for each in whole.values() if "handoff" in each)
     assert statuses == [*["completed"] * 4, *["rejected"] * 2]
@@ -79,10 +85,10 @@ def test_kill_at_any_write_costs_nothing() -> None:
 
         files.before = before
         try:
-            RoleFiles(files, FOLDER).show(STATES[-1])
+            RoleFiles(files, FOLDER).show(STATES[-1], AT)
         except KilledError:
             files.before = None
-            RoleFiles(files, FOLDER).show(STATES[-1])
+            RoleFiles(files, FOLDER).show(STATES[-1], AT)
             assert tree(files) == whole
             number += 1
             continue
@@ -98,10 +104,10 @@ def test_what_stands_in_the_way_is_reported_and_tried_again() -> None:
     files.write(day, b"a file\n")
     writer = RoleFiles(files, FOLDER)
     with pytest.raises(Refused, match="move it away"):
-        writer.show(STATES[-1])
+        writer.show(STATES[-1], AT)
     behind = [writer.behind]
     files.remove(day)
-    writer.show(STATES[-1])
+    writer.show(STATES[-1], AT)
     assert [*behind, writer.behind] == [True, False]
     assert tree(files) == tree(shown(STATES[-1]))
 
@@ -119,6 +125,64 @@ def test_task_that_failed_is_no_success() -> None:
     assert chain["outcome"] == "failure"
 
 
-def test_nothing_is_written_where_no_role_handed_on() -> None:
-    """A task of another family has no such folder."""
-    assert not shown(RoleStory().state).entries(FOLDER)
+def test_tasks_share_the_archive_that_a_setting_names() -> None:
+    """Two tasks take turns, and the index counts both. Removed or damaged, it is made again, and equal."""
+    shared_archive.forget()
+    files, root = MemoryFiles(), Path("/archive")
+    other = [replace(each, id="other-1", handoffs=_renamed(each.handoffs)) for each in STATES]
+    writers = [RoleFiles(files, Path("/project/tasks") / name, root) for name in ("demo", "other")]
+    for both in zip(STATES, other, strict=True):
+        for writer, state in zip(writers, both, strict=True):
+            writer.show(state, AT)
+    index = files.read(root / "index.json")
+    assert (json.loads(index)["total_handoffs"], json.loads(index)["total_chains"]) == (12, 2)
+    own = tree(shown(STATES[-1]))
+    assert {name: each for name, each in tree(files, root).items() if name in own} == own
+    for damage in (lambda: files.remove(root / "index.json"), lambda: files.write(root / "index.json", b"{")):
+        damage()
+        shared_archive.forget()  # a daemon begins
+        RoleFiles(files, FOLDER, root).show(STATES[-1], AT)
+        assert files.read(root / "index.json") == index
+    assert not files.entries(FOLDER / "data" / "handoffs")
+
+
+def test_shared_archive_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each change of each task; again only if something is missing, or after an error."""
+    shared_archive.forget()
+    opened, files, root = list[Path](), MemoryFiles(), Path("/archive")
+
+    def opens(files: Files, root: Path) -> HandoffArchive:
+        opened.append(root)
+        return open_archive(files, root)
+
+    monkeypatch.setattr(shared_archive, "open_archive", opens)
+    writer = RoleFiles(files, FOLDER, root)
+    for state in STATES[:3]:
+        writer.show(state, AT)
+    assert len(opened) == 1
+    for entry in files.entries(root):
+        for each in files.entries(root / entry.name) if entry.is_folder else ():
+            files.remove(root / entry.name / each.name)
+    with pytest.raises(Refused):
+        writer.show(STATES[3], AT)
+    writer.show(STATES[-1], AT)
+    assert len(opened) == 2
+    assert tree(files, root) == tree(shown(STATES[-1]))
+
+
+def _renamed(handoffs: dict[str, Any]) -> dict[str, Any]:
+    """Return the same handoffs in another task, under other ids."""
+    found = {}
+    for key, record in handoffs.items():
+        name = f"{key[:-1]}{'b' if key[-1] == 'a' else 'a'}"
+        head = replace(record.handoff.head, id=name)
+        context = replace(record.handoff.context, task="other-1")
+        found[name] = replace(record, handoff=replace(record.handoff, head=head, context=context))
+    return found
+
+
+def test_other_families_have_no_records() -> None:
+    """Where no role handed on there is no archive; a task of another family has no statuses either."""
+    begun = shown(RoleStory().state)
+    assert [each.name for each in begun.entries(FOLDER / "data")] == ["agent-status"]
+    assert not shown(Story().state).entries(FOLDER)

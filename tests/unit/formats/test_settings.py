@@ -107,6 +107,21 @@ def test_invalid_amount_is_reported(write, line, told):
     assert told in faults(write(f"[limits]\n{line}"))
 
 
+@pytest.mark.parametrize("value", ["handoffs", "../x", "a\\u0000b", 3, True])
+def test_invalid_folder_is_reported(write, value):
+    told = faults(
+        write(f"daemon.archive = {value if isinstance(value, int) else repr(value)}".replace("True", "true"))
+    )
+    assert "daemon.archive" in told
+    assert "give an absolute path, or one that begins with ~/" in told
+
+
+def test_folder_in_the_home_is_read(write, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert load_settings(write('daemon.archive = "~/handoffs"'), {}).daemon.archive == "/home/me/handoffs"
+    assert load_settings(write(""), {}).daemon.archive == ""
+
+
 def test_permissions_are_read_and_shown_as_they_are_written(write):
     path = write("""
         [permissions]

@@ -10,7 +10,7 @@ from orchestrator.formats.coordination.markdown import TITLES
 from orchestrator.model.agents import Agent
 from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.handoff import CriterionMark
-from orchestrator.model.run import Exit, Purpose
+from orchestrator.model.run import Exit, Purpose, Run
 from orchestrator.model.task import ROLES as FAMILY
 from orchestrator.pm.plan.families.roles import AGENTS
 from orchestrator.pm.policies.gates import GATES
@@ -67,13 +67,17 @@ class RoleStory(Story):
         self.says(step, handoff(step, **parts))
 
     def says(self, step: str, whole: dict[str, Any]) -> None:
+        """The run of a step hands in this JSON, and exits."""
+        self.ends(run=self.hands_in(step, whole))
+
+    def hands_in(self, step: str, whole: dict[str, Any]) -> Run:
         """The run of a step hands in this JSON, as the reader of its format reads it."""
         run = self.comes_alive(step)
         self.at += 60
         said = whole | {"report": {"run": run.id, "inReplyTo": run.order}}
         report = json_report.read(json.dumps(said).encode(), f"{run.instance}-1.handoff", 1 << 20, TITLES)
         self.lands(run.instance, report)
-        self.ends(run=run)
+        return run
 
     def hands_back(self, step: str, *why: str) -> None:
         """A role rejects what it was handed."""
