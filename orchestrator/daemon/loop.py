@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.model.notification import Notification
+    from orchestrator.workspaces.leases import Lease
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,8 @@ class Loop:
 
     `watch` has a task's files watched, `beat` shows that the loop turns, `rescanned` is called after each rescan,
     `clock_moved` when the machine slept or its clock was set, `passivated` when a task became passive, `let_go` when
-    one is deleted or archived. `tasks` are those that are open; the others are `passive`.
+    one is deleted or archived. `tasks` are those that are open; the others are `passive`. `opened` is true once all
+    tasks were opened: before that, nobody knows who works where.
     """
 
     context: Context
@@ -60,6 +62,7 @@ class Loop:
     let_go: Callable[[Task], None] = lambda _: None
     tasks: dict[str, Task] = field(default_factory=dict)
     passive: PassiveTasks = field(init=False)
+    opened: bool = False
     stopping: bool = False
     _refused: dict[str, str] = field(default_factory=dict)
     _drift: Drift = field(init=False)
@@ -89,6 +92,11 @@ class Loop:
                 if task is not None and task.rests:
                     self._guarded(task, partial(task.show, now=True))
                     self._guarded(task, partial(self._passivate_if_over, task))
+        if not self.opened:
+            self.opened = True
+            for task in list(self.tasks.values()):
+                if task.begun:
+                    self._guarded(task, task.see_what_is_due)  # launches waited for this
         self.context.desk.look()
 
     def turn(self, timeout: float | None = None) -> None:
@@ -117,6 +125,12 @@ class Loop:
         if (notify_at := self.context.desk.wake_at()) is not None:
             moments.append(notify_at)
         return min(moments, default=None)
+
+    def leases(self) -> list[Lease] | None:
+        """Return what the live runs of all tasks hold or wait for; None while not all tasks were opened."""
+        if not self.opened:
+            return None
+        return [lease for task in self.tasks.values() if task.begun for lease in task.leases()]
 
     def close(self) -> None:
         """Write the projections, and close every file. Runs go on; the next daemon finds them."""

@@ -13,7 +13,6 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import __version__, layout, own_files
-from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.boxes.ssh_boxes import KeptBoxes
 from orchestrator.daemon.core import hints as h
@@ -285,13 +284,8 @@ class Service:
             box_executors=self._box_executors.of,
         )
 
-    def _leases(self, opened_at: float, run: str) -> list[Lease]:
-        begun = [task for task in self._loop.tasks.values() if task.begun]
-        return [
-            lease
-            for task in begun
-            for lease in leases_of(task.engine.state, opened_at, run, task.context.adapters.settings.runtimes)
-        ]
+    def _leases(self) -> list[Lease] | None:
+        return self._loop.leases()
 
     def _beat(self) -> None:
         self._lock.check()

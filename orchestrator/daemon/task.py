@@ -8,6 +8,7 @@ from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.boxes.task_boxes import TaskBoxes
 from orchestrator.daemon.core.context import Context
@@ -41,7 +42,7 @@ from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from orchestrator.daemon.ingest.finished_writers import Done
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from orchestrator.model.run import Exit
     from orchestrator.pm.state.draft import Decision
     from orchestrator.pm.state.task_state import PMState
+    from orchestrator.workspaces.leases import Lease
 
 log = logging.getLogger(__name__)
 
@@ -442,6 +444,11 @@ class Task:
             if late.pid is None and at - late.opened_at >= limits.start_timeout:
                 self.see_run(late.id)
         self.doing.see_what_is_due(self.engine.state, self.where)
+
+    def leases(self) -> Iterator[Lease]:
+        """Yield what the live runs hold or wait for."""
+        launches, defined = self.doing.launches, self.context.adapters.settings.runtimes
+        return leases_of(self.engine.state, launches.queues, launches.tried, defined)
 
     def wake_at(self) -> float | None:
         """Return when to look at this task next, by the wall clock, or None."""

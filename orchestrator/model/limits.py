@@ -159,10 +159,10 @@ class Limits:
     """Time between the request to end (TERM) and the end by force (KILL)."""
 
     max_concurrent_runs: int = 4
-    """How many agents of one task run at the same time."""
+    """How many runs of one task are open at the same time, whether they work or wait for a place."""
 
     max_local_runs: int | None = None
-    """How many agents of all tasks run on this machine at the same time. `none`: no limit."""
+    """How many agents of all tasks run on this machine at the same time. `none`: no limit. Who waits takes no place."""
 
     max_runs_per_cli: int | None = None
     """How many agents of all tasks use the same agent CLI, and so its account, at the same time. `none`: no limit."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from orchestrator import layout
-from orchestrator.daemon.actions.admission import obstacle_of
+from orchestrator.daemon.actions.admission import Obstacle, obstacle_of
 from orchestrator.daemon.actions.asked import hosts_asked
 from orchestrator.daemon.actions.launch import launch
 from orchestrator.daemon.actions.outcomes import carry_out, look_at
@@ -27,6 +27,7 @@ from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.box_link import is_lost
 from orchestrator.ports.files import Unreadable
 from orchestrator.ports.worktree import TreeLost
+from orchestrator.workspaces.leases import Queue
 
 log = logging.getLogger(__name__)
 
@@ -55,13 +56,13 @@ class Launches:
     context: Context
     task: str
     home: Path
-    _waits: dict[str, tuple[Launch, float, str]] = field(default_factory=dict)
+    _waits: dict[str, tuple[Launch, float, Obstacle]] = field(default_factory=dict)
     _executors: dict[str, Executor] = field(default_factory=dict)
     _errors: dict[str, str] = field(default_factory=dict)
 
     def begin(self, state: PMState, where: TaskPaths, action: Launch) -> None:
         """Have a run launched as soon as it may begin. Repeatable: a launch that waits goes on waiting."""
-        _, since, _ = self._waits.pop(action.run, (action, self.context.clock.monotonic(), ""))
+        since = self._waits[action.run][1] if action.run in self._waits else self.context.clock.monotonic()
         self._launch(state, where, action, since)
 
     def retry(self, state: PMState, where: TaskPaths) -> None:
@@ -71,14 +72,23 @@ class Launches:
         for run in list(self._errors):  # workers add to it
             if run not in state.runs.live:
                 self._errors.pop(run, None)
-        waits, self._waits = self._waits, {}
-        for action, since, _ in waits.values():
+        for action, since, _ in list(self._waits.values()):
             self._launch(state, where, action, since)
 
     @property
     def waiting(self) -> dict[str, str]:
         """Return what each run waits for that may not be launched yet."""
-        return {run: obstacle for run, (_, _, obstacle) in self._waits.items()}
+        return {run: obstacle.text for run, (_, _, obstacle) in self._waits.items()}
+
+    @property
+    def queues(self) -> dict[str, Queue]:
+        """Return in which queue each run stands that may not be launched yet."""
+        return {run: obstacle.queue for run, (_, _, obstacle) in self._waits.items()}
+
+    @property
+    def tried(self) -> Collection[str]:
+        """Return the live runs whose launch was tried since the daemon started."""
+        return self._executors.keys()
 
     def error(self, run: str) -> str:
         """Return why the last try to launch a run failed, as far as known."""
@@ -90,7 +100,7 @@ class Launches:
         self._executors.pop(run, None)
         self._errors.pop(run, None)
 
-    def _give_up_waiting(self, run: Run, action: Launch, obstacle: str) -> None:
+    def _give_up_waiting(self, run: Run, action: Launch, obstacle: Obstacle) -> None:
         """End a launch that waited for too long, unless its launcher came; a full disk lets it wait on."""
         files, folder = self.context.adapters.files, layout.run_home(self.home, run.id)
         try:
@@ -101,19 +111,20 @@ class Launches:
         del self._waits[run.id]
         if is_ours:
             at = self.context.clock.now()
-            failed = LaunchFailed(at, action.id, run.id, f"it waited in vain: {obstacle}")
+            failed = LaunchFailed(at, action.id, run.id, f"it waited in vain: {obstacle.text}")
             self.context.post(OutcomeHint(self.task, failed))
 
     def _launch(self, state: PMState, where: TaskPaths, action: Launch, since: float) -> None:
         run, adapters, clock = state.runs[action.run], self.context.adapters, self.context.clock
         if not run.live:
+            self._waits.pop(run.id, None)
             return
-        held = partial(self.context.leases, run.opened_at, run.id)
-        if obstacle := obstacle_of(state, run, adapters.settings, held):
+        if (obstacle := self._obstacle(state, run)) is not None:
             self._waits[run.id] = (action, since, obstacle)
             if clock.monotonic() - since >= adapters.settings.limits.max_run_time:
                 self._give_up_waiting(run, action, obstacle)
             return
+        self._waits.pop(run.id, None)
         asked = clock.monotonic()
         # Two tries at one launch never run at once, even if they need different hosts.
         executor = self._executors.setdefault(run.id, self.context.executor_for(*hosts_asked(state, action)))
@@ -125,6 +136,16 @@ class Launches:
             executor,
         )
         look_at(self.context, self.task, run.step, run.id, executor)
+
+    def _obstacle(self, state: PMState, run: Run) -> Obstacle | None:
+        """Return what a run waits for; nothing if its launch was tried, perhaps before a restart: it has its place."""
+        if run.id in self._executors:
+            return None
+        obstacle = obstacle_of(state, run, self.context.adapters.settings, self.context.leases)
+        return None if obstacle is None or self._was_launched(run) else obstacle
+
+    def _was_launched(self, run: Run) -> bool:
+        return self.context.adapters.files.entry(layout.run_home(self.home, run.id) / LAUNCHED) is not None
 
     def _tried(
         self, state: PMState, run: Run, where: TaskPaths, action: Launch, asked: float, at: float
@@ -156,8 +177,7 @@ class Launches:
         A local claim does not prevent it from starting there: the box is checked when it answers. A failure while there
         is a connection is no reason to wait: it is counted.
         """
-        launched = layout.run_home(self.home, run.id) / LAUNCHED
-        return is_lost(error) or self.context.adapters.files.entry(launched) is not None
+        return is_lost(error) or self._was_launched(run)
 
 
 def _lasts(error: Exception) -> bool:

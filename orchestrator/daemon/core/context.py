@@ -24,9 +24,9 @@ class Context:
 
     `executor` are the workers for this machine; `box_executors` returns those for boxes, None: the same ones.
 
-    `post` sends a hint to the loop from any thread. `leases` returns who writes in shared trees, among the runs that
-    were opened before a moment: of two that want the same tree, the older one has it. `notification_executor` are the
-    workers that send notifications, through the `sender`; None: the same as `executor`.
+    `post` sends a hint to the loop from any thread. `leases` returns what the live runs of all tasks hold or wait for;
+    None while the daemon starts, and does not know all of them. `notification_executor` are the workers that send
+    notifications, through the `sender`; None: the same as `executor`.
     """
 
     adapters: Adapters
@@ -36,7 +36,7 @@ class Context:
     nonce: Callable[[], str]
     post: Callable[[Hint], None]
     state_folder: Path
-    leases: Callable[[float, str], Sequence[Lease]]
+    leases: Callable[[], Sequence[Lease] | None]
     sender: Sender = field(default_factory=NullSender)
     notification_executor: Executor | None = None
     box_executors: Callable[..., Executor] | None = None

@@ -120,7 +120,7 @@ def wake_at(state: PMState, limits: Limits) -> float | None:
     moments += [each.deadline for each in state.open_questions if each.deadline is not None]
     if state.consultation.step:
         moments.append(state.consultation.opened_at + limits.pm_timeout)
-    if (start := next_start(state, limits.max_concurrent_runs)) is not None:
+    if (start := next_start(state, limits)) is not None:
         moments.append(start)
     if (used_up := used_up_at(state, limits)) is not None:
         moments.append(used_up)

@@ -54,7 +54,7 @@ def _start_what_may(draft: Draft) -> None:
     if ordered == EVERY or draft.state.consultation.step:
         return
     if draft.state.consultation.fresh:
-        waits = floor_of(draft.state, draft.limits.max_concurrent_runs).first(draft.at)
+        waits = floor_of(draft.state, draft.limits).first(draft.at)
         if waits is not None:
             asks = consult(draft, waits)
             _start(draft, draft.state.steps.mark(asks))
@@ -63,8 +63,7 @@ def _start_what_may(draft: Draft) -> None:
 
 
 def _start(draft: Draft, among: Marks) -> None:
-    most = draft.limits.max_concurrent_runs
-    while (step := floor_of(draft.state, most).first(draft.at, among)) is not None:
+    while (step := floor_of(draft.state, draft.limits).first(draft.at, among)) is not None:
         start(draft, step.id)
 
 
@@ -248,7 +247,7 @@ def _anything_moves(draft: Draft) -> bool:
     state = draft.state
     if state.live_runs or any(not isinstance(action, Notify) for action in state.outbox.values()):
         return True
-    return next_start(state, draft.limits.max_concurrent_runs) is not None
+    return next_start(state, draft.limits) is not None
 
 
 def _move_phase(draft: Draft, goal: Phase) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.actions import Inspect
 from orchestrator.model.agents import Role
+from orchestrator.model.host_names import is_box
+from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.families import caps_of, rules_of
+from orchestrator.pm.plan.work_location import host_of
 
 if TYPE_CHECKING:
+    from orchestrator.model.limits import Limits
     from orchestrator.model.plan import Step
     from orchestrator.pm.state.steps import Marks, Steps
     from orchestrator.pm.state.task_state import PMState
@@ -18,6 +23,9 @@ if TYPE_CHECKING:
 
 EVERY: Final = -1
 """Every step: all bits."""
+
+_NO_CLI: Final = frozenset({"auto", "command"})
+"""Runtimes that are no account of an agent CLI."""
 
 OPEN: Final = math.inf
 """When steps may start that wait for the PM agent's decision: never by time alone."""
@@ -50,16 +58,17 @@ class Floor:
         return None
 
 
-def floor_of(state: PMState, runs_at_once: int) -> Floor:
-    """Return what is free now, with so many runs at once or as many as the task wants.
+def floor_of(state: PMState, limits: Limits) -> Floor:
+    """Return what is free now, with as many runs at once as the limits or the task say.
 
     As many subtasks are under way as agents may work, but for those that pause, unless the family says otherwise: one
     whose work is only being committed or merged needs its slot again at once, and would wait behind what was begun in
-    between.
+    between. What would only wait behind runs of this task, for its host or its agent CLI, is not opened: it would take
+    a place of the task from what can begin.
     """
     steps, live, looks = state.steps, state.live_runs, _looks(state)
     caps, rules = caps_of(state.brief), rules_of(state.brief)
-    runs_at_once = min(runs_at_once, caps.all or runs_at_once)
+    runs_at_once = min(limits.max_concurrent_runs, caps.all or limits.max_concurrent_runs)
     left = steps.pending & steps.ready & ~steps.joint
     if len(live) + len(looks) >= runs_at_once or not left:
         return Floor(steps, 0)
@@ -78,7 +87,32 @@ def floor_of(state: PMState, runs_at_once: int) -> Floor:
     busy = sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way)
     if rules.finishes_first and busy >= runs_at_once:
         left &= steps.free | _under_way(steps)
-    return Floor(steps, left & ~_kept_apart(steps))
+    return Floor(steps, left & ~_kept_apart(steps) & ~_without_a_place(state, limits))
+
+
+def _without_a_place(state: PMState, limits: Limits) -> Marks:
+    """Return the steps for which runs of this task alone leave no place on this machine or with their agent CLI.
+
+    Agents with a check of the daemon's own are left out: a check uses no CLI.
+    """
+    on_host, per_cli = limits.max_local_runs, limits.max_runs_per_cli
+    if on_host is None and per_cli is None:
+        return 0
+    config, found = state.brief.config, 0
+    here = sum(not run.on_box for run in state.live_runs)
+    clis = Counter(_cli_of(state, run.agent) for run in state.live_runs if run.purpose is Purpose.WORK)
+    for name, agent in state.agents.items():
+        is_full = on_host is not None and here >= on_host and not is_box(host_of(config, name))
+        cli = "" if agent.check else _cli_of(state, name)
+        is_used = bool(cli) and per_cli is not None and clis[cli] >= per_cli
+        found |= state.steps.of_agent(name) if is_full or is_used else 0
+    return found
+
+
+def _cli_of(state: PMState, agent: str) -> str:
+    """Return the agent CLI whose account an agent uses; empty if it is a command, or not known."""
+    known = state.agents.get(agent)
+    return "" if known is None or known.runtime in _NO_CLI else known.runtime
 
 
 def _looks(state: PMState) -> list[Step]:
@@ -92,7 +126,7 @@ def held(state: PMState) -> bool:
     return any(not question.step for question in state.open_questions)
 
 
-def next_start(state: PMState, runs_at_once: int) -> float | None:
+def next_start(state: PMState, limits: Limits) -> float | None:
     """Return the next moment at which a step may start that only waits for its time, or None.
 
     A step that also waits for something else is checked when that happens, not when its time comes.
@@ -102,10 +136,10 @@ def next_start(state: PMState, runs_at_once: int) -> float | None:
         return None
     ordered, others_from = left_by_pm(state)
     if others_from:
-        return _next_start_led(state, floor_of(state, runs_at_once), ordered, others_from)
+        return _next_start_led(state, floor_of(state, limits), ordered, others_from)
     if not steps.pausing:
         return None
-    pausing = steps.pausing & floor_of(state, runs_at_once).admitted
+    pausing = steps.pausing & floor_of(state, limits).admitted
     return min((step.not_before for step in steps.among(pausing)), default=None)
 
 

@@ -12,7 +12,6 @@ from queue import SimpleQueue
 from random import Random
 from typing import Final
 
-from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core import shared_status
@@ -285,7 +284,5 @@ class Daemon:
             sender=self.sender,
         )
 
-    def _leases(self, opened_at: float, run: str) -> list[Lease]:
-        tasks = self.loop.tasks.values() if self.loop is not None else ()
-        begun = [task for task in tasks if task.begun]
-        return [lease for task in begun for lease in leases_of(task.engine.state, opened_at, run)]
+    def _leases(self) -> list[Lease] | None:
+        return self.loop.leases() if self.loop is not None else None

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import layout
 from orchestrator.daemon.actions.admission import leases_of
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import Hint, OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
+from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.model.actions import Inspect, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.limits import Limits
@@ -39,7 +41,7 @@ class Hands:
 class Tasks:
     """Tasks whose developers are to work on boxes, each in a folder of its own unless told."""
 
-    def __init__(self, *boxes, pools=(), path="/srv/{}", clis=(), apart=1, **limits):
+    def __init__(self, *boxes, pools=(), path="/srv/{}", clis=(), apart=1, checks=(), **limits):
         self.clock, self.executor = FakeClock(), Hands()
         self.posted: list[Hint] = []
         self.stories = []
@@ -49,7 +51,10 @@ class Tasks:
             story.told = 1000 * number  # ids differ by it
             if clis:
                 story.agents["dev"] = replace(story.agents["dev"], runtime=clis[number], command=())
+            if number in checks:
+                story.agents["dev"] = replace(story.agents["dev"], check=("check",))
             self.stories.append(story.planned("a"))
+        self.known = True
         settings = Settings(limits=Limits(**limits), hosts=pools)
         world = Adapters(MemoryFiles(), None, None, settings, {})  # type: ignore[arg-type]
         context = Context(
@@ -57,8 +62,12 @@ class Tasks:
         )  # fmt: skip
         self.doings = [Dispatcher(context, str(n), Path(f"/pm/tasks/{n}")) for n in range(len(boxes))]
 
-    def leases(self, opened_at, run):
-        return [lease for story in self.stories for lease in leases_of(story.state, opened_at, run)]
+    def leases(self):
+        if not self.known:
+            return None
+        pairs = zip(self.stories, self.doings, strict=True)
+        lines = ((story.state, doing.launches) for story, doing in pairs)
+        return [lease for state, its in lines for lease in leases_of(state, its.queues, its.tried)]
 
     def where(self, number):
         project = Path("/project")
@@ -144,7 +153,7 @@ def test_one_whose_box_does_not_answer_keeps_its_room():
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/srv/{}", "1 agent of all tasks, the most at once, works or waits on alpha"),
+        ("/srv/{}", "1 agent of all tasks, the most at once, works on alpha or waits ahead of it"),
         ("/srv", "task demo writes in alpha:/srv"),
     ],
 )
@@ -176,3 +185,49 @@ def test_a_run_waits_for_no_look_at_its_own_tree():
     left = replace(story.state, outbox={look.id: look})
     (lease,) = leases_of(left, run.opened_at, run.id)
     assert (lease.path, lease.run, lease.place) == ("alpha:/srv", run.id, False)
+
+
+def test_run_that_waits_for_its_cli_leaves_its_place_here():
+    """One of two places here stayed empty for as long as the account of a CLI was in use."""
+    tasks = Tasks("", "", "", clis=("claude", "claude", "codex"), max_local_runs=2, max_runs_per_cli=1)
+    assert tasks.begin() == [0, 2]
+    tasks.stories[2].does("dev:a")
+    assert tasks.launched() == []
+    tasks.stories[0].does("dev:a")
+    assert tasks.launched() == [1]
+
+
+def test_check_is_no_run_of_its_agents_cli():
+    tasks = Tasks("", "", clis=("claude", "claude"), checks=(1,), max_runs_per_cli=1)
+    assert tasks.begin() == [0, 1]
+
+
+def test_nothing_is_launched_before_all_tasks_are_known():
+    """The first task that a new daemon opened did not know the runs of the next ones, and launched beside them."""
+    tasks = Tasks("", "", path="/srv", max_local_runs=1)
+    tasks.known = False
+    assert tasks.begin() == []
+    tasks.known = True
+    assert tasks.launched() == [0]
+
+
+def test_launch_that_was_tried_before_a_restart_keeps_its_place():
+    """Who overtook an earlier run is not put behind it while nobody has seen that it lives."""
+    tasks = Tasks("", "", max_local_runs=1)
+    (late,) = tasks.stories[1].state.live_runs
+    files = tasks.doings[0].context.adapters.files
+    folder = layout.run_home(Path("/pm/tasks/1"), late.id)
+    files.make_folder(folder)
+    files.write(folder / LAUNCHED, b"")
+    tasks.known = False
+    assert tasks.begin() == [1]
+    tasks.known = True
+    assert tasks.launched() == []
+
+
+def test_repeated_launch_is_not_put_into_a_queue():
+    """At each rescan launches are repeated whose outcome is not known yet."""
+    tasks = Tasks("", "", "", clis=("claude", "claude", "codex"), max_local_runs=2, max_runs_per_cli=1)
+    assert tasks.begin() == [0, 2]
+    tasks.executor.given.clear()
+    assert tasks.begin() == [0, 2]

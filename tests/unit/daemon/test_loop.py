@@ -9,6 +9,7 @@ from orchestrator import layout
 from orchestrator.daemon.task import Task
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import JournalFailed
+from orchestrator.model.limits import Limits
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.settings import Settings
 from tests.simulation.engine.scenario import Scenario
@@ -168,3 +169,33 @@ def wait_for(world, told):
     while not (found := told()):
         assert world.go_on(until=until), "it does not come to that"
     return found
+
+
+def test_new_daemon_launches_nothing_before_it_knows_all_tasks():
+    """It opened alpha, whose run had waited for the one place here, before it knew the run of beta that has it."""
+    settings = Settings(limits=Limits(max_local_runs=1))
+    world = World(
+        Scenario("loop"), (UserTask("alpha"), UserTask("beta")), settings=settings, deaf=0.0, slow=False
+    )
+    alpha, beta = world.user_tasks
+
+    def at_work():
+        begun = [task for task in world.tasks().values() if task.begun]
+        return {name for task in begun for name in task.engine.state.runs.live} - {
+            name for task in begun for name in task.doing.launches.waiting
+        }
+
+    with listening(world):
+        world.boot()
+        world.start(beta, "much to do", ("it works",))
+        while not at_work():
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        world.start(alpha, "much to do", ("it works",))
+        while not any(task.doing.launches.waiting for task in world.tasks().values()):
+            assert world.go_on(until=world.clock.monotonic() + 86400)
+        before = at_work()
+        world.daemon.drop()
+        world.boot()
+        assert at_work() == before
+        assert len(before) == 1
+    assert not world.complaints

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model.actions import Inspect
+from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
@@ -37,7 +38,7 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
         assert state.runs.last_at_work_on(name) == (at_work[-1] if at_work else None)
     assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
-    admitted = floor_of(state, limits_runs).admitted
+    admitted = floor_of(state, Limits(max_concurrent_runs=limits_runs)).admitted
     planned = state.brief.workflow.max_parallel if state.brief.workflow else limits_runs
     limits_runs = min(limits_runs, planned, state.brief.config.parallel or limits_runs)
     assert told(state.steps, admitted) == [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.model import facts as f
 from orchestrator.model.handoff import CriterionMark, ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
-from orchestrator.model.run import Ending, Exit
+from orchestrator.model.run import Ending, Exit, Purpose
 from orchestrator.model.task import AfterRejections, Phase, TaskState, WorkspaceKind
 from orchestrator.pm.state.order_names import order_name
 from tests.unit.pm.story import CRITERIA, MET, ONE_AT_A_TIME, Story
@@ -193,3 +195,34 @@ def test_work_in_progress_is_a_sign_of_life_and_nothing_more() -> None:
     story.reports("explore", ReportStatus.IN_PROGRESS)
     assert story.state.runs[run.id].progress_at == story.at
     assert story.order_of("explore").name == run.order
+
+
+def test_runs_without_a_place_on_their_host_are_not_opened() -> None:
+    """They would only wait, and each would take one of the places that the task has for runs."""
+    story = Story(limits=Limits(max_concurrent_runs=4, max_local_runs=2)).planned("a", "b", "c")
+    assert {run.step for run in story.state.live_runs} == {"dev:a", "dev:b"}
+    story.does("dev:a")
+    assert len(story.state.live_runs) == 2
+
+
+def test_full_cli_leaves_the_places_of_a_task_to_others() -> None:
+    """Two developers wait for the account of Claude Code, and the tester of another CLI has a place at once."""
+    story = Story(limits=Limits(max_concurrent_runs=2, max_runs_per_cli=1))
+    story.agents["dev"] = replace(story.agents["dev"], runtime="claude", command=())
+    story.agents["test"] = replace(story.agents["test"], runtime="codex", command=())
+    story.planned("a", "b", "c")
+    assert {run.step for run in story.state.live_runs} == {"dev:a"}
+    story.does("dev:a")
+    assert {run.step for run in story.state.live_runs} == {"test:a", "dev:b"}
+
+
+def test_check_needs_no_place_with_a_cli() -> None:
+    story = Story(checks=("test",), limits=Limits(max_concurrent_runs=2, max_runs_per_cli=1))
+    for name in ("dev", "test"):
+        story.agents[name] = replace(story.agents[name], runtime="claude", command=())
+    story.planned("a", "b")
+    story.does("dev:a")
+    assert {run.step: run.purpose for run in story.state.live_runs} == {
+        "test:a": Purpose.CHECK,
+        "dev:b": Purpose.WORK,
+    }
