@@ -42,9 +42,9 @@ def newest_first(journal: Path, token: bytes | re.Pattern[bytes] = b"") -> Itera
     names = segments(path.name for path in journal.iterdir()) if journal.is_dir() else []
     upto = math.inf
     for name in reversed(names):
-        for raw in reversed(_lines(journal, name)):
+        for raw in reversed(_holding(_content(journal, name), token)):
             try:
-                line = json.loads(raw) if raw and _holds(raw, token) else None
+                line = json.loads(raw)
             except (ValueError, RecursionError):
                 continue
             if not isinstance(line, dict) or "fact" not in line:
@@ -70,12 +70,24 @@ def runs(journal: Path) -> Iterator[RunSeen]:
                 )
 
 
-def _holds(raw: bytes, token: bytes | re.Pattern[bytes]) -> bool:
-    return token in raw if isinstance(token, bytes) else token.search(raw) is not None
+def _holding(content: bytes, token: bytes | re.Pattern[bytes]) -> list[bytes]:
+    """Return the lines that hold `token`, which has no line end; all that are not empty, if it is empty itself.
+
+    The others, by far the most, are passed over without being made lines.
+    """
+    if not token:
+        return [raw for raw in content.split(b"\n") if raw]
+    pattern = re.compile(re.escape(token)) if isinstance(token, bytes) else token
+    found, end = list[bytes](), 0
+    while (match := pattern.search(content, end)) is not None:
+        start, end = content.rfind(b"\n", 0, match.start()) + 1, content.find(b"\n", match.end())
+        end = len(content) if end < 0 else end
+        found.append(content[start:end])
+    return found
 
 
-def _lines(journal: Path, name: str) -> list[bytes]:
+def _content(journal: Path, name: str) -> bytes:
     for each in (name, f"{name}.gz"):  # the daemon may be compressing it
         with suppress(FileNotFoundError, ValueError):
-            return unpacked(each, own_files.own_bytes(str(journal / each))).split(b"\n")
-    return []
+            return unpacked(each, own_files.own_bytes(str(journal / each)))
+    return b""

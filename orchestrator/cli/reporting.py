@@ -24,7 +24,8 @@ from orchestrator.formats.text import neutral_json
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.reporting.build import report_of
-from orchestrator.reporting.history import NOTABLE, History, clean
+from orchestrator.reporting.history import NOTABLE, History
+from orchestrator.reporting.room import clean
 from orchestrator.reporting.shape import document_of
 from orchestrator.reporting.task_report import CommitSeen, TaskReport
 
@@ -32,7 +33,7 @@ _COMMITS: Final = 200
 _DIFF: Final = 20_000
 """Characters that are shown of one commit's diff."""
 
-_DIFFS: Final = 150_000
+_DIFFS: Final = 100_000
 """Characters of all diffs of a task together: the page stays one that opens at once."""
 
 

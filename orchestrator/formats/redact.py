@@ -86,6 +86,21 @@ _ASSIGNED: Final = re.compile(
     re.IGNORECASE,
 )
 
+_OF_DOTTED: Final = (".", ":", "~")
+_OF_ASSIGNED: Final = ("=", ":")
+_BY_SIGN: Final = (
+    ("/", _HOOKS),
+    (":", _HEADER),
+    ("=", _HEADER),
+    ("=", _COOKIE),
+    ("://", _IN_URL),
+    ("=", _SIGNATURE),
+    ("password", _NETRC),
+    ("-u", _USER_FLAG),
+    ("--", _FLAG),
+)
+"""Patterns with a sign of which they match nothing without one: most texts have few of these, and are done at once."""
+
 # Blocks ------------------------------------------------------------------------------------------
 
 _KEY: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -141,11 +156,15 @@ class LineMask:
 
 
 def _without_words(text: str) -> str:
-    text = _DOTTED.sub(MASK, text)
+    if any(sign in text for sign in _OF_DOTTED):
+        text = _DOTTED.sub(MASK, text)
     text = _WORD.sub(lambda found: MASK if _KEY_WORDS.match(found[0]) else found[0], text)
-    for pattern in (_HOOKS, _HEADER, _COOKIE, _IN_URL, _SIGNATURE, _NETRC, _USER_FLAG, _FLAG):
-        text = pattern.sub(rf"\1{MASK}", text)
+    for sign, pattern in _BY_SIGN:
+        if sign in text:
+            text = pattern.sub(rf"\1{MASK}", text)
     text = _BEARER.sub(rf"\1\2{MASK}", text)
+    if not any(sign in text for sign in _OF_ASSIGNED):
+        return text
     return _ASSIGNED.sub(lambda found: f"{found[1] or found[2] or found[3]}{MASK}", text)
 
 

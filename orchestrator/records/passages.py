@@ -10,7 +10,8 @@ from typing import Any, Final
 from orchestrator.model.coordination import HandoffStatus, IssueSeverity, PipelineRole, Transition
 from orchestrator.records.handoff_facts import HandoffFact
 from orchestrator.reporting.build import report_of
-from orchestrator.reporting.history import History, clean
+from orchestrator.reporting.history import History
+from orchestrator.reporting.room import clean
 from orchestrator.reporting.task_report import Attempt, SpanKind, TaskReport
 
 END: Final = "end"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Final
 
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.names import BASELINE
-from orchestrator.reporting.history import DECISIONS, History, clean
+from orchestrator.reporting.history import History
+from orchestrator.reporting.room import clean
 from orchestrator.reporting.task_report import (
     Artifact,
     CheckStory,
@@ -61,7 +61,6 @@ def report_of(
     ended = None if view.get("state") in {"running", "waiting"} else history.ended or history.last
     until = ended or made_at
     lanes = _lanes(history, until)
-    left_out = max(len(history.decisions) - DECISIONS, 0)
     return TaskReport(
         name=clean(view.get("task"), 200),
         id=clean(view.get("id"), 200),
@@ -75,8 +74,8 @@ def report_of(
         questions=tuple(history.questions.values()),
         checks=tuple(history.checks),
         incidents=tuple(history.incidents),
-        decisions=tuple(history.decisions[left_out:]),
-        decisions_left_out=left_out,
+        decisions=tuple(history.decisions),
+        decisions_left_out=history.decisions_left_out,
         commits=None if commits is None else tuple(commits),
         artifacts=_artifacts(history, where),
         waits=_longest(lanes, until),
@@ -250,8 +249,7 @@ def _unknown(view: Mapping[str, Any], history: History, gaps: Iterable[str]) -> 
     unclear = [clean(each.get("text"), 200) for each in view.get("criteria") or () if not each.get("met")]
     if unclear and view.get("state") in {"running", "waiting"}:
         yield f"Not judged as met so far: {'; '.join(unclear)}."
-    for one, next_one in pairwise(history.decisions):
-        if one.at - next_one.at > IDLE:
-            by = span_said(one.at - next_one.at)
-            yield f"The clock was set back by {by} at journal line {next_one.line}: times around it are not exact."
+    for by, line in history.set_back:
+        if by > IDLE:
+            yield f"The clock was set back by {span_said(by)} at journal line {line}: times around it are not exact."
     yield from gaps

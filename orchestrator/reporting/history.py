@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from orchestrator.formats.redact import redacted
-from orchestrator.formats.text import cut, neutral
 from orchestrator.formats.timestamps import parted
-from orchestrator.pm.explain.sentences import explain
+from orchestrator.reporting.room import (
+    DECISIONS,
+    OUTPUT,
+    OUTPUT_OF_SUCCESS,
+    clean,
+    clean_lines,
+    decisions_of,
+    fit_outputs,
+    fit_reasons,
+    sentences_of,
+)
 from orchestrator.reporting.task_report import (
     Attempt,
     CheckStory,
@@ -21,9 +30,6 @@ from orchestrator.reporting.task_report import (
     SpanKind,
 )
 
-DECISIONS: Final = 1500
-"""How many decisions a report shows: the newest."""
-
 NOTABLE: Final = re.compile(
     rb'"kind": ?"(?:task_|phase_|brief_|base_|question_|answered|run_(?:opened|gone|left|cautioned|spent)|launch_failed'
     rb"|step_|tree_|work_|report_landed|decision_|criteria_|noticed|rule_|budget_|box_|folder_|journal_damaged|clock_"
@@ -31,8 +37,6 @@ NOTABLE: Final = re.compile(
 )
 """What a line holds if it matters for a report: most lines tell of signals and tokens, and need not be parsed."""
 
-_TEXT: Final = 4000
-_OUTPUT: Final = 40
 _TELLING: Final = frozenset(
     {"box_lost", "folder_lost", "journal_damaged", "intruded", "launch_failed", "tree_vanished"}
 )
@@ -47,11 +51,6 @@ _CHECK_ENDED: Final = frozenset({"step_troubled", "step_checked"})
 
 _OVER: Final = frozenset({"passed", "failed", "set_aside", "blocked"})
 _RESTING: Final = frozenset({"stopped", "complete", "partial", "failed"})
-
-
-def clean(text: object, limit: int = _TEXT) -> str:
-    """Return text of others fit to be shown: secrets masked, control characters visible, at most `limit` characters."""
-    return cut(redacted(neutral(str(text or "")[: 4 * limit])), limit)
 
 
 _Taker = Callable[[dict[str, Any], float, int], None]
@@ -85,6 +84,12 @@ class History:
     checks: list[CheckStory] = field(default_factory=list)
     incidents: list[Incident] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
+    """The newest ones that a report has room for, once the gathering has ended."""
+
+    decisions_left_out: int = 0
+    set_back: list[tuple[float, int]] = field(default_factory=list)
+    """By how many seconds the clock was set back, and the first line after that."""
+
     artifacts: dict[tuple[str, str], int] = field(default_factory=dict)
     spans: dict[str, list[Span]] = field(default_factory=dict)
     """Finished stretches of time, by lane."""
@@ -95,6 +100,11 @@ class History:
 
     _attempt: dict[str, int] = field(default_factory=dict)
     _feedback: dict[str, str] = field(default_factory=dict)
+    _lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=DECISIONS))
+    """The newest lines: what they say is put into words at the end, as most of them are left out of a long night."""
+
+    _taken: int = 0
+    _at: float | None = None
     _before: str = ""
     """The kind of the change before the one at hand, in the same line."""
 
@@ -136,15 +146,21 @@ class History:
             if taker := self._of_changes.get(kind):
                 taker(change, at, number)
             self._before = kind
-        if sentences := explain(line):
-            first = sentences[0].partition(" ")[2]
-            texts = (first, *(each.strip() for each in sentences[1:]))
-            self.decisions.append(Decision(number, at, tuple(clean(each, 600) for each in texts)))
+        if self._at is not None and at < self._at:
+            self.set_back.append((self._at - at, number))
+        self._at = at
+        self._lines.append(line)
+        self._taken += 1
         if fact.get("kind") in _TELLING:
-            self._happened(self.decisions[-1].sentences[0], at, number)
+            self._happened(sentences_of(line)[0], at, number)
 
     def close(self) -> None:
-        """End the gathering: what has not ended stays without an end."""
+        """End the gathering: what has not ended stays without an end, and what there is no room for is left out."""
+        self.decisions = [*decisions_of(self._lines), *self.decisions]
+        self.decisions_left_out = self._taken - len(self.decisions)
+        self._lines.clear()
+        fit_outputs(self.checks, self.incidents)
+        fit_reasons(self.attempts)
         for run in self._runs.values():
             self.spans.setdefault(run.instance, []).append(run.span)
         for lane, span in self._held.values():
@@ -161,7 +177,7 @@ class History:
         code = (fact.get("exit") or {}).get("code")
         self.spans.setdefault(run.instance, []).append(replace(run.span, until=at))
         if run.check:
-            output = tuple(clean(each, 400) for each in (fact.get("lines") or ())[-_OUTPUT:])
+            output = clean_lines(fact.get("lines") or (), OUTPUT_OF_SUCCESS if code == 0 else OUTPUT)
             self.checks.append(CheckStory(run.step, run.attempt, at, code, output, number))
 
     def _never_lived(self, fact: dict[str, Any], _: float, __: int) -> None:
@@ -305,8 +321,7 @@ class History:
 
     def _happened(self, text: str, at: float, line: int, output: object = ()) -> None:
         lines = output if isinstance(output, list | tuple) else ()
-        shown = tuple(clean(each, 400) for each in lines[-_OUTPUT:])
-        self.incidents.append(Incident(at, text, shown, line))
+        self.incidents.append(Incident(at, text, clean_lines(lines), line))
 
     def _hold(self, key: str, lane: str, kind: SpanKind, at: float, text: str, line: int) -> None:
         self._held.setdefault(key, (lane, Span(kind, at, None, text, line)))

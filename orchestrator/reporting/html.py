@@ -25,7 +25,8 @@ _NARROWEST: Final = 2.0
 
 def page(reports: Sequence[TaskReport], title: str) -> str:
     """Return the page for one task, or for all tasks of a night."""
-    return _template().render(reports=reports, title=title, bar=bar, ticks=ticks, lasted=lasted)
+    known = [{each.line for each in report.decisions} for report in reports]
+    return _template().render(reports=reports, title=title, known=known, bar=bar, ticks=ticks, lasted=lasted)
 
 
 @cache

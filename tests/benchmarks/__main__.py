@@ -25,6 +25,7 @@ from tests.benchmarks import (
     over,
     panes,
     parallel,
+    reporting,
     restart,
     runs,
     scribing,
@@ -60,6 +61,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "loaded": loaded.rows,
     "workflow": workflows.rows,
     "observe": observing.rows,
+    "report": reporting.rows,
 }
 INTERRUPTED = 130
 

@@ -28,7 +28,7 @@ from orchestrator.cli.serving.feed import Feed
 from orchestrator.cli.serving.page import Picture, asset, page
 from orchestrator.cli.serving.reports import report_page
 from orchestrator.model.errors import OrchestratorError, Unavailable
-from orchestrator.reporting.history import clean
+from orchestrator.reporting.room import clean
 
 FORM_BYTES: Final = 262_144
 """The longest form that is read."""

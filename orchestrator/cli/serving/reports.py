@@ -8,7 +8,7 @@ import sys
 from typing import Final
 
 from orchestrator.model.errors import Unavailable
-from orchestrator.reporting.history import clean
+from orchestrator.reporting.room import clean
 
 COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.cli", "report", "--html", "--")
 DEADLINE: Final = 60.0

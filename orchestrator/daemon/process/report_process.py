@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.cli", "report")
 DEADLINE: Final = 60.0
-"""Seconds for one page: those of a night of 100,000 journal lines take two."""
+"""Seconds for one page: that of a night of 100,000 journal lines takes one."""
 
 NICE: Final = 10
 """How far it steps back behind agents and the daemon."""

@@ -59,10 +59,10 @@ def test_a_question_is_answered_from_a_phone(world: World, tmp_path: Path) -> No
         tab.until(
             "[...document.querySelectorAll('.agents li')].some(each => /dev:greet: dev: alive/.test(each.innerText))"
         )
-        assert tab.value("document.getElementById('lost').hidden")
+        tab.until("document.getElementById('lost').hidden")
         tab.value("document.querySelector('a[href^=report]').click()")
-        tab.until("document.title === 't1: report'")
-        assert "Use <b>db.sqlite</b>." in tab.value("document.body.innerText")
+        said = "document.body?.innerText.includes('Use <b>db.sqlite</b>.')"
+        tab.until(f"document.title === 't1: report' && {said}")
 
 
 def test_the_server_is_on_loopback_and_for_one_user(world: World) -> None:

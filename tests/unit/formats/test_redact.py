@@ -1,7 +1,8 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from orchestrator.formats import redact
 from orchestrator.formats.redact import MASK, LineMask, redacted, redacted_lines
 
 SECRETS = [
@@ -210,3 +211,22 @@ def test_line_by_line_masks_no_less_than_the_whole(lines):
         for part in (*KEY[:3], *SECRETS[:3])
         if part in "\n".join(lines) and part not in redacted("\n".join(lines))
     )
+
+
+PATTERNS = [
+    (redact._DOTTED, redact._OF_DOTTED),
+    (redact._ASSIGNED, redact._OF_ASSIGNED),
+    *(
+        (pattern, tuple(sign for sign, each in redact._BY_SIGN if each is pattern))
+        for pattern in dict.fromkeys(each for _, each in redact._BY_SIGN)
+    ),
+]
+
+
+@pytest.mark.parametrize(("pattern", "signs"), PATTERNS, ids=[str(n) for n in range(len(PATTERNS))])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_pattern_without_its_sign_matches_nothing(pattern, signs, data):
+    """A text without a sign is not even searched: what the pattern could find there would not be masked."""
+    text = data.draw(st.from_regex(pattern))
+    assert any(sign in text for sign in signs)

@@ -192,7 +192,7 @@ def test_a_page_of_a_long_night_is_small():
     made = report_of(
         {"task": "t", "state": "running", "steps": steps}, lines.history(), made_at=9e9, commits=commits
     )
-    assert len(page([made], "t")) < 1_000_000
+    assert len(page([made], "t")) < 500_000
 
 
 def test_an_empty_task_has_a_page():
