@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-import webbrowser
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -60,8 +59,8 @@ def run(options: Namespace) -> int:
     path = Path(options.output).expanduser().absolute() if options.output else _place(state, options, reports)
     _write(path, text)
     print(harmless(str(path)))
-    if options.open and not webbrowser.open(path.as_uri()):
-        raise CommandError(Exit.FAILED, "no browser could be opened: open the file by hand")
+    if options.open:
+        _open(path)
     return Exit.DONE
 
 
@@ -69,6 +68,13 @@ def document(record: TaskRecord) -> dict[str, Any]:
     """Return the JSON document about one task. Raises CommandError: its state cannot be read."""
     record.readable_view()
     return {"reports": [document_of(gathered(record, time.time()))]}
+
+
+def _open(path: Path) -> None:
+    import webbrowser  # costs more than the interpreter's start, and few ask for it
+
+    if not webbrowser.open(path.as_uri()):
+        raise CommandError(Exit.FAILED, "no browser could be opened: open the file by hand")
 
 
 def gathered(record: TaskRecord, now: float) -> TaskReport:
@@ -145,9 +151,11 @@ def _text(options: Namespace, reports: Sequence[TaskReport]) -> str:
         from orchestrator.reporting.markdown import page as markdown
 
         return markdown(reports, title)
+    from orchestrator.reporting.compiled_template import CompiledTemplate
     from orchestrator.reporting.html import page as html
 
-    return html(reports, title)
+    kept = layout.report_template(Path(layout.state_folder(os.environ)))
+    return html(reports, title, CompiledTemplate(kept))
 
 
 def _place(state: str, options: Namespace, reports: Sequence[TaskReport]) -> Path:

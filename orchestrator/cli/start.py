@@ -38,6 +38,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Create what is missing, hand the task to the daemon, and report what was done."""
+    if options.check:  # without what starting needs: its first line comes at once
+        from orchestrator.cli.start_check import check
+
+        return check(options)
     from orchestrator.cli.starting import run as run_command
 
     return run_command(options)

@@ -8,38 +8,41 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.cli.brief import is_remote, read_or_made
-from orchestrator.cli.channels import channels_found
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
-from orchestrator.cli.git_filters import TOPIC
-from orchestrator.cli.precheck import Case, look, together
 from orchestrator.cli.screen import coloured, columns, typed
+from orchestrator.cli.start_target import folder_of, known_task, meant
 from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
-from orchestrator.runtimes.cli_inventory import AGENT_CLIS
+
+if TYPE_CHECKING:
+    from orchestrator.cli.precheck import Case
+    from orchestrator.model.settings import Settings
+    from orchestrator.model.task import Brief
 
 _SAID = {Measure.TOKENS: tokens_said, Measure.COST: money_said, Measure.TIME: span_said}
 
 
-def check(options: Namespace, name: str, project: Path, *, known: bool) -> int:
+def check(options: Namespace) -> int:
     """Check everything that a task needs, and print the findings as they are made; return 1 if it could not start."""
+    name, project = meant(options)
+    folder = folder_of(project, name)
+    known = known_task(layout.state_folder(os.environ), name, str(project)) is not None
+    brief = read_or_made(folder, project, options.template, options.family)
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    folder = layout.task_folder(project, name)
-    case = Case(
-        name,
-        project,
-        read_or_made(folder, project, options.template, options.family),
-        settings,
-        os.environ,
-        known,
-    )
-    found = dict[Finding, None]()
-    for step in (_of_brief, look, _of_machine, _of_channels, _of_boxes):
+    found = dict.fromkeys(_of_brief(name, project, brief, settings))
+    if not options.json:
+        _print(found)
+    from orchestrator.cli.precheck import Case, look, together  # costs as much again as all before it
+
+    case = Case(name, project, brief, settings, os.environ, known)
+    for step in (look, _of_machine, _of_channels, _of_boxes):
         new = [each for each in together(step(case)) if each not in found]
         found |= dict.fromkeys(new)
         if not options.json:
@@ -61,23 +64,22 @@ def _print(found: Iterable[Finding]) -> None:
         print("\n".join(each.lines(width, colour=colour)), flush=True)
 
 
-def _of_brief(case: Case) -> Iterator[Finding]:
+def _of_brief(name: str, project: Path, brief: Brief, settings: Settings) -> Iterator[Finding]:
     """Yield what task.md itself says: whether it is filled in, and how much the task may use."""
-    path = layout.task_brief(layout.task_folder(case.project, case.name))
-    if case.brief.unfilled:
+    path = layout.task_brief(layout.task_folder(project, name))
+    if brief.unfilled:
         text = "does not yet say what to do"
-        yield Finding(
-            "task.md", Severity.MISSING, text, typed("task", "start", case.name, "--project", case.project)
-        )
+        yield Finding("task.md", Severity.MISSING, text, typed("task", "start", name, "--project", project))
     else:
         yield Finding("task.md", Severity.OK, str(path))
-    yield from _limits(case)
+    yield _limits(brief, settings)
 
 
 def _of_machine(case: Case) -> Iterator[Finding]:
     """Yield what `task doctor` finds that concerns this task."""
     from orchestrator.cli.diagnosis import findings  # imports more than all else here
     from orchestrator.cli.machine_probe import examine
+    from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 
     runtimes = _runtimes(case)
     clis = [cli for cli in AGENT_CLIS if cli.name in runtimes]
@@ -87,6 +89,8 @@ def _of_machine(case: Case) -> Iterator[Finding]:
 
 
 def _of_channels(case: Case) -> Iterable[Finding]:
+    from orchestrator.cli.channels import channels_found
+
     return channels_found(case.settings.notify, case.environ)
 
 
@@ -96,6 +100,9 @@ def _quiet(_: list[str]) -> None:
 
 def _concerns(found: Finding, case: Case, runtimes: set[str]) -> bool:
     """Return whether a finding about this machine matters for this task: not if about unused agent CLIs."""
+    from orchestrator.cli.git_filters import TOPIC
+    from orchestrator.runtimes.cli_inventory import AGENT_CLIS
+
     own = {program.name for program in case.settings.runtimes}
     others = {cli.name for cli in AGENT_CLIS} | own | {"agents"}
     if found.topic == "project" and "git repository" in found.text:
@@ -113,19 +120,18 @@ def _runtimes(case: Case) -> set[str]:
     )
 
 
-def _limits(case: Case) -> Iterator[Finding]:
-    """Yield a finding about how much the task may use."""
-    budget = case.brief.config.limits.within(case.settings.limits)
+def _limits(brief: Brief, settings: Settings) -> Finding:
+    """Return a finding about how much the task may use."""
+    budget = brief.config.limits.within(settings.limits)
     said = [
         f"{_SAID[each](most)}{' tokens' if each is Measure.TOKENS else ''}"
         for each in Measure
         if (most := budget.of(each)) is not None
     ]
     if said:
-        yield Finding("budget", Severity.OK, f"it may use {', '.join(said)}; beyond that the PM asks you")
-    else:
-        text = "it may use any amount; to limit it, write under Agent Config of task.md:"
-        yield Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
+        return Finding("budget", Severity.OK, f"it may use {', '.join(said)}; beyond that the PM asks you")
+    text = "it may use any amount; to limit it, write under Agent Config of task.md:"
+    return Finding("budget", Severity.NOTE, text, "limits: 2M tokens; $20; 8 h")
 
 
 def _of_boxes(case: Case) -> Iterator[Finding]:

@@ -22,10 +22,10 @@ from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.next_steps import after_end, after_start
 from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, columns, harmless, typed
+from orchestrator.cli.start_target import folder_of, known_task, meant
 from orchestrator.cli.tail import Tail
-from orchestrator.cli.tasks import AT_WORK, TaskRecord, called, homes, project_here, tasks
+from orchestrator.cli.tasks import AT_WORK, TaskRecord, called
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.names import checked_name
 from orchestrator.model.task import Brief
 from orchestrator.notifications.terminals import remember
 
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Create what is missing, hand the task to the daemon, and report what was done."""
-    name, project = _meant(options)
-    folder, known = task_folder(project, name), _known(layout.state_folder(os.environ), name, str(project))
-    if options.check:
-        from orchestrator.cli.start_check import check
-
-        return check(options, name, project, known=known is not None)
+    name, project = meant(options)
+    folder = folder_of(project, name)
+    known = known_task(layout.state_folder(os.environ), name, str(project))
     lay_down(folder, project, options.template, options.family)
     brief = filled_brief(folder, project)
     unfit = list[str]()
@@ -67,57 +64,6 @@ def run(options: Namespace) -> int:
         return _followed(task, log if options.verbose else StepsShown(before), asked_at)
     print("\n".join(after_start(task)))
     return Exit.DONE
-
-
-def _meant(options: Namespace) -> tuple[str, Path]:
-    """Return the name and project of the task to start, whether it exists already or not.
-
-    Without --project, in this order: the task with this id; the nearest project from here upwards that has a task
-    of this name, as for all other verbs; a new task here.
-
-    Raises:
-        CommandError: another project has a task of this name, and no option says that a new one begins here.
-
-    """
-    name, state = checked_name(options.name, "task name"), layout.state_folder(os.environ)
-    if options.project is not None:
-        return name, project_folder(options.project)
-    for task in tasks(state, name):
-        if task.id == name and task.project:
-            return task.name, project_folder(task.project)
-    if here := project_here(name):
-        return name, Path(here)
-    here = str(project_folder("."))
-    elsewhere = [] if options.template else [task.project for task in tasks(state, name) if task.project]
-    if elsewhere:
-        begins = typed("task", "start", name, "--project", here)
-        others = "".join(f"\n  {typed('task', 'start', name, '--project', each)}" for each in elsewhere)
-        raise CommandError(
-            Exit.USAGE,
-            f"{harmless(here)} has no task {name}, but another project has. To go on with that one:{others}\n"
-            f"To begin one here:\n  {begins}",
-        )
-    return name, Path(here)
-
-
-def project_folder(given: str) -> Path:
-    """Return the project's folder, resolved. Raises CommandError: it is no folder."""
-    project = Path(given).expanduser().resolve()
-    if not project.is_dir():
-        raise CommandError(
-            Exit.USAGE, f"{project} is not a folder: give the project's folder by --project PATH"
-        )
-    return project
-
-
-def task_folder(project: Path, name: str) -> Path:
-    """Return the task's folder. Raises CommandError: it is reached by a symbolic link."""
-    folder = layout.task_folder(project, name)
-    if folder.resolve() != folder:
-        raise CommandError(
-            Exit.USAGE, f"{folder} leads elsewhere by a symbolic link: replace it by a real folder"
-        )
-    return folder
 
 
 def _checked(name: str, project: Path, brief: Brief, *, known: bool) -> list[str]:
@@ -161,7 +107,9 @@ def _request_start(arguments: dict[str, str]) -> tuple[TaskRecord, str, Tail]:
     """
     state, name = layout.state_folder(os.environ), arguments["name"]
     with _alone(state):
-        task = _known(state, name, arguments["project"]) or TaskRecord(state, f"{name}-{os.urandom(4).hex()}")
+        task = known_task(state, name, arguments["project"]) or TaskRecord(
+            state, f"{name}-{os.urandom(4).hex()}"
+        )
         if os.path.lexists(layout.task_leaving(task.home)):
             task.readable_view()
         log = Tail(Path(layout.task_log(task.home)), from_end=True)
@@ -215,18 +163,6 @@ def _alone(state: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _known(state: str, name: str, project: str) -> TaskRecord | None:
-    """Return the task if it is known. An unreadable state may be this task's, so it is an error."""
-    namesakes = [task for task in homes(state, name) if task.name == name]
-    for task in namesakes:
-        if task.project == project:
-            return task
-    for task in namesakes:
-        if not task.project and task.begun:
-            task.readable_view()
-    return next((task for task in namesakes if not task.wanted), None)
 
 
 def _followed(task: TaskRecord, shown: Tail | StepsShown, since: float) -> Exit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from orchestrator import layout, own_files
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -40,6 +42,15 @@ def read_state(home: str) -> tuple[dict[str, Any], str]:
         else:
             return view, ""
     return {}, fault
+
+
+def report_file(view: dict[str, Any]) -> tuple[str, float] | None:
+    """Return the path of a task's report, and when it was written (seconds since the epoch); None if there is none."""
+    path = layout.task_report(layout.task_folder(f"{view['project']}", view["task"]))
+    try:
+        return path, os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
+    except OSError:
+        return None
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import coloured, columns, stamp
-from orchestrator.cli.status_page import page, report_file
+from orchestrator.cli.state_file import report_file
 from orchestrator.cli.tasks import about_task, called, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -39,6 +39,8 @@ def run(options: Namespace) -> int:
     if options.json:
         print(json.dumps(shape(view, beat)))
     else:
+        from orchestrator.cli.status_page import page  # not for JSON, nor for `task report`
+
         colour = coloured(sys.stdout)
         print("\n".join(page(view, called(task), beat, columns(), time.time(), colour=colour)))
     return OF_TASK.get(view["state"], Exit.FAILED) if options.exit_code else Exit.DONE

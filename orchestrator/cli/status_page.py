@@ -8,6 +8,7 @@ from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import SAID, on_word
 from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
+from orchestrator.cli.state_file import report_file
 from orchestrator.cli.table import COLOURS, table
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -65,10 +66,23 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
         if question.get("holds"):
             lines += wrapped(f"waiting for the answer: {', '.join(question['holds'])}", width, "  ")
         if question.get("deadline"):
-            default, when = question.get("default"), clock(question["deadline"], now)
-            lines += wrapped(f"if nobody answers by {when}: {default}", width, "  ")
+            lines += wrapped(unanswered(question, now), width, "  ")
         lines.append(f"  answer it: task answer {task} {name} {'NUMBER' if options else 'TEXT'}")
     return lines
+
+
+def unanswered(question: dict[str, Any], now: float) -> str:
+    """Return what happens if nobody answers a question with a deadline; while the daemon is down, that comes late."""
+    when, default = clock(question["deadline"], now), question.get("default")
+    if question["deadline"] < now:
+        return f"nobody answered by {when}, so this will be taken: {default}"
+    return f"if nobody answers by {when}: {default}"
+
+
+def next_try(limit: dict[str, Any], now: float) -> str:
+    """Return when a limited step is tried again; or was to be: while the daemon is down, nobody tries it."""
+    due = limit.get("next_try") or 0
+    return f"{'the next try was due' if 0 < due < now else 'next try'} at {clock(due, now)}"
 
 
 def _head(
@@ -115,15 +129,6 @@ def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
     said = f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"folder    {first.strip()}", *more]
-
-
-def report_file(view: dict[str, Any]) -> tuple[str, float] | None:
-    """Return the path of a task's report, and when it was written (seconds since the epoch); None if there is none."""
-    path = layout.task_report(layout.task_folder(f"{view['project']}", view["task"]))
-    try:
-        return path, os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
-    except OSError:
-        return None
 
 
 def _report(view: dict[str, Any], width: int, now: float) -> list[str]:
@@ -291,7 +296,7 @@ def _with_reasons(view: dict[str, Any], name: str, lines: list[str], width: int,
         yield line
         why = harmless(step.get("why") or "")
         if step.get("limit") and view["state"] == "running":
-            why += f"; next try at {clock(step['limit'].get('next_try'), now)}"
+            why += f"; {next_try(step['limit'], now)}"
         if why and why != before and step.get("status") != "passed":
             yield cut(f"  {why}", width)
             yield from _cause(name, step.get("cause") or {}, width)

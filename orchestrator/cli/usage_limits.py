@@ -22,10 +22,12 @@ def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
     refused = (
         "once" if times == 1 else f"{times} times, most recently at {clock(limit.get('refused_at'), now)}"
     )
+    from orchestrator.cli.status_page import next_try  # not for the JSON documents
+
     words = harmless(limit.get("words") or "without a reason")
     first, *more = wrapped(
         f"since {clock(limit.get('since'), now)}{_until(limit, now)} ({words}); refused {refused}; "
-        f"next try at {clock(limit.get('next_try'), now)}",
+        f"{next_try(limit, now)}",
         width - 10,
         "",
     )

@@ -54,8 +54,8 @@ class TmuxCalls:
     ) -> None:
         self.path = os.fspath(Path(name).expanduser()) if "/" in name else ""
         self.name = name
-        self.program = shutil.which("tmux", path=environ.get("PATH"))
         self._environment = {each: environ[each] for each in _PASSED if each in environ}
+        self.program = self._installed()
         self._deadline = deadline
         self._config = config
 
@@ -83,11 +83,10 @@ class TmuxCalls:
         raise failure(cmd, said, where[2:], self._server() if is_of_another_version(said) else 0)
 
     def _ended(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
-        if self.program is None:
-            raise Lasting("tmux is not installed: install it with your package manager")
+        program = self._found()
         try:
             return subprocess.run(
-                [self.program, "-u", *words],
+                [program, "-u", *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 env=self._environment,
@@ -96,6 +95,17 @@ class TmuxCalls:
             )
         except OSError as error:
             raise Unavailable(f"tmux could not be started: {cause_of(error)}") from error
+
+    def _found(self) -> str:
+        """Return the path of tmux. It is looked for again where it is no longer: it may be upgraded, or removed."""
+        if self.program is None or not os.access(self.program, os.X_OK):
+            self.program = self._installed()
+        if self.program is None:
+            raise Lasting("tmux is not installed: install it with your package manager")
+        return self.program
+
+    def _installed(self) -> str | None:
+        return shutil.which("tmux", path=self._environment.get("PATH"))
 
     def _server(self) -> int:
         """Return the pid of the server that listens on the socket; 0 if that is unknown."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, Template
+from jinja2 import BytecodeCache, Environment, PackageLoader, Template
 from markupsafe import Markup, escape
 
 from orchestrator.formats.amounts import span_said
@@ -23,17 +23,22 @@ _NARROWEST: Final = 2.0
 """Units: a shorter span is drawn so wide, or nobody would see it."""
 
 
-def page(reports: Sequence[TaskReport], title: str) -> str:
-    """Return the page for one task, or for all tasks of a night."""
+def page(reports: Sequence[TaskReport], title: str, compiled: BytecodeCache | None = None) -> str:
+    """Return the page for one task, or for all tasks of a night. `compiled` keeps the template from call to call."""
     known = [{each.line for each in report.decisions} for report in reports]
-    return _template().render(reports=reports, title=title, known=known, bar=bar, ticks=ticks, lasted=lasted)
+    template = _template(compiled)
+    return template.render(reports=reports, title=title, known=known, bar=bar, ticks=ticks, lasted=lasted)
 
 
 @cache
-def _template() -> Template:
-    loader = PackageLoader("orchestrator", "reporting")
+def _template(compiled: BytecodeCache | None) -> Template:
     world = Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
+        loader=PackageLoader("orchestrator", "reporting"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        bytecode_cache=compiled,
     )
     world.filters |= {"clock": clock, "span": span_said, "iso": _iso, "said": said, "code": code}
     return world.get_template("report.html.jinja")

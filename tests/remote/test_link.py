@@ -148,13 +148,17 @@ PermitLocalCommand yes
 LocalCommand touch {touched}
 LocalForward {boxes.folder}/forward localhost:1
 ControlMaster auto
+ForkAfterAuthentication yes
 ControlPath {boxes.folder}/theirs
 StrictHostKeyChecking accept-new
 LogLevel QUIET"""
-    boxes.add("alpha", extra=bad)
+    box = boxes.add("alpha", extra=bad)
     link = way_to(boxes, "alpha")
     assert link.run(["sh", "-c", "echo ${SSH_AUTH_SOCK:-none}"]).out == b"none\n"
+    assert link.run(["echo", "again"]).out == b"again\n"
+    assert box.logins() == 1
     link.close()
+    wait_until(lambda: not box.sessions())
     assert not any((boxes.folder / name).exists() for name in ("touched", "forward", "theirs"))
     boxes.forget()
     with pytest.raises(NotLetIn):

@@ -160,7 +160,7 @@ def _start(taken: AStart) -> dict[str, Any]:
     A daemon that is down is not started: it would inherit the environment of the agent CLI, and so would its agents.
     """
     from orchestrator.cli.brief import lay_down_text
-    from orchestrator.cli.starting import project_folder, task_folder
+    from orchestrator.cli.start_target import folder_of, project_folder
     from orchestrator.cli.starting import run as start_verb
 
     if not Beat(_state()).up:
@@ -170,7 +170,7 @@ def _start(taken: AStart) -> dict[str, Any]:
         )
     project = project_folder(taken.project or ".")
     if taken.task_md:
-        lay_down_text(task_folder(project, taken.name), taken.task_md)
+        lay_down_text(folder_of(project, taken.name), taken.task_md)
     elif not layout.task_brief(layout.task_folder(project, taken.name)).exists():
         raise CommandError(Exit.USAGE, f"{project} has no task.md of {taken.name}: give its text as task_md")
     said = io.StringIO()

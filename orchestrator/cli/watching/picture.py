@@ -100,7 +100,7 @@ def step_details(step: dict[str, Any], width: int, now: float) -> list[str]:
         if said := step.get(key):
             lines += wrapped(f"{name}: {said}", width, "  ")
     if limit := step.get("limit"):
-        lines += wrapped(f"usage limit: next try at {clock(limit.get('next_try'), now)}", width, "  ")
+        lines += wrapped(f"usage limit: {status_page.next_try(limit, now)}", width, "  ")
     cause = step.get("cause") or {}
     if cause:
         lines += wrapped(f"failed: {cause.get('what')}", width, "  ")
@@ -123,8 +123,7 @@ def question_details(question: dict[str, Any], width: int, now: float) -> list[s
     if question.get("holds"):
         lines += wrapped(f"waiting for the answer: {', '.join(map(str, question['holds']))}", width, "")
     if question.get("deadline"):
-        by = clock(question["deadline"], now)
-        lines += wrapped(f"if nobody answers by {by}: {question.get('default')}", width, "")
+        lines += wrapped(status_page.unanswered(question, now), width, "")
     return lines
 
 

@@ -87,9 +87,9 @@ class Unfetched:
             run = each.run
             hindrance = why(run.host) or "they are still being fetched"
             yield (
-                f"{run.instance} ended on {run.host} at {moment_said(each.since, at)}, and not all of its artifacts "
+                f"{run.instance} ended on {run.host} at {moment_said(each.since)}, and not all of its artifacts "
                 f"and its terminal log are here: {hindrance}. The daemon waits for them until "
-                f"{moment_said(each.since + WAITED, at)}"
+                f"{moment_said(each.since + WAITED)}"
             )
 
     def missing(self) -> list[Awaited]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -65,6 +68,11 @@ _ALWAYS: Final = {
     "UpdateHostKeys": "no",  # would write to the user's known_hosts
 }
 
+_FORKS: Final = (8, 7)
+"""The version of OpenSSH from which on a setting can send ssh into the background; older ones refuse its name."""
+
+_VERSION: Final = re.compile(rb"OpenSSH_(\d{1,3})\.(\d{1,3})")
+
 
 class NoConnection(Unavailable):
     """ssh ended before the connection stood. `said` is what it wrote on standard error."""
@@ -77,6 +85,24 @@ class NoConnection(Unavailable):
 def ssh_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of ssh: the user's, in the language that we parse, and with nobody to ask."""
     return {**environ, "LC_ALL": "C", "SSH_ASKPASS_REQUIRE": "never"}
+
+
+def forks_by_setting(environ: Mapping[str, str]) -> bool:
+    """Return whether the user's settings can send ssh into the background, where nobody would see it end."""
+    program = shutil.which("ssh", path=environ.get("PATH"))
+    try:
+        return program is not None and _forks(
+            program, Path(program).stat().st_mtime_ns, environ.get("PATH", "")
+        )
+    except (OSError, Unavailable, Refused):
+        return False
+
+
+@lru_cache(maxsize=4)
+def _forks(program: str, _changed: int, path: str) -> bool:
+    ended = run_child([program, "-V"], stdin=b"", deadline=PROBE, most=_SAID, environ={"PATH": path})
+    found = _VERSION.search(ended.err)
+    return found is not None and (int(found[1]), int(found[2])) >= _FORKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +131,11 @@ class MasterPlace:
         """The file that says which process holds the connection."""
         return self.socket.with_suffix(".pid")
 
-    def command(self) -> list[str]:
-        """Return the arguments of the master."""
+    def command(self, *, forks: bool = False) -> list[str]:
+        """Return the arguments of the master. `forks`: this ssh knows a setting that would send it away from us."""
         # A little earlier than our own limit, so that ssh reports the cause.
         always = {**_ALWAYS, "ConnectTimeout": str(max(1, int(self.connect) - 1))}
+        always |= {"ForkAfterAuthentication": "no"} if forks else {}
         settings = [word for name, value in always.items() for word in ("-o", f"{name}={value}")]
         config = ["-F", str(self.config)] if self.config else []
         return ["ssh", *config, "-N", "-T", *self._control(), *settings, *self.address.words()]
@@ -168,11 +195,12 @@ class Master:
         """
         place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _end_left_behind(place)
+        forks = forks_by_setting(environ)
         until = time.monotonic() + place.connect
         words = Stderr()
         try:
             child = subprocess.Popen(
-                place.command(),
+                place.command(forks=forks),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=words.writer,

@@ -25,7 +25,7 @@ from orchestrator.hosts.run_processes import group_of
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_calls import DEADLINE
 from orchestrator.hosts.tmux_failures import NoServer
-from orchestrator.model.errors import Unavailable
+from orchestrator.model.errors import Lasting, Unavailable
 from orchestrator.model.run import Exit, Leftover
 from orchestrator.ports.files import Entry, Files
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
@@ -179,6 +179,26 @@ def test_without_tmux_it_is_said(tmp_path: Path) -> None:
     host = LocalHost(Tmux("none", {"PATH": str(tmp_path)}), DiskFiles())
     with pytest.raises(Unavailable, match="not installed"):
         host.panes()
+
+
+def test_tmux_gone_before_a_launch_is_said_in_words(tmp_path: Path, tmux_socket: TmuxSocket) -> None:
+    """Removed under a daemon: "could not be started: No such file", 21 times in an hour, then "lost its terminal".
+
+    It lasts until somebody installs it, so it is asked about at once; installed elsewhere, it is found.
+    """
+    real = shutil.which("tmux") or ""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    (first / "tmux").symlink_to(real)
+    tmux = Tmux(str(tmux_socket.path), {**tmux_socket.environ, "PATH": f"{first}:{second}"})
+    host = LocalHost(tmux, DiskFiles())
+    assert host.panes() == []
+    (first / "tmux").unlink()
+    with pytest.raises(Lasting, match="tmux is not installed: install it with your package manager"):
+        host.panes()
+    (second / "tmux").symlink_to(real)
+    assert host.panes() == []
 
 
 def test_a_socket_may_be_a_path(bench: Bench) -> None:

@@ -79,3 +79,32 @@ def test_whatever_is_in_the_place_of_its_file_blocks_nothing(
     place.folder.mkdir(mode=0o700)
     make(place.owner)
     connect(place)
+
+
+@pytest.mark.parametrize(
+    ("says", "forks"),
+    [
+        ("OpenSSH_9.2p1 Debian-2+deb12u10, OpenSSL 3.0.19 27 Jan 2026", True),
+        ("OpenSSH_10.0p2, LibreSSL 3.3.6", True),
+        ("OpenSSH_8.7p1", True),
+        ("OpenSSH_8.6p1", False),
+        ("OpenSSH_7.9p1", False),
+        ("Dropbear v2022.83", False),
+        ("", False),
+    ],
+)
+def test_ssh_is_kept_in_the_foreground_where_it_can_be(
+    place: MasterPlace, tmp_path: Path, says: str, *, forks: bool
+) -> None:
+    """`ForkAfterAuthentication yes` in the user's settings: ssh left us, and each connection was lost and left behind.
+
+    An ssh that does not know the setting refuses to start if it is named.
+    """
+    ssh, called = tmp_path / "ssh", tmp_path / "called"
+    ssh.write_text(
+        f'#!/bin/sh\n[ "$1" = -V ] && {{ echo "{says}" >&2; exit; }}\necho "$*" >{called}\nexit 255\n'
+    )
+    ssh.chmod(0o755)
+    with pytest.raises(Unavailable):
+        Master.connect(place, {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert ("-o ForkAfterAuthentication=no" in called.read_text()) is forks

@@ -95,7 +95,7 @@ def test_questions_show_dependants_and_default_answer(house, task):
     house.task(questions=[question])
     out = task("questions").out
     assert "waiting for the answer: test:a, accept" in out
-    assert "if nobody answers by Fri 28 Nov 2025" in out
+    assert "nobody answered by Fri 28 Nov 2025" in out
     assert ": set-aside" in out
     assert task("questions", "--json").json["questions"][0]["deadline"] == "2025-11-28T14:35:00Z"
 

@@ -10,6 +10,7 @@ from orchestrator.cli import state_file
 from orchestrator.cli.screen import width_of
 from orchestrator.formats.amounts import UNCOUNTED
 from orchestrator.testing.local_zone import local_zone
+from tests.unit.cli.conftest import AT
 
 HEAVY = {
     "apscheduler",
@@ -355,6 +356,21 @@ def test_a_limit_whose_end_is_past_was_to_end_then(house, task, limit):
     said = " ".join(task("status", "tidy").out.split())
     assert ", should have ended at " in said
     assert ", until " not in said
+
+
+def test_what_was_due_while_nobody_was_there_is_said_so(house, task):
+    """With the daemon down it said "next try at 14:34" for a day, and "if nobody answers by" of a day long past."""
+    limit = {**LIMIT, "next_try": AT}
+    asked = house.question(deadline=AT, default="set-aside")
+    house.task(
+        limited=limit, steps=[house.step(status="pending", why="limited", limit=limit)], questions=[asked]
+    )
+    with local_zone("UTC"):
+        said = " ".join(task("status", "tidy").out.split())
+    assert "; the next try was due at Thu 27 Nov 2025 14:35" in said
+    assert "nobody answered by Thu 27 Nov 2025 14:35, so this will be taken: set-aside" in said
+    assert "next try at" not in said
+    assert "if nobody answers" not in said
 
 
 def test_a_stopped_task_is_not_said_to_try_again(house, task):

@@ -8,9 +8,11 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.boxes.unfetched import SAID, WAITED, Unfetched
+from orchestrator.formats.timestamps import day_said
 from orchestrator.model.facts import LaunchFailed, RunGone
 from orchestrator.model.run import Exit
 from orchestrator.model.task import Location
+from orchestrator.testing.local_zone import local_zone
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
 
@@ -55,6 +57,17 @@ def test_files_of_a_run_are_awaited_from_its_end_until_here(desk: Desk) -> None:
     assert not desk.look()
     assert not desk.outstanding
     assert not desk.said(SAID)
+
+
+def test_what_is_missing_is_said_with_its_day(desk: Desk) -> None:
+    """A notice is read on another day than it was written: "ended at 12:47", and of which day?"""
+    desk.end()
+    desk.look()
+    with local_zone("UTC"):
+        (said,) = desk.said(SAID)
+        when = [f"{day_said(at)} " for at in (desk.story.at, desk.story.at + WAITED)]
+    assert f"ended on me@box at {when[0]}" in said
+    assert f"waits for them until {when[1]}" in said
 
 
 def test_another_daemon_awaits_what_the_last_one_did(desk: Desk) -> None:

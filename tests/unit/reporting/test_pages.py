@@ -5,10 +5,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment
 from markdown_it import MarkdownIt
 
 from orchestrator.formats.text import names
 from orchestrator.reporting.build import report_of
+from orchestrator.reporting.compiled_template import CompiledTemplate
 from orchestrator.reporting.html import code, page
 from orchestrator.reporting.markdown import page as markdown
 from orchestrator.reporting.task_report import CommitSeen
@@ -199,3 +201,40 @@ def test_an_empty_task_has_a_page():
     made = report_of({"task": "t", "state": "running"}, Lines().history(), made_at=0.0)
     assert seen(page([made], "t")).open == []
     assert "no plan" in markdown([made], "t")
+
+
+def broken(path, data, mode=0o600):
+    path.write_bytes(data)
+    path.chmod(mode)
+
+
+def test_the_template_is_compiled_once(tmp_path, monkeypatch):
+    """To compile it took a third of the time of each report."""
+    path, made = tmp_path / "template.bin", hostile("x")
+    first = page([made], "t", CompiledTemplate(path))
+    monkeypatch.setattr(Environment, "compile", None)
+    assert page([made], "t", CompiledTemplate(path)) == first
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("spoil", ["cut", "of another version", "garbage", "open to others", "a folder"])
+def test_a_kept_template_that_is_not_ours_is_made_anew(tmp_path, spoil):
+    path, made = tmp_path / "template.bin", hostile("x")
+    first = page([made], "t", CompiledTemplate(path))
+    data = path.read_bytes()
+    path.unlink()
+    match spoil:
+        case "cut":
+            broken(path, data[: len(data) // 2])
+        case "of another version":
+            broken(path, data.replace(b"jinja2", b"jinja3"))
+        case "garbage":
+            broken(path, data[:20] + b"garbage" * 10)
+        case "open to others":
+            broken(path, data, 0o666)
+        case _:
+            path.mkdir()
+    assert page([made], "t", CompiledTemplate(path)) == first
+    if spoil != "a folder":
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.read_bytes() == data
