@@ -26,12 +26,16 @@ def tend(
 ) -> BranchTended:
     """Let the branch stand on the last accepted commit, and report where it was.
 
+    That is where the PM left it, also if the step that had it merged was reopened since: a branch only moves forward.
+
     Raises:
         Unavailable: git cannot do it now.
         OSError: the disk cannot do it now.
 
     """
     accepted = tuple(accepted_work(state).values())
+    if accepted and state.tip:
+        accepted = (state.tip,)
     try:
         # Where nothing is accepted yet, it may have begun upon the work of a task that no journal knows any more.
         begun = state.tip or state.base

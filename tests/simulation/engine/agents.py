@@ -145,22 +145,27 @@ class Agent:
             for number, text in enumerate(criteria)
         )
 
+    @property
+    def _writes(self) -> bool:
+        """Whether this run's step is to change files."""
+        return self.environment["STEP"].startswith("dev")
+
     def _tree(self) -> Tree | None:
         """Return the worktree that this run writes to, or None if it only reads."""
         path, branch = Path(self.environment["WORKSPACE"]), self.environment["BRANCH"]
-        writes = self.environment["STEP"].startswith("dev") and "worktrees" in path.parts
+        writes = self._writes and "worktrees" in path.parts
         return Tree(path.parent, path.parent, path.name, branch, self.environment["BASE"]) if writes else None
 
     @property
     def _clone(self) -> Clone | None:
         """The repository on a box that this run writes to, or None if it only reads, or runs here."""
-        return self.shared.clone if self.environment["STEP"].startswith("dev") else None
+        return self.shared.clone if self._writes else None
 
     @property
     def _user_tree(self) -> Path | None:
         """The user's own tree if this run writes to it, and None if it reads, has a worktree, or runs on a box."""
         path = Path(self.environment["WORKSPACE"])
-        writes = self.environment["STEP"].startswith("dev") and not self.shared.box
+        writes = self._writes and not self.shared.box
         return path if writes and "worktrees" not in path.parts else None
 
     @property

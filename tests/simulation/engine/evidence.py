@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from orchestrator.formats.coordination.completeness import lacking
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Merge
 from orchestrator.model.consultation import PMDecision
@@ -12,6 +13,7 @@ from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import Recheck
 from orchestrator.pm.plan.asking import APPROVE
+from orchestrator.pm.plan.handing_on import OPEN
 from orchestrator.pm.state.consultation_changes import DecisionTaken
 from orchestrator.pm.state.draft import Decision
 from orchestrator.pm.state.step_changes import StepCommitted, StepMoved, StepReopened, StepReported
@@ -167,6 +169,9 @@ class Evidence:
                         and each.answer.strip().lower() == APPROVE
                         for each in state.questions.values()
                     )
+                case Gate.HANDOFF:
+                    made = [each.handoff for each in state.handoffs.values() if each.step == step.id]
+                    holds = bool(made) and made[-1].head.status in OPEN and not lacking(made[-1])
                 case Gate.NOTES | Gate.OUTPUTS | Gate.POC | Gate.JOINT | Gate.CHECKPOINT:
                     continue  # `workflow_laws` holds them, by what the agents really left
                 case _:

@@ -16,6 +16,7 @@ from orchestrator.testing.memory_tree import Kind
 from tests.simulation.engine.agents import EVEN, MINUTE, Agent
 from tests.simulation.engine.hook_events import RUNTIME, with_hooks
 from tests.simulation.engine.pm_agents import ASKED, decides
+from tests.simulation.engine.role_agents import RoleAgent, is_of_roles
 from tests.simulation.engine.shared_state import Dice, Life, SharedState
 from tests.simulation.engine.workflow_agents import is_of_workflow, workflow_life
 
@@ -28,7 +29,7 @@ def life_of(shared: SharedState, dice: Dice) -> Callable[[FakeProcess], Life]:
 
 
 def _live(shared: SharedState, dice: Dice, process: FakeProcess) -> Life:
-    agent = Agent(shared, dice, process)
+    agent = (RoleAgent if is_of_roles(process.spec.environment) else Agent)(shared, dice, process)
     _may_leave_a_process_behind(shared, dice, agent)
     life = _chosen_life(shared, dice, agent)
     return with_hooks(agent, life) if process.spec.argv[0] == RUNTIME else life

@@ -25,6 +25,8 @@ from tests.simulation.engine.ledger import Ledger
 from tests.simulation.engine.pages import Pages
 from tests.simulation.engine.removal import come_back, left_behind
 from tests.simulation.engine.reports import reported_otherwise
+from tests.simulation.engine.role_laws import RoleLaws
+from tests.simulation.engine.role_tasks import RoleTask
 from tests.simulation.engine.workflow_laws import WorkflowLaws
 from tests.simulation.engine.workflow_tasks import WorkflowTask
 
@@ -64,6 +66,7 @@ class Watched:
     pages: Pages
     branch: Branch
     workflow: WorkflowLaws | None = None
+    roles: RoleLaws | None = None
     boot: int = 0
     known: PMState | None = None
     open: dict[str, float] = field(default_factory=dict)
@@ -90,6 +93,9 @@ class Invariants:
             if isinstance(user_task, WorkflowTask):
                 watched.workflow = WorkflowLaws(self.world, user_task)
                 audit.also.append(watched.workflow.enter)
+            if isinstance(user_task, RoleTask):
+                watched.roles = RoleLaws(self.world, user_task)
+                audit.also.append(watched.roles.enter)
             self.tasks.append(watched)
             self._journals[layout.task_journal(user_task.home)] = watched
         self.world.files.appended = self._appended
@@ -305,6 +311,8 @@ class Invariants:
         found = list(audit.broken)
         if watched.workflow is not None:
             found += watched.workflow.shown(audit.state)
+        if watched.roles is not None:
+            found += watched.roles.shown(audit.state)
         reopened = Journal(files, layout.task_journal(user_task.home))
         if reopened.state != audit.state:
             found.append(

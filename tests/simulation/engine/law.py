@@ -40,6 +40,7 @@ class Law(StrEnum):
     NOTES = "an agent removes no note, and settles none that others must"
     CAPS = "no more agents of a workflow work at once than its plan allows"
     AUDITED = "the files of a workflow are what the contract says"
+    HANDED_ON = "handoffs of roles go through their life, and the records say what the journal says"
     MERGED = "the branch moves forward, and has what was merged"
     COMMIT = "a commit has the work of its step, and lacks nothing"
     WORK_KEPT = "nothing takes away an agent's work"

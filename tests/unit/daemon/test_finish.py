@@ -218,6 +218,17 @@ def test_moved_branch_is_restored_to_what_was_accepted(shop, lost):
     assert bool(done.kept) is not lost
 
 
+def test_reopened_judge_takes_no_merge_back(shop):
+    """What was merged stays on the branch, also while the step that had it merged is not passed any more."""
+    first = shop.makes("one")
+    shop.merges("one", first)
+    second = shop.makes("two")
+    assert shop.merges("two", second).tip == second
+    state = passed(shop.state, first)  # the judge of `two` was reopened
+    done = tend(shop.workspaces, state, TendBranch("a5", "accept", 1), WHERE, 1.0)
+    assert (done.tip, done.wanted, done.kept, shop.tip()) == (second, second, "", second)
+
+
 def passed(state: PMState, commit: str) -> PMState:
     """Return a state in which the work of `one` is accepted."""
     work = replace(state.steps["dev:one"], commit=commit, state=StepState.PASSED)
