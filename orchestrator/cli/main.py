@@ -38,6 +38,7 @@ VERBS = {
     "memory": "search what was learned in a project, add to it, put it away",
     "observe": "report how handoffs, questions and time went, by day",
     "workflow": "design, check, approve and show a workflow of several agents",
+    "skill": "list composite skills, and carry one out phase by phase",
     "templates": "show the templates that a task can start from",
     "setup-agents": "write the default agents into a project",
     "config": "show each setting, its value and where the value comes from",
@@ -66,6 +67,7 @@ _READ_ONLY = frozenset(
         "daemon",
         "notify",
         "workflow",
+        "skill",
         "memory",
         "observe",
     }

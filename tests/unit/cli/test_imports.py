@@ -66,7 +66,7 @@ CLASSES = 26
 """So many dataclasses take as long to be made as an interpreter to start."""
 
 LONGER = {
-    "archive", "doctor", "memory", "observe", "report", "setup-agents", "start", "watch", "workflow",
+    "archive", "doctor", "memory", "observe", "report", "setup-agents", "skill", "start", "watch", "workflow",
 }  # fmt: skip
 """Verbs that say a first word before they import what they need, or need much of what there is."""
 
