@@ -155,7 +155,7 @@ def _advanced(driver: SkillDriver, path: Path) -> str:
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Keep other commands from the same state file. Its folder is what is locked: the lock ends with this process."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield

@@ -52,6 +52,7 @@ LOOKING = [
     ["notify", "list"],
     ["memory", "search"],
     ["observe"],
+    ["skill", "list"],
     ["daemon", "status"],
     ["daemon", "alarm"],
     ["help"],
