@@ -52,12 +52,21 @@ def offered_memories(state: str, data: Path, text: str, now: float, most: int) -
     words = telling_words(text)
     if not words or most < 1:
         return []
+    return _best(state, data, " ".join(words), Wanted(), now, most)
+
+
+def tagged_memories(state: str, data: Path, tag: str, now: float, most: int) -> list[Memory]:
+    """Return the memories that have a tag, the best first; arguments and silence as of `offered_memories`."""
+    return _best(state, data, "", Wanted(tags=(tag,)), now, most)
+
+
+def _best(state: str, data: Path, text: str, wanted: Wanted, now: float, most: int) -> list[Memory]:
     folder = MemoryFolder(DiskFiles(), data)
     try:
         if not folder.path.is_dir():
             return []
         with MemoryIndex(folder, index_file(state, data)) as index:
-            matches = index.search(" ".join(words), Wanted())
+            matches = index.search(text, wanted)
     except (OrchestratorError, OSError, sqlite3.Error) as error:
         log.warning("no memory of %s is offered: %s", folder.path, error)
         return []

@@ -13,6 +13,8 @@ from typing_extensions import is_typeddict
 from orchestrator.cli.mcp_server.tools import MESSAGE
 from orchestrator.cli.parser import PROGRAM
 from orchestrator.formats.operations.read import SCHEMA
+from orchestrator.formats.skill import config as skill_config
+from orchestrator.formats.skill import state as skill_state
 from scripts.reference.catalogue import DOCUMENTS
 from scripts.reference.coordination import FILES
 from scripts.reference.documents import machines, memory, program, report, status, tasks
@@ -54,8 +56,14 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def schema_files() -> Iterator[tuple[str, str]]:
     """Yield the name and text of each schema's file."""
-    # That of what agents of `hands: operations` write is the document's own, of an older draft.
-    for name, schema in {**schemas(), "file-operations": SCHEMA}.items():
+    # That of what agents of `hands: operations` write is the document's own, of an older draft; those of
+    # composite skills stand beside their readers.
+    others = {
+        "file-operations": SCHEMA,
+        "skill-config": skill_config.SCHEMA,
+        "skill-state": skill_state.SCHEMA,
+    }
+    for name, schema in {**schemas(), **others}.items():
         yield f"{FOLDER}/{name}.schema.json", json.dumps(schema, indent=2) + "\n"
 
 

@@ -36,6 +36,7 @@ function __agent_orchestrator
             memory 'search what was learned in a project, add to it, put it away' \
             observe 'report how handoffs, questions and time went, by day' \
             workflow 'design, check, approve and show a workflow of several agents' \
+            skill 'list composite skills, and carry one out phase by phase' \
             templates 'show the templates that a task can start from' \
             setup-agents 'write the default agents into a project' \
             mcp 'let an agent CLI look at tasks by the Model Context Protocol' \
@@ -142,6 +143,10 @@ function __agent_orchestrator
             set options --help --why --base --persona --cli --project --format --json
             set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot
             set places =new,design,check,approve,show,adapt,archive tasks files
+        case skill
+            set options --help --state --route --domain --project
+            set valued --state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders
+            set places =list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -
         case templates
             set options --help --json
         case setup-agents
@@ -164,7 +169,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

@@ -34,6 +34,7 @@ _agent_orchestrator() {
             'memory:search what was learned in a project, add to it, put it away'
             'observe:report how handoffs, questions and time went, by day'
             'workflow:design, check, approve and show a workflow of several agents'
+            'skill:list composite skills, and carry one out phase by phase'
             'templates:show the templates that a task can start from'
             'setup-agents:write the default agents into a project'
             'mcp:let an agent CLI look at tasks by the Model Context Protocol'
@@ -72,6 +73,7 @@ _agent_orchestrator() {
             memory) options='--help --type --importance --tag --limit --undo --project --all-projects --json' valued='--type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders' places='=search,show,add,forget,mark,export -' ;;
             observe) options='--help --date --days --details --project --all-projects --json' valued='--date=- --days=- --project=folders' ;;
             workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
+            skill) options='--help --state --route --domain --project' valued='--state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders' places='=list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -' ;;
             templates) options='--help --json' ;;
             setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
             mcp) options='--help --may' valued='--may==answer,start' ;;
@@ -79,7 +81,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do

@@ -66,7 +66,8 @@ CLASSES = 26
 """So many dataclasses take as long to be made as an interpreter to start."""
 
 LONGER = {
-    "archive", "doctor", "mcp", "memory", "observe", "report", "serve", "setup-agents", "start", "watch", "workflow",
+    "archive", "doctor", "mcp", "memory", "observe", "report", "serve", "setup-agents", "skill", "start", "watch",
+    "workflow",
 }  # fmt: skip
 """Verbs that say a first word before they import what they need, or need much of what there is."""
 

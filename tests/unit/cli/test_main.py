@@ -53,6 +53,7 @@ LOOKING = [
     ["notify", "list"],
     ["memory", "search"],
     ["observe"],
+    ["skill", "list"],
     ["daemon", "status"],
     ["daemon", "alarm"],
     ["help"],

@@ -1,0 +1,1 @@
+"""The files of composite skills: configuration, state, memory, and the rules for domains."""

@@ -1,0 +1,77 @@
+"""The configuration of a composite skill, and the rules for domains: each fault has its line (S2)."""
+
+import jsonschema
+import pytest
+
+from orchestrator.formats.skill.config import CONFIG_FILE, SCHEMA, read_skill, skill_fields
+from orchestrator.formats.skill.domains import joined_rules, read_domain_rules
+from orchestrator.model.composite import Context, Domain
+from orchestrator.model.errors import BadFile
+from orchestrator.shipped import shipped
+
+FOLDER = shipped("agents") / "composite"
+SHIPPED = sorted(FOLDER.glob(f"*/{CONFIG_FILE}"))
+HEAD = "name: a-skill\nphases:\n  - id: look\n    agent: explore\n"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
+def test_a_shipped_skill_fits_reader_and_schema(path):
+    skill = read_skill(path.read_bytes(), str(path))
+    assert (skill.name, skill.match != ()) == (path.parent.name, True)
+    assert all((shipped("agents") / f"{phase.agent}.md").is_file() for phase in skill.phases)
+    jsonschema.Draft202012Validator(SCHEMA).validate(skill_fields(skill))
+
+
+def test_patterns_say_which_memories_a_phase_reads():
+    text = HEAD + (
+        "  - id: plan\n    agent: plan\n"
+        "  - id: make\n    agent: dev\n    context: all\n"
+        "  - id: try\n    agent: test\n    context: [look]\n"
+        "  - id: alone\n    agent: review\n    context: none\n"
+    )
+    skill = read_skill(text.encode(), "config.yaml")
+    assert [skill.readable(phase) for phase in skill.phases] == [
+        (),
+        ("explore",),
+        ("explore", "plan"),
+        ("explore",),
+        (),
+    ]
+    assert [phase.context for phase in skill.phases][-2:] == [("look",), Context.NONE]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        ("", 0, "is empty"),
+        ("name: a-skill\nphases: []\n", 1, "has 0 entries"),
+        (HEAD + "  - id: look\n    agent: plan\n", 5, "a phase before is called"),
+        (HEAD + "  - id: plan\n    agent: explore\n", 6, "memory files are named by agents"),
+        (HEAD + "  - id: plan\n    agent: ../x\n", 6, "is no agent name"),
+        (
+            HEAD + "  - id: plan\n    agent: plan\n    context: [later]\n",
+            7,
+            "no phase before is called 'later'",
+        ),
+        (HEAD + "  - id: plan\n    agent: plan\n    context: some\n", 7, "`phases[1].context` is 'some'"),
+        (HEAD + "force: true\n", 5, "has no key 'force'"),
+    ],
+)
+def test_a_fault_is_named_with_its_line(text, line, fault):
+    with pytest.raises(BadFile) as caught:
+        read_skill(text.encode(), "config.yaml")
+    (found,) = caught.value.faults
+    assert fault in found.reason
+    assert found.line == line
+
+
+def test_rules_of_a_project_add_to_those_that_ship():
+    ours = read_domain_rules((FOLDER / "domains.yaml").read_bytes(), "domains.yaml")
+    assert all(ours[domain] for domain in Domain)
+    joined = joined_rules(ours, read_domain_rules(b"personal: [my cat]\n", "domains.yaml"))
+    assert joined[Domain.PERSONAL] == (*ours[Domain.PERSONAL], "my cat")
+
+
+def test_a_domain_that_there_is_not_is_a_fault():
+    with pytest.raises(BadFile, match="has no key 'legal'"):
+        read_domain_rules(b"legal: [contract]\n", "domains.yaml")

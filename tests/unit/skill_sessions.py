@@ -1,0 +1,47 @@
+"""Composite skills for tests: a skill of two phases, its sessions, and memory files that are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orchestrator.formats.skill.memory import COMPLETE
+from orchestrator.model.composite import (
+    CompositeSkill,
+    Context,
+    Domain,
+    DomainRules,
+    SkillPhase,
+    SkillSession,
+    agent_memory_file,
+)
+
+TASK_ID = "abc123def456"
+PROJECT = Path("/work/project")
+STATE = PROJECT / "skill-orchestration/state/skill-orchestration-0a1b2c3d4e5f.json"
+SKILL = CompositeSkill(
+    "develop-project",
+    (
+        SkillPhase("clarification", "clarification", "Ask what is not clear."),
+        SkillPhase("research", "research", context=Context.ALL),
+    ),
+    match=("develop*",),
+)
+RULES: DomainRules = {Domain.TECHNICAL: ("parser*", "code"), Domain.CREATIVE: ("poem*",)}
+
+
+def session(skill: CompositeSkill = SKILL, request: str = "Develop a parser") -> SkillSession:
+    """Return a session that just began."""
+    return SkillSession("0a1b2c3d4e5f", str(PROJECT), skill.name, request)
+
+
+def memory(phase: SkillPhase, task_id: str = TASK_ID, summary: str = "Found it.") -> bytes:
+    """Return a complete memory file."""
+    return (
+        f"# Memory\n\n**Task:** {task_id}\n**Agent:** {phase.agent}\n**Phase:** {phase.id}\n\n"
+        f"## Summary\n\n{summary}\n\n## Output\n\nIn `a.py`.\n\n{COMPLETE}\n"
+    ).encode()
+
+
+def memory_path(phase: SkillPhase, task_id: str = TASK_ID, project: Path = PROJECT) -> Path:
+    """Return where the memory file of a phase lies."""
+    return project / agent_memory_file(task_id, phase.agent)
