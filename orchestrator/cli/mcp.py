@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = "task mcp --may answer         (what you give an agent CLI as the command of a server)"
+EXAMPLE = "task mcp --may answer     (the command of a server, to give to an agent CLI)"
 PERMISSIONS = ("answer", "start")
 """The tools that change something; each needs the user's permission."""
 

@@ -192,6 +192,15 @@ def test_a_free_form_tool_gets_its_text_as_it_is() -> None:
     assert (item["type"], item["input"]) == ("custom_tool_call", patch)
 
 
+def test_a_tool_of_a_namespace_is_called_by_both_names() -> None:
+    tools = [{"type": "namespace", "name": "mcp__task", "tools": [{"type": "function", "name": "status"}]}]
+    with ModelServer(always(call("mcp__task__status", task="t"))) as server:
+        told = events(asked(server, "responses", more={"tools": tools}))
+        item = told[-1]["response"]["output"][0]
+        assert (item["namespace"], item["name"]) == ("mcp__task", "status")
+        assert "mcp__task__status" in server.requests[0].conversation.tools
+
+
 @pytest.mark.parametrize(
     ("dialect", "statuses"),
     [

@@ -31,10 +31,20 @@ def read(_path: str, body: Json) -> Conversation:
     return Conversation(
         model=str(body.get("model", "")),
         messages=tuple(_message(each) for each in items),
-        tools=frozenset(str(each.get("name") or each["type"]) for each in tools),
+        tools=frozenset(str(each.get("name") or each["type"]) for each in tools) | _spaced(body).keys(),
         free_form=frozenset(str(each["name"]) for each in tools if each["type"] == "custom"),
         streams=bool(body.get("stream")),
     )
+
+
+def _spaced(body: Json) -> dict[str, Json]:
+    """Return the tools of namespaces, such as those of MCP servers, by one name: how each is called."""
+    return {
+        f"{each['name']}__{inner['name']}": {"namespace": each["name"], "name": inner["name"]}
+        for each in body.get("tools", [])
+        if each["type"] == "namespace"
+        for inner in each["tools"]
+    }
 
 
 def _message(item: Json) -> Message:
@@ -118,7 +128,8 @@ def _item(part: Text | ToolCall, request: ModelRequest, place: int) -> Json:
         content = [{"type": "output_text", "text": part.text, "annotations": []}]
         fields = {"type": "message", "role": "assistant", "status": "completed", "content": content}
         return {"id": f"msg_{name}", **fields}
-    fields = {"status": "completed", "call_id": f"call_{name}", "name": part.name}
+    called = _spaced(request.body).get(part.name, {"name": part.name})
+    fields = {"status": "completed", "call_id": f"call_{name}", **called}
     if part.name in request.conversation.free_form:
         return {"id": f"ctc_{name}", "type": "custom_tool_call", "input": as_json(part.arguments), **fields}
     return {"id": f"fc_{name}", "type": "function_call", "arguments": as_json(part.arguments), **fields}
