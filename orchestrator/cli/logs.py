@@ -22,6 +22,7 @@ EXAMPLE = (
 )
 _PAUSE: Final = 0.2
 _NAMED: Final = 12
+_BRIEF_BYTES: Final = 1_048_576
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -61,7 +62,7 @@ def run(options: Namespace) -> int:
     if not found and not options.follow:
         raise CommandError(Exit.FAILED, _missing(path))
     growing = Tail(path, from_end=True)
-    masking, hidden = LineMask(), _hidden(task)
+    masking, hidden = LineMask(), _hidden(task) if options.agent else frozenset()
     there = _end_of(path, max(options.count, 0))
     for line in redacted_lines([readable(line) for line in there], masking):
         print(without_values(line, hidden))
@@ -76,20 +77,25 @@ def run(options: Namespace) -> int:
 
 def _hidden(task: TaskRecord) -> frozenset[str]:
     """Return the values in the files that task.md has copied into worktrees (`prepare.copy:`)."""
+    if not task.view or not task.project:
+        return frozenset()
+    from orchestrator import plain_files
+
+    try:
+        data = plain_files.read(layout.task_brief(layout.task_folder(task.project, task.name)), _BRIEF_BYTES)
+    except OSError:
+        return frozenset()
+    if b"prepare.copy" not in data:
+        return frozenset()
     from orchestrator.cli.task_branch import code_of
     from orchestrator.daemon.core.copied_values import copied_values
     from orchestrator.formats.task_file import read_brief
     from orchestrator.hosts.disk import DiskFiles
     from orchestrator.model.errors import BadFile
-    from orchestrator.ports.files import Unreadable
 
-    if not task.view or not task.project:
-        return frozenset()
-    files = DiskFiles(Path(task.project))
     try:
-        brief = read_brief(files.read(Path(layout.task_brief(layout.task_folder(task.project, task.name)))))
-        return copied_values(files, brief.config, code_of(task.view))
-    except (BadFile, Unreadable, OSError):
+        return copied_values(DiskFiles(Path(task.project)), read_brief(data).config, code_of(task.view))
+    except BadFile:
         return frozenset()
 
 

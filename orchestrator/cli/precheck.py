@@ -36,7 +36,6 @@ from orchestrator.runtimes.roster import PM, Roster, find_agents
 from orchestrator.runtimes.skills import find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
-from orchestrator.workspaces.lookup import ignored
 from orchestrator.workspaces.repository import Repository
 from orchestrator.workspaces.user_tree import UserTree
 
@@ -263,6 +262,8 @@ def _preparation(case: Case, ground: CommandLocation) -> Iterator[Finding]:
     copied = case.brief.config.prepare_copy
     if not (copied and isinstance(ground, Commit)):
         return
+    from orchestrator.workspaces.lookup import ignored  # few tasks copy files
+
     kept_out = ignored(replace(ground.repository.git, cwd=case.code, variables={}), copied)
     for path in copied:
         if not (case.code / path).is_file():
