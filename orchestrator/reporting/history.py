@@ -208,7 +208,10 @@ class History:
         # Passed, and only to be checked or merged again: what others merged meanwhile is no fault of this attempt.
         sound = before.outcome == "passed" and bool(change.get("recheck") or change.get("queued"))
         why = clean(change.get("why"))
-        outcome = "passed, then checked again" if sound else "not accepted"
+        asked = before.outcome == "blocked" and " is blocked on " in before.why
+        outcome = (
+            "passed, then checked again" if sound else "waited for an answer" if asked else "not accepted"
+        )
         if why.startswith(
             f"rejected by {clean(step, 200)}:"
         ):  # this step is the judge: its own attempt was sound
