@@ -55,6 +55,13 @@ def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     ]
 
 
+_OF_WORKFLOWS = frozenset({"do", "verify", "resolve"})
+"""Words with which the ids of a workflow's steps begin. An agent may have such a name."""
+
+_ANSWERED_IN_WORDS = frozenset({"stuck", "loop"})
+"""Kinds of questions to which the user's own words are an answer: the agent reads them."""
+
+
 def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: float) -> list[str]:
     """Return the lines that show open questions, each with the command that answers it."""
     lines = []
@@ -68,6 +75,8 @@ def question_lines(questions: list[dict[str, Any]], task: str, width: int, now: 
         if question.get("deadline"):
             lines += wrapped(unanswered(question, now), width, "  ")
         lines.append(f"  answer it: task answer {task} {name} {'NUMBER' if options else 'TEXT'}")
+        if options and question.get("kind") in _ANSWERED_IN_WORDS:
+            lines.append(f"  in words:  task answer {task} {name} TEXT")
     return lines
 
 
@@ -312,8 +321,9 @@ def _cause(task: str, cause: dict[str, Any], width: int, shown: int = 4) -> Iter
 
 
 def _names_agent(step: dict[str, Any]) -> bool:
-    """Return whether a step's id already names its agent: `dev:rename`."""
-    return str(step.get("id")).partition(":")[0] == step.get("agent")
+    """Return whether a step's id already names its agent: `dev:rename`. `verify:draft` of a workflow names none."""
+    first = str(step.get("id")).partition(":")[0]
+    return first == step.get("agent") and first not in _OF_WORKFLOWS
 
 
 def _agents(agents: list[dict[str, Any]], width: int, now: float, *, colour: bool) -> list[str]:
@@ -338,19 +348,21 @@ def agent_cells(agent: dict[str, Any], now: float) -> tuple[object, ...]:
 
 def _rest(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     return [
-        *_criteria(view["criteria"], width),
+        *_criteria(view["criteria"], (view.get("counts") or {}).get("criteria", 0), width),
         *_notices(view, name, width, now),
         *question_lines(view["questions"], name, width, now),
     ]
 
 
-def _criteria(criteria: list[dict[str, Any]], width: int) -> list[str]:
+def _criteria(criteria: list[dict[str, Any]], total: int, width: int) -> list[str]:
+    """Return the criteria that were judged; `total` is how many task.md has: a workflow's are judged one by one."""
     if not criteria:
         return []
-    met = sum(bool(each.get("met")) for each in criteria)
+    met, left = sum(bool(each.get("met")) for each in criteria), total - len(criteria)
+    more = f", {left} not judged yet" if left > 0 else ""
     attested = sum(bool(each.get("attested")) for each in criteria)
     word = f", {attested} of them by their judge's word alone" if attested else ""
-    lines = ["", f"success criteria: {met} of {len(criteria)} met{word}"]
+    lines = ["", f"success criteria: {met} of {max(total, len(criteria))} met{word}{more}"]
     for each in criteria:
         lines.append(cut(f"  [{'x' if each.get('met') else ' '}] {harmless(each.get('text'))}", width))
         details = each.get("details") or ()

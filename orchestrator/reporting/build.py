@@ -195,7 +195,12 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
     else:
         shown = [each for each in met if each.get("evidence")]
         looked_up = f"; the evidence of {len(shown)} of them was looked up" if met else ""
-        yield f"{len(met)} of {len(criteria)} success criteria are met{looked_up}."
+        counts = view.get("counts")
+        known = counts.get("criteria") if isinstance(counts, Mapping) else None
+        total = max(len(criteria), known if isinstance(known, int) else 0)
+        yield f"{len(met)} of {total} success criteria are met{looked_up}."
+        if total > len(criteria):
+            yield f"{total - len(criteria)} of them were not judged yet."
     bare = [clean(each.get("text"), 200) for each in met if each.get("attested") or not each.get("evidence")]
     if bare:
         yield f"Met by an agent's word alone: {'; '.join(bare)}."

@@ -244,6 +244,8 @@ class History:
             outcome = "passed, then checked again"  # what others merged meanwhile is no fault of this attempt
         elif why.startswith(_REJECTED):
             outcome = "not accepted"
+        elif outcome == "blocked" and " is blocked on " in before.why:
+            outcome = "waited for an answer"
         elif outcome == "open":
             outcome = "interrupted"
         elif outcome == "passed":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from jinja2 import BytecodeCache, Environment, PackageLoader, Template
@@ -40,6 +41,8 @@ def _template(compiled: BytecodeCache | None) -> Template:
         auto_reload=False,
         bytecode_cache=compiled,
     )
+    # Not by `include`: that would be a second template to compile.
+    world.globals["base_css"] = Markup(files(__package__).joinpath("base.css").read_text("utf-8"))  # noqa: S704 (ours)
     world.filters |= {"clock": clock, "span": span_said, "iso": _iso, "said": said, "code": code}
     return world.get_template("report.html.jinja")
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.auditor import (  # noqa: F401 (they register the rules)
+    escalation_rules,
     note_rules,
     recorded,
     run_rules,

@@ -57,7 +57,14 @@ class Folder:
     @cached_property
     def plan(self) -> dict[str, Any]:
         """The block of the plan."""
-        page = self.files.get("orchestration/workflow_coordination_plan.md", b"").decode()
+        return self._block("orchestration/workflow_coordination_plan.md")
+
+    def plan_of(self, version: str) -> dict[str, Any]:
+        """Return the block of a plan that was kept, by its hash."""
+        return self._block(f"orchestration/records/plans/{version}.md")
+
+    def _block(self, path: str) -> dict[str, Any]:
+        page = self.files.get(path, b"").decode()
         found = yaml.safe_load(_BLOCK.findall(page)[0]) if _BLOCK.findall(page) else {}
         return found if isinstance(found, dict) else {}
 

@@ -14,6 +14,7 @@ from orchestrator.formats.amounts import UNCOUNTED, cost_said, on_word_said, spa
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
+from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.state.results import (
     Counts,
     baseline_of,
@@ -151,7 +152,20 @@ def _limits(state: PMState) -> str:
 
 
 def _work(state: PMState, look: BranchLook | None) -> str:
-    return f"{_where_it_lies(state, look)}; {_tested(state, look)}"
+    return "; ".join(
+        each for each in (_where_it_lies(state, look), _handed_in(state), _tested(state, look)) if each
+    )
+
+
+def _handed_in(state: PMState) -> str:
+    """Return where the outputs of a workflow's agents lie: on no branch."""
+    files = sum(len(made[-1].files) for made in state.handed_in.values())
+    where = f"tasks/{state.name}/orchestration/agents/*/task_output"
+    return (
+        f"{_count(files, 'file')} handed in by {_count(len(state.handed_in), 'agent')} in {where}"
+        if files
+        else ""
+    )
 
 
 def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
@@ -272,7 +286,7 @@ def _cost(state: PMState) -> str:
 
 def _next(state: PMState, look: BranchLook | None) -> str:
     if (asked := state.open_questions) and state.state in _AT_WORK:
-        return _answer(state.id, asked)
+        return _answer(state, asked)
     name, project = quote(state.name), quote(state.project)
     match state.state:
         case TaskState.RUNNING | TaskState.WAITING if parked(state):
@@ -287,14 +301,14 @@ def _next(state: PMState, look: BranchLook | None) -> str:
             further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
             further = _after_part(state, look, f"`task start {name} --project {project}`")
-    return f"{_answer(state.id, asked)}; {further}" if asked else further
+    return f"{_answer(state, asked)}; {further}" if asked else further
 
 
-def _answer(task: str, asked: Sequence[Question]) -> str:
+def _answer(state: PMState, asked: Sequence[Question]) -> str:
     """Return the command that answers the oldest open question, and how to see the others."""
     first, *others = asked
-    more = f"; `task questions {task}` shows {len(others)} more" if others else ""
-    return f"`task answer {task} {first.id} {first_answer(first)}`{more}"
+    more = f"; `task questions {state.id}` shows {len(others)} more" if others else ""
+    return f"`task answer {state.id} {first.id} {typed_answer(state, first)}`{more}"
 
 
 def _after_part(state: PMState, look: BranchLook | None, start: str) -> str:
@@ -306,6 +320,17 @@ def _after_part(state: PMState, look: BranchLook | None, start: str) -> str:
         return f"{start} tries again what was set aside; {take}"
     # Every step passed, so a start alone finds nothing to do and the task ends the same at once.
     return f"change what task.md asks for, then {start} plans what is still to be done; {take}"
+
+
+def typed_answer(state: PMState, question: Question) -> str:
+    """Return the first answer to a question as it is to be typed: words, if an agent of a workflow waits for words."""
+    step = state.steps.get(question.step)
+    record = state.records.get(step.agent) if step is not None else None
+    notes = record.session.notes if record is not None and record.session is not None else ()
+    waits = step is not None and step.state is StepState.BLOCKED
+    if waits and any(each.status is NoteStatus.ESCALATED for each in notes):
+        return "TEXT"
+    return first_answer(question)
 
 
 def first_answer(question: Question) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.daemon.projections.outcome import (
     BranchLook,
     check_rewritten,
-    first_answer,
     outcome_of,
     steps_said,
+    typed_answer,
 )
 from orchestrator.daemon.projections.state_document import NOTICES_SHOWN
 from orchestrator.formats.amounts import on_word_said
@@ -80,7 +80,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         questions=tuple(
             OpenQuestion(
                 question.text,
-                f"task answer {state.id} {question.id} {first_answer(question)}",
+                f"task answer {state.id} {question.id} {typed_answer(state, question)}",
                 question.options,
                 question.default,
                 question.deadline,

@@ -235,7 +235,7 @@ def _marked(change: dict[str, Any]) -> str:
     marks = change.get("marks") or ()
     if not marks:
         return "the success criteria are to be judged again"
-    return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria are met"
+    return f"{sum(bool(mark.get('met')) for mark in marks)} of {len(marks)} success criteria judged so far are met"
 
 
 _SOON: Final = 60.0

@@ -19,6 +19,7 @@ from orchestrator.pm.plan.workflow_status import agent_status
 from orchestrator.pm.state.agent_transitions import MOVES
 from orchestrator.pm.state.changes import QuestionAnswered, QuestionAsked, TaskMoved
 from orchestrator.pm.state.run_changes import RunOpened
+from orchestrator.pm.state.step_changes import StepTallied
 from orchestrator.pm.state.workflow_changes import EscalationMoved, PlanAdapted
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def events_of(before: PMState, fact: Fact, decision: Decision, seq: int) -> Iter
         yield head | {"event": "began", "plan": plan_hash(after.brief.workflow)}
     for event in (
         *_turn(after, fact),
-        *_decided(after, decision.changes),
+        *_decided(before, after, decision.changes),
         *_transitions(before, after, decision),
     ):
         yield head | {key: value for key, value in event.items() if value not in ("", None, (), [], {})}
@@ -98,10 +99,14 @@ def _turn(state: PMState, fact: Fact) -> Iterator[dict[str, Any]]:
         }
 
 
-def _decided(state: PMState, changes: tuple[Change, ...]) -> Iterator[dict[str, Any]]:
+def _decided(before: PMState, state: PMState, changes: tuple[Change, ...]) -> Iterator[dict[str, Any]]:
     plan = state.brief.workflow
     for change in changes:
         match change:
+            case StepTallied(step=tallied, tally=tally) if tally.crashes > _crashes(before, tallied):
+                last = state.runs.last_at_work_on(tallied)
+                yield {"event": "crash", "agent": state.steps[tallied].agent, "run": last.id if last else "",
+                       "step": tallied, "number": tally.crashes}  # fmt: skip
             case RunOpened(run=run) if run.purpose is Purpose.WORK:
                 needs = next((each.needs for each in plan.agents if each.id == run.agent), ()) if plan else ()
                 inputs = {need: state.records.get(need, AgentRecord()).version for need in needs}
@@ -114,13 +119,14 @@ def _decided(state: PMState, changes: tuple[Change, ...]) -> Iterator[dict[str, 
                     CaseState.SETTLED: "answer",
                 }
                 notes = [
-                    {"note_id": note.id, "kind": note.kind.value, "via": note.via.value, "by": note.by.value,
+                    {"note_id": note.id, "kind": note.kind.value, "question": note.question[:400],
+                     "via": note.via.value, "by": note.by.value,
                      "checked": list(note.checked), "overrides": list(note.overrides)}
                     for note in case.notes
                 ]  # fmt: skip
-                yield {"event": word[case.state], "agent": case.agent, "number": case.number, "task_id": case.task_id,
-                       "to": case.to.value if case.state is CaseState.ASKED else "", "loop": case.loop or None,
-                       "notes": notes}  # fmt: skip
+                yield {"event": word[case.state], "agent": case.agent, "number": case.number,
+                       "task_id": case.task_id, "to": case.to.value if case.state is CaseState.ASKED else "",
+                       "loop": case.loop or None, "depth": case.depth or None, "notes": notes}  # fmt: skip
             case PlanAdapted(record=record):
                 yield {"event": "adaptation", "number": record.number, "by": record.by, "cause": record.cause,
                        "from": record.base, "plan": record.result, "effects": dict(record.effects)}  # fmt: skip
@@ -134,6 +140,10 @@ def _decided(state: PMState, changes: tuple[Change, ...]) -> Iterator[dict[str, 
                 yield {"event": "workflow", "to": to.value, "cause": why}
             case _:
                 pass
+
+
+def _crashes(state: PMState, step: str) -> int:
+    return state.steps[step].tally.crashes if step in state.steps else 0
 
 
 def _transitions(before: PMState, after: PMState, decision: Decision) -> Iterator[dict[str, Any]]:

@@ -597,3 +597,23 @@ def test_only_attempts_that_were_begun_are_tries(house, task):
     first, second = (line for line in task("status", "tidy").out.splitlines() if "Look around" in line)
     assert ("3" in first.split(), "4" in first.split()) == (True, False)
     assert not {"1", "4"} & set(second.split())
+
+
+def test_criteria_that_nobody_judged_yet_are_counted(house, task):
+    """A workflow's criteria are marked one by one: "1 of 1 met" was said of the first of two."""
+    counts = house.state_json()["counts"] | {"criteria": 2}
+    house.task(counts=counts, criteria=[{"text": "It works", "met": True, "evidence": []}])
+    assert "success criteria: 1 of 2 met, 1 not judged yet" in task("status", "tidy").out
+
+
+def test_step_of_a_workflow_names_its_agent_whatever_its_name(house, task):
+    """An agent called `verify` was left out beside `verify:draft`."""
+    house.task(steps=[house.step() | {"id": "verify:draft", "agent": "verify"}])
+    assert "verify:draft  verify" in task("status", "tidy").out
+
+
+def test_question_that_words_answer_shows_how(house, task):
+    house.task(state="waiting", questions=[house.question() | {"kind": "stuck"}])
+    assert "task answer tidy q1 TEXT" in task("status", "tidy").out
+    house.task(state="waiting", questions=[house.question() | {"kind": "permission"}])
+    assert "task answer tidy q1 TEXT" not in task("status", "tidy").out

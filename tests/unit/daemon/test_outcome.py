@@ -18,8 +18,11 @@ from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
 from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
 from orchestrator.model.tool_request import Judgement, ToolRequest
+from orchestrator.model.workflow_records import AgentStatus, NoteStatus
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
 from tests.unit.pm.story import MET, Story, plan_of
+from tests.unit.pm.workflows import WorkflowStory, doer, note
+from tests.unit.pm.workflows import plan_of as plan_with
 
 SEEN = BranchSurvey("c1", 1, (CommitSeen("c" * 40, "demo: Do a", 1.0),), 2, 3, 1, merged=False)
 LOOK = BranchLook(1.0, SEEN)
@@ -341,3 +344,22 @@ def test_rebase_that_failed_leaves_the_checks_as_they_were() -> None:
     story = checked_and_rebased(refused="conflicts")
     said = outcome_of(story.state, LOOK).work
     assert said.endswith("check after: exited 0, on c-a-1 and not on what came after it")
+
+
+def test_question_of_an_agents_notes_is_answered_in_words() -> None:
+    """The command that was shown answered "May the text name the company?" with "retry"."""
+    story = WorkflowStory(plan_with(doer("a")))
+    story.starts()
+    story.leaves("do:a", notes=(note(1, NoteStatus.ESCALATED),), claim=AgentStatus.BLOCKED)
+    assert "q1 TEXT" in outcome_of(story.state, None).next
+    assert pm_view(story.state, story.at).questions[0].command.endswith("q1 TEXT")
+
+
+def test_outputs_of_a_workflow_are_said_to_lie_in_its_folder() -> None:
+    """They are on no branch: "nothing is on the branch" was all that was said of them."""
+    story = WorkflowStory(plan_with(doer("a")))
+    story.starts()
+    assert "handed in" not in outcome_of(story.state, None).work
+    story.leaves("do:a")
+    said = outcome_of(story.state, None).work
+    assert "2 files handed in by 1 agent in tasks/demo/orchestration/agents/*/task_output" in said

@@ -345,3 +345,21 @@ def _raw(fact, *changes):
 def test_a_line_that_lacks_fields_ends_nothing(lines, damage):
     lines.append({"n": 9, "at": AT} | damage)
     assert report(lines).name == "tidy"
+
+
+def test_attempt_that_asked_waited_for_an_answer(lines):
+    lines.open("r-1")
+    why = "dev is blocked on 'Do it': which name?"
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev:one", "to": "blocked", "why": why, "at": 0})
+    answered = {"kind": "step_reopened", "step": "dev:one", "attempt": 2, "why": "goes on in answer to q1"}
+    lines.say("time_passed", answered)
+    (story,) = report(lines, steps=[step("dev:one")]).steps
+    assert story.attempts[0].outcome == "waited for an answer"
+
+
+def test_criteria_without_a_verdict_are_counted(lines):
+    lines.open("r-1")
+    criteria = [{"text": "It works", "met": True, "evidence": ["x"]}]
+    said = " ".join(report(lines, criteria=criteria, counts={"criteria": 3}).trust)
+    assert "1 of 3 success criteria are met" in said
+    assert "2 of them were not judged yet" in said
