@@ -26,7 +26,7 @@ def tend(
 ) -> BranchTended:
     """Let the branch stand on the last accepted commit, and report where it was.
 
-    That is where the PM left it, also if the step that had it merged was reopened since: a branch only moves forward.
+    It is not behind where the PM left it, also if the step that had it merged was reopened since.
 
     Raises:
         Unavailable: git cannot do it now.
@@ -35,7 +35,7 @@ def tend(
     """
     accepted = tuple(accepted_work(state).values())
     if accepted and state.tip:
-        accepted = (state.tip,)
+        accepted = (*accepted, state.tip)
     try:
         # Where nothing is accepted yet, it may have begun upon the work of a task that no journal knows any more.
         begun = state.tip or state.base
