@@ -23,7 +23,7 @@ OF_GIT = 15.0
 LOOKING = (
     "--version", "help", "help json", "list", "list --archived", "hosts", "logs small", "why small",
     "questions", "templates", "config", "notify list", "completion bash", "complete tasks", "daemon status",
-    "start --help", "memory search word", "observe",
+    "start --help", "memory search word", "observe", "skill list",
 )  # fmt: skip
 """What these say is all there is to know."""
 
@@ -48,8 +48,8 @@ ASKING: dict[str, tuple[int, float]] = {
 PRINTING = ("doctor", "start small --check")
 """What these say comes as it is known: they ask each program that a task needs for its version."""
 
-BESIDES = {"status", "doctor", "serve", "setup-agents"}
-"""A benchmark of its own, measured to its first line, ends by a signal, asks the programs that it sets up."""
+BESIDES = {"status", "doctor", "mcp", "serve", "setup-agents"}
+"""A benchmark of its own; measured to its first line; these two end with their client; asks what it sets up."""
 
 
 def unmeasured() -> set[str]:

@@ -30,7 +30,7 @@ def test_roles_hand_on_whatever_happens(seed, simulated) -> None:
     checked(seed, simulated)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(reason="two worlds of the same kind go in CI")
 @pytest.mark.parametrize("number", range(FRESH))
 def test_fresh_roles(number, simulated) -> None:
     """Worlds of the same kind that nobody has seen: each takes some seven seconds of one core."""

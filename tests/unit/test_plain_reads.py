@@ -25,6 +25,7 @@ ELSEWHERE = {
     "cli/caller.py": 1,  # /proc
     "cli/lock_holder.py": 1,  # /proc/locks
     "cli/machine_probe.py": 1,  # /proc/sys
+    "cli/serving/page.py": 2,  # what ships
     "daemon/process/upgrade.py": 1,  # the program itself
     "hosts/process_limit.py": 2,  # /proc, and control groups
     "hosts/run_processes.py": 1,  # a control group
@@ -32,6 +33,7 @@ ELSEWHERE = {
     "hosts/tmux.py": 1,  # settings that ship
     "workspaces/fetching.py": 2,  # in a repository that it made
     "notifications/senders": None,
+    "reporting/html.py": 1,  # what ships
     "runtimes/screens.py": 1,  # rules that ship
     "runtimes/gemini.py": 3,  # what ships
     "formats/prices.py": 1,  # prices that ship
