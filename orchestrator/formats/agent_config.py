@@ -23,12 +23,12 @@ from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
+    AcceptedEvidence,
     AfterRejections,
     AgentOverrides,
     Approval,
     Bring,
     Config,
-    EvidenceWanted,
     Location,
     Recheck,
     Unanswered,
@@ -236,7 +236,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "architect": ("architect", _yes),
     "outboxes": ("outboxes", _yes),
     "rejections": ("after_rejections", partial(_word, AfterRejections)),
-    "evidence": ("evidence", partial(_word, EvidenceWanted)),
+    "evidence": ("evidence", partial(_word, AcceptedEvidence)),
     "parallel": ("parallel", _number),
     "recheck": ("recheck", partial(_word, Recheck)),
     "unanswered": ("unanswered", _unanswered),

@@ -62,7 +62,7 @@ class AfterRejections(StrEnum):
     REPLAN = "replan"
 
 
-class EvidenceWanted(StrEnum):
+class AcceptedEvidence(StrEnum):
     """What must show that a success criterion is met (`evidence:`)."""
 
     ANY = "any"  # what its judge wrote itself is enough, and the result says where nothing else does
@@ -182,7 +182,7 @@ class Config:
     after_rejections: AfterRejections = AfterRejections.REPLAN
     """What happens to a step that was rejected too often, or when a success criterion is not met at the end."""
 
-    evidence: EvidenceWanted = EvidenceWanted.ANY
+    evidence: AcceptedEvidence = AcceptedEvidence.ANY
     """Whether what a judge wrote itself is enough for a success criterion; with `independent`, the judge is asked for
     something else, and without it the task ends complete in part."""
 

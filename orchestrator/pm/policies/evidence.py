@@ -24,7 +24,7 @@ from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report, Verdict
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
-from orchestrator.model.task import AfterRejections, EvidenceWanted
+from orchestrator.model.task import AcceptedEvidence, AfterRejections
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.policies.completion import go_through
 from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
@@ -183,7 +183,7 @@ def _more_is_wanted(draft: Draft, step: str, attested: Sequence[str]) -> bool:
 
     Once it has been asked often enough its word counts, and the result names it: the task ends complete in part.
     """
-    if not attested or draft.state.brief.config.evidence is not EvidenceWanted.INDEPENDENT:
+    if not attested or draft.state.brief.config.evidence is not AcceptedEvidence.INDEPENDENT:
         return False
     named = "; ".join(f"'{text}'" for text in attested[:NAMED])
     why = f"nothing but what you wrote yourself while judging shows these criteria to be met: {named}. {FORM}"

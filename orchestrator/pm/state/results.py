@@ -15,7 +15,7 @@ from orchestrator.formats.amounts import on_word_said
 from orchestrator.formats.check_output import failed_alike
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.run import Purpose
-from orchestrator.model.task import EvidenceWanted
+from orchestrator.model.task import AcceptedEvidence
 from orchestrator.model.turn_end import AgentRecord
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _unmet(state: PMState) -> str:
 def _on_word(state: PMState) -> str:
     """Name the criteria that rest on their judge's word alone, where task.md wants more than that."""
     attested = attested_criteria(state)
-    if not attested or state.brief.config.evidence is not EvidenceWanted.INDEPENDENT:
+    if not attested or state.brief.config.evidence is not AcceptedEvidence.INDEPENDENT:
         return ""
     said = on_word_said(len(attested), len(state.brief.criteria))
     return f"{said}: {'; '.join(attested[:NAMED])}{_more(len(attested))}"

@@ -8,6 +8,7 @@ from orchestrator.formats.task_file import blank_task, read_brief
 from orchestrator.model.budget import Budget
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import (
+    AcceptedEvidence,
     AfterRejections,
     AgentOverrides,
     Approval,
@@ -189,6 +190,7 @@ def test_filled_template_and_each_of_its_examples_work():
         limits=Budget(2_000_000, 20.0, 28_800.0),
         bring=Bring.BRANCH,
         prepare=(("npm", "ci"),),
+        evidence=AcceptedEvidence.INDEPENDENT,
         agents={
             "dev": AgentOverrides(
                 runtime="codex",

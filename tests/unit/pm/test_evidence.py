@@ -18,7 +18,7 @@ from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit, Purpose
-from orchestrator.model.task import AfterRejections, AgentOverrides, EvidenceWanted, TaskState
+from orchestrator.model.task import AcceptedEvidence, AfterRejections, AgentOverrides, TaskState
 from orchestrator.pm.state.results import counts
 from tests.unit.pm.story import CRITERIA, MET, Story, plan_of
 
@@ -174,7 +174,7 @@ def test_a_word_for_a_criterion_taken_out_is_not_counted() -> None:
 
 def test_independent_evidence_is_asked_for_in_bounds() -> None:
     """Where `evidence: independent` stands in task.md, a judge's word alone ends the task in part; nobody is asked."""
-    story = at_accept(evidence=EvidenceWanted.INDEPENDENT)
+    story = at_accept(evidence=AcceptedEvidence.INDEPENDENT)
     judged(story)
     assert story.works_on() == {"accept"}
     assert "nothing but what you wrote yourself" in story.order_of("accept").instructions
@@ -186,7 +186,7 @@ def test_independent_evidence_is_asked_for_in_bounds() -> None:
 
 
 def test_independent_evidence_named_when_asked_completes() -> None:
-    story = at_accept(evidence=EvidenceWanted.INDEPENDENT)
+    story = at_accept(evidence=AcceptedEvidence.INDEPENDENT)
     judged(story)
     judged(story, "shop/greet.py")
     assert story.task() is TaskState.COMPLETE
