@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.actions import launching
+from orchestrator.daemon.actions.admission import Obstacle
 from orchestrator.daemon.actions.dispatcher import Dispatcher
 from orchestrator.daemon.actions.run_endings import SECOND_LOOK
 from orchestrator.daemon.core.context import Context
@@ -24,6 +25,7 @@ from orchestrator.ports.host import Observation, Standing
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
+from orchestrator.workspaces.leases import Queue
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask
@@ -161,7 +163,8 @@ def test_launch_fails_only_if_no_launcher_can_come(claimed):
 @pytest.mark.parametrize("claimed", [True, False])
 def test_launch_that_waits_in_vain_is_claimed_before_it_fails(monkeypatch, claimed):
     """A launcher of an earlier try may have come meanwhile; one that comes later must start nothing."""
-    monkeypatch.setattr(launching, "obstacle_of", lambda *_: "its tree is in use")
+    obstacle = Obstacle(Queue.TREE, "its tree is in use")
+    monkeypatch.setattr(launching, "obstacle_of", lambda *_: obstacle)
     story, clock, files = Story().planned("a"), FakeClock(), MemoryFiles()
     posted: list[object] = []
     run = story.run_of("dev:a").id
