@@ -105,19 +105,19 @@ class Tab:
 def a_browser(folder: Path, width: int = 1280, *, dark: bool = False) -> Iterator[Tab]:
     """Start a browser with a profile of its own, open a page in it, and end it with all its processes."""
     theirs, ours = os.pipe()
-    reads, told = os.pipe()
+    reads, writes = os.pipe()
     # The protocol wants the numbers 3 and 4.
-    command = ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{told}', "bash", BROWSER, *_OPTIONS]
+    command = ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{writes}', "bash", BROWSER, *_OPTIONS]
     with subprocess.Popen(
         [*command, f"--user-data-dir={folder / 'profile'}"],
-        pass_fds=(theirs, told),
+        pass_fds=(theirs, writes),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     ) as process:
         os.close(theirs)
-        os.close(told)
+        os.close(writes)
         try:
             tab = Tab(reads, ours)
             tab.open(width, dark=dark)

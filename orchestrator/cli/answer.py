@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
 
 
 def answered(task: TaskRecord, name: str, said: str) -> list[str]:
-    """Send the answer to a question to the daemon; return what to tell the user of it, as harmless lines.
+    """Send the answer to a question to the daemon; return what the user is to see of it, as harmless lines.
 
     Args:
         task: the task that asks.
@@ -62,11 +62,11 @@ def answered(task: TaskRecord, name: str, said: str) -> list[str]:
             f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
         )
     text = text_meant(question, said)
-    told = [harmless(ask(task.home, "answer", {"question": name, "text": text}))]
+    lines = [harmless(ask(task.home, "answer", {"question": name, "text": text}))]
     offered = [str(option) for option in question.get("options") or ()]
     if offered and text.isdecimal() and text not in offered:
-        told.append(f"{text} is the number of no option: it is passed on as the answer's text")
-    return told
+        lines.append(f"{text} is the number of no option: it is passed on as the answer's text")
+    return lines
 
 
 def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:

@@ -56,9 +56,9 @@ def case(
 ) -> dict[str, Any]:
     """Return an event of an escalation of `api` with one note."""
     checked = more.pop("checked", [])
-    told = {"note_id": "note_001", "question": text, "via": via, "by": more.pop("by", "workflow_executor")}
+    note = {"note_id": "note_001", "question": text, "via": via, "by": more.pop("by", "workflow_executor")}
     about = {"event": word, "agent": "api", "number": number, "task_id": "api_1764254000"}
-    return about | {"notes": [told | {"checked": checked}]} | more
+    return about | {"notes": [note | {"checked": checked}]} | more
 
 
 RESOLVES = {"event": "launch", "agent": "lead", "run": "r2", "step": "resolve:1", "plan": "p"}

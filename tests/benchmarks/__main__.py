@@ -71,7 +71,7 @@ def main() -> int:
     options = _options()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    began, told, failed = time.monotonic(), list[dict[str, object]](), list[str]()
+    began, reported, failed = time.monotonic(), list[dict[str, object]](), list[str]()
     here = machine()
     say(f"{here}\n\n{heading()}")
     try:
@@ -80,7 +80,7 @@ def main() -> int:
             try:
                 for row in BENCHMARKS[name](bench):
                     _tell(bench, row)
-                    told.append({"benchmark": name, **row.shape()})
+                    reported.append({"benchmark": name, **row.shape()})
             except Exception as error:  # noqa: BLE001 (the outermost loop: the others may still be measured)
                 bench.progress.clear()
                 failed.append(name)
@@ -91,9 +91,9 @@ def main() -> int:
         return INTERRUPTED
     finally:
         if options.json:
-            _write(options.json, {"machine": here, "rows": told, "failed": failed})
-    missed = sum(each["met"] is False for each in told)
-    say(f"\n{len(told)} rows in {time.monotonic() - began:.0f} s, {missed or 'none'} missed")
+            _write(options.json, {"machine": here, "rows": reported, "failed": failed})
+    missed = sum(each["met"] is False for each in reported)
+    say(f"\n{len(reported)} rows in {time.monotonic() - began:.0f} s, {missed or 'none'} missed")
     return 1 if failed else 0
 
 

@@ -79,10 +79,10 @@ class Plan:
         return AT + self._number
 
     def landed(self, report: Report) -> ReportLanded:
-        told = replace(report, run=self.run.id)
+        reported = replace(report, run=self.run.id)
         number = self._number
         name = f"{self.run.instance}-20260101-{number:06}.md"
-        return ReportLanded(self.at, f"nonce {number}", name, f"{number:064x}", self.run.instance, told)
+        return ReportLanded(self.at, f"nonce {number}", name, f"{number:064x}", self.run.instance, reported)
 
     def gone(self) -> RunGone:
         return RunGone(self.at, f"gone {self._number}", self.run.id, Exit(code=0))
@@ -117,8 +117,8 @@ def compared(bench: Bench, what: str, plans: list[Plan], fact: Callable[[Plan], 
                 raise RuntimeError(f"nothing was decided on {news}")
     floor_is = f"the same with {len(plans[0].state.steps)} steps"
     for plan, taken in zip(plans[1:], measured[1:], strict=True):
-        told = f"decide: {what}, {len(plan.state.steps):,} steps"
-        yield Row(told, "µs", taken, measured[0], floor_is, Reach(Of.RATIO, FLAT), note="flat is 1")
+        reported = f"decide: {what}, {len(plan.state.steps):,} steps"
+        yield Row(reported, "µs", taken, measured[0], floor_is, Reach(Of.RATIO, FLAT), note="flat is 1")
 
 
 def journal_row(bench: Bench, plan: Plan, report: Report) -> Row:

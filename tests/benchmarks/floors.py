@@ -97,10 +97,10 @@ def exit_told() -> float:
     ) as child:
         descriptor = os.pidfd_open(child.pid)
         select.select([descriptor], [], [])
-        told = time.time_ns()
+        notified = time.time_ns()
         os.close(descriptor)
         said = int(child.stdout.read()) if child.stdout else 0
-    return (told - said * 1000) / 1e6
+    return (notified - said * 1000) / 1e6
 
 
 def durable_write(path: Path, data: bytes) -> None:

@@ -55,5 +55,5 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def report(run: str, number: int, at: float) -> bytes:
     """Return a report that nothing follows from."""
-    told = Report(ReportStatus.IN_PROGRESS, run=run, completed=f"Part {number} of the work is under way.")
-    return render_report(INSTANCE, at, told).encode()
+    reported = Report(ReportStatus.IN_PROGRESS, run=run, completed=f"Part {number} of the work is under way.")
+    return render_report(INSTANCE, at, reported).encode()

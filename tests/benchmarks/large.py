@@ -50,11 +50,13 @@ def rows(bench: Bench) -> Iterator[Row]:
         marks = list(followed(bench, world, [task], 3 * subtasks + 3))
     first, last = ((one, other) for one, other in (marks[:2], marks[-2:]))
     what, floor_is = f"a plan of {subtasks:,} subtasks, last quarter", "its first quarter"
-    for name, unit, told in (
+    for name, unit, shown in (
         ("written for a step", "KB", lambda mark: mark.written / 1000),
         ("processor for a step", "ms", lambda mark: mark.processor * 1000),
     ):
-        per_step = [(told(end) - told(begin)) / (end.reports - begin.reports) for begin, end in (first, last)]
+        per_step = [
+            (shown(end) - shown(begin)) / (end.reports - begin.reports) for begin, end in (first, last)
+        ]
         yield Row(
             f"{what}: {name}",
             unit,
@@ -116,8 +118,8 @@ def followed(bench: Bench, world: World, tasks: list[Begun], steps: int) -> Iter
 
 
 def is_complete(task: Begun) -> bool:
-    told = json.loads(layout.task_state(task.home).read_bytes())
-    return bool(told["state"] == "complete")
+    shown = json.loads(layout.task_state(task.home).read_bytes())
+    return bool(shown["state"] == "complete")
 
 
 def pace() -> float:

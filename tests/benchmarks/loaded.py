@@ -40,8 +40,8 @@ def beside(row: Row, quiet: Row) -> Row:
 
 
 def exits(bench: Bench) -> Iterator[Row]:
-    chain, window, told = runs.measured(bench, "shared", 100)
-    yield Row("agent's exit → journaled with its status", "ms", chain.exits, told)
+    chain, window, reported = runs.measured(bench, "shared", 100)
+    yield Row("agent's exit → journaled with its status", "ms", chain.exits, reported)
     yield runs.launch_row("the project's own tree", chain, window)
 
 

@@ -37,13 +37,13 @@ class Chain:
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    chain, window, told = measured(bench, "shared", 100)
+    chain, window, reported = measured(bench, "shared", 100)
     yield launch_row("the project's own tree", chain, window)
     yield Row(
         "agent's exit → journaled with its status",
         "ms",
         chain.exits,
-        told,
+        reported,
         "pidfd of a child",
         Reach(Of.P99, 20),
     )
@@ -64,7 +64,7 @@ def launch_row(where: str, chain: Chain, window: list[float]) -> Row:
 
 def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[float], list[float]]:
     """Let a task run, agent by agent, with the floors taken between two of them."""
-    window, told = list[float](), list[float]()
+    window, reported = list[float](), list[float]()
     with World() as world:
         world.make_repository()
         world.start_daemon()
@@ -79,6 +79,6 @@ def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[floa
             subtasks = (bench.runs or usual) // STEPS_OF_SUBTASK + 1
             for _ in bench.times(usual, f"runs, {workspace}"):
                 window.append(new_window(world.socket, marks.folder))
-                told.append(exit_told())
+                reported.append(exit_told())
                 run = chain.follow(run, str(subtasks))
-    return chain, window, told
+    return chain, window, reported

@@ -41,9 +41,9 @@ def lines(row: Row) -> Iterable[str]:
         str(row.reach or ""),
         _MET[row.met],
     ).rstrip()
-    told = [f"floor: {row.floor_is}, p99 {_number(row.floor_p99)}"] if row.floor_p99 is not None else []
-    told += [row.note] if row.note else []
-    yield f"    {len(row.samples)} samples" + "".join(f"; {each}" for each in told)
+    reported = [f"floor: {row.floor_is}, p99 {_number(row.floor_p99)}"] if row.floor_p99 is not None else []
+    reported += [row.note] if row.note else []
+    yield f"    {len(row.samples)} samples" + "".join(f"; {each}" for each in reported)
 
 
 def say(text: str = "") -> None:

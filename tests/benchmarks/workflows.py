@@ -63,8 +63,8 @@ def rows(bench: Bench) -> Iterator[Row]:
                 raise RuntimeError(f"the design has faults: {found[0].text}")
     floor_is, note = f"the same with {AGENTS[0]} agents", f"in proportion is {AGENTS[1] // AGENTS[0]}"
     for what, taken in (("read", read), ("check", checked)):
-        told = f"workflow: {what} a plan of {AGENTS[1]:,} agents"
-        yield Row(told, "ms", taken[1], taken[0], floor_is, Reach(Of.MEDIAN, MOST_MS / 2), note)
+        reported = f"workflow: {what} a plan of {AGENTS[1]:,} agents"
+        yield Row(reported, "ms", taken[1], taken[0], floor_is, Reach(Of.MEDIAN, MOST_MS / 2), note)
     yield from _decided(bench)
 
 

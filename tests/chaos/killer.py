@@ -65,7 +65,7 @@ class Killer:
 def install(killer: Killer) -> None:
     """Put the killer before every change that this process makes."""
 
-    def told(event: str, details: tuple[Any, ...]) -> None:
+    def on_event(event: str, details: tuple[Any, ...]) -> None:
         if event in EVENTS or (event == "open" and details[2] & os.O_CREAT and not _cached(details[0])):
             killer.moment()
 
@@ -96,7 +96,7 @@ def install(killer: Killer) -> None:
 
     os.write = half_written  # type: ignore[assignment]
     subprocess.Popen.__init__ = start  # type: ignore[method-assign]
-    sys.addaudithook(told)
+    sys.addaudithook(on_event)
 
 
 def _cached(path: object) -> bool:

@@ -55,7 +55,7 @@ def lived(program: str, way: str, at: int) -> int:
             assert world.task(*start).code == 0
         world.until(lambda: world.stands() in {"complete", "waiting"}, within=120)
         if world.stands() == "waiting":
-            for question in world.told()["questions"]:
+            for question in world.state_shown()["questions"]:
                 assert question["text"]
                 assert world.task("answer", "t1", question["id"], "retry").code == 0
         world.until_is("complete")

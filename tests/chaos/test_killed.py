@@ -34,7 +34,7 @@ def test_the_daemon_is_killed_again_while_it_recovers(moments: tuple[int, ...]) 
 
 
 @pytest.mark.parametrize("moment", [600])
-def test_the_daemon_is_told_to_end_at_a_change(moment: int) -> None:
+def test_sigterm_to_the_daemon_at_any_change(moment: int) -> None:
     assert daemon_killed(moment, by="TERM") == [True]
 
 
@@ -59,7 +59,7 @@ def test_daemon_and_tmux_server_are_killed(moment: int) -> None:
 
 
 @pytest.mark.parametrize("moment", [1100])
-def test_the_daemon_is_told_twice_to_end(moment: int) -> None:
+def test_two_sigterms_to_the_daemon(moment: int) -> None:
     assert daemon_killed(moment, by="TERM*2") == [True]
 
 

@@ -75,10 +75,10 @@ def check(world: World) -> None:
 
 def _settled(home: Path) -> bool:
     """Tell whether a task has ended, or waits on a question that it names."""
-    told = read_json(home / "state.json")
-    state = told.get("state", "")
-    alive = [each for each in told.get("agents", ()) if each["state"] != "gone"]
-    return not told or (state in ENDED and not alive) or bool(state == "waiting" and told["questions"])
+    shown = read_json(home / "state.json")
+    state = shown.get("state", "")
+    alive = [each for each in shown.get("agents", ()) if each["state"] != "gone"]
+    return not shown or (state in ENDED and not alive) or bool(state == "waiting" and shown["questions"])
 
 
 def _missing(world: World, name: str) -> str:
@@ -104,18 +104,18 @@ def _missing(world: World, name: str) -> str:
 def _told_of(story: Story, step: str) -> str:
     """Return what the journal tells of a step, a line each."""
     runs = {run["id"] for run in story.runs.values() if run["step"] == step}
-    told = []
+    shown = []
     for line in story.lines:
         about = [
             each for each in (line["fact"], *line["changes"], *line["actions"]) if _is_of(each, step, runs)
         ]
-        told += [f"{line['n']} {str(each)[:240]}" for each in about]
-    return "\n".join(told)
+        shown += [f"{line['n']} {str(each)[:240]}" for each in about]
+    return "\n".join(shown)
 
 
-def _is_of(told: dict[str, Any], step: str, runs: set[str]) -> bool:
-    run = told.get("run")
-    return told.get("step") == step or (isinstance(run, str) and run in runs)
+def _is_of(shown: dict[str, Any], step: str, runs: set[str]) -> bool:
+    run = shown.get("run")
+    return shown.get("step") == step or (isinstance(run, str) and run in runs)
 
 
 def _held(world: World, commit: str) -> bool:

@@ -152,8 +152,8 @@ class Bench:
 
     def events(self, kind: str = "") -> list[dict[str, Any]]:
         """Return what the CLI told of itself so far, perhaps of one kind only."""
-        told = self.driver.events(self.place)
-        return [each for each in told if not kind or self.driver.kind(each) == kind]
+        reported = self.driver.events(self.place)
+        return [each for each in reported if not kind or self.driver.kind(each) == kind]
 
     def wait_for(self, kind: str, count: int = 1, *, within: float = SEEN) -> dict[str, Any]:
         """Wait for an event, the `count`th of its kind, and return it."""

@@ -98,7 +98,7 @@ class Post:
             if self.stopped.is_set():
                 break
             before = made[-1] if number % 2 else None
-            ended = before.told(EventKind.ENDED) if before is not None else []
+            ended = before.events_of(EventKind.ENDED) if before is not None else []
             made.append(self.deliver(ended[-1] if ended else None))
         return made
 
@@ -143,8 +143,8 @@ class Post:
         pane = self.host.observe(layout.run_home(self.where.home, delivery.call.run)).pane
         screen = self.host.capture(pane, 30) if pane else "no pane"
         kept = [path.name for root in self._transcripts() for path in root.rglob("*") if path.is_file()]
-        told = [event.kind.value for event in delivery.events]
-        return f"told {told}; session {delivery.call.session}; kept {kept}; screen:\n{screen}"
+        reported = [event.kind.value for event in delivery.events]
+        return f"told {reported}; session {delivery.call.session}; kept {kept}; screen:\n{screen}"
 
     def _transcripts(self) -> tuple[Path, ...]:
         return runtime_of(agent(self.cli)).transcripts(self.environ)
@@ -163,7 +163,7 @@ class Post:
             return host.observe(folder).standing is Standing.GONE
 
         wait_until(lambda: delivery.whole or gone(), within=PATIENCE, every=0.05)
-        wait_until(lambda: delivery.told(EventKind.ENDED) or gone(), within=PATIENCE, every=0.05)
+        wait_until(lambda: delivery.events_of(EventKind.ENDED) or gone(), within=PATIENCE, every=0.05)
         delivery.left = gone()
 
     def _end(self, delivery: Delivery) -> None:

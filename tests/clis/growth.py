@@ -93,23 +93,23 @@ class Growth:
             moments.append(round(time.monotonic() - self.began))
         self.seen[source] = now, moments
 
-    def told(self) -> dict[str, str]:
+    def ranges(self) -> dict[str, str]:
         return {source: _ranges(moments) for source, (_, moments) in self.seen.items()}
 
     def lines(self) -> Iterator[str]:
-        for source, moments in self.told().items():
+        for source, moments in self.ranges().items():
             yield f"{source:12}  {moments}"
 
 
 def _ranges(moments: list[int]) -> str:
     """Return moments with runs of them (no pause of more than 2 s) drawn together."""
-    told: list[list[int]] = []
+    ranges: list[list[int]] = []
     for moment in moments:
-        if told and moment - told[-1][-1] <= 2:
-            told[-1][-1] = moment
+        if ranges and moment - ranges[-1][-1] <= 2:
+            ranges[-1][-1] = moment
         else:
-            told.append([moment, moment])
-    return " ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in told)
+            ranges.append([moment, moment])
+    return " ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 def sizes(paths: set[str]) -> tuple[int, ...]:
@@ -123,7 +123,7 @@ def watch(here: Running, growth: Growth, seconds: float, screens: dict[int, str]
     while (at := time.monotonic() - growth.began) < seconds:
         events = here.listen()
         growth.look("requests", len(here.bench.server.turns))
-        growth.look("hooks", len(here.told))
+        growth.look("hooks", len(here.payloads))
         growth.look("transcript", sizes({event.transcript for event in events if event.transcript}))
         growth.look("printed", log.stat().st_size if log.exists() else 0)
         screens[round(at)] = pane.screen()
@@ -149,7 +149,7 @@ def main() -> None:
         print(f"== {given.cli}, {given.scene}", *growth.lines(), sep="\n")
         if given.keep:
             shown = {at: next(screens[each] for each in sorted(screens) if each >= at) for at in given.keep}
-            kept = {"grew at second": growth.told(), "screens": shown}
+            kept = {"grew at second": growth.ranges(), "screens": shown}
             Album(FIXTURES / given.cli).event(f"measured_waiting_{given.scene}", kept, here.bench)
 
 

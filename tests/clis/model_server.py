@@ -176,9 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
         request = self.server.model.record(self.command, self.path, dict(self.headers.items()), raw)
         dialect = speaking(_bare(self.path))
         if dialect is None:
-            told = beside(self.command, _bare(self.path), raw)
+            reported = beside(self.command, _bare(self.path), raw)
             missing = {"type": "error", "error": {"type": "not_found_error", "message": "Not found"}}
-            self._send(200 if told is not None else 404, missing if told is None else told)
+            self._send(200 if reported is not None else 404, missing if reported is None else reported)
             return
         answer = self.server.model.answer(request)
         served = self.server.model.serve(request, answer)

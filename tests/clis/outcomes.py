@@ -38,14 +38,14 @@ class Delivery:
     @property
     def anew(self) -> bool:
         """Whether it was to go on with a conversation that its program had lost, and began a new one instead."""
-        started = self.told(EventKind.STARTED)
+        started = self.events_of(EventKind.STARTED)
         return bool(self.call.session and started) and started[0].session != self.call.session
 
     @property
     def resumed(self) -> bool:
         return bool(self.call.session)
 
-    def told(self, kind: EventKind) -> list[Event]:
+    def events_of(self, kind: EventKind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
 
     @property
@@ -57,7 +57,7 @@ class Delivery:
         at its ends does not count, as in `daemon/ingest/events.py`.
         """
         prompts = [request.prompt for request in self.asked]
-        if len(prompts) > 1 or len(self.whole) > 1 or len(self.told(EventKind.STARTED)) > 1:
+        if len(prompts) > 1 or len(self.whole) > 1 or len(self.events_of(EventKind.STARTED)) > 1:
             return "doubled"
         if not prompts:
             return "lost" if self.whole else "not delivered"

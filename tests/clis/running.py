@@ -65,11 +65,11 @@ def allows(event: Event) -> Reply:
 
 def goes_on_once(reason: str) -> Answering:
     """Have the first turn that ends go on, and let everything else go its way."""
-    told: list[Event] = []
+    payloads: list[Event] = []
 
     def answer(event: Event) -> Reply:
-        if event.kind is EventKind.ENDED and not told:
-            told.append(event)
+        if event.kind is EventKind.ENDED and not payloads:
+            payloads.append(event)
             return Reply(Say.GO_ON, reason)
         return lets_go(event)
 
@@ -88,7 +88,7 @@ class Running:
     user: Mapping[str, str]
     answering: Answering = lets_go
     holding: Answering = allows
-    told: list[dict[str, Any]] = field(default_factory=list)
+    payloads: list[dict[str, Any]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     ahead: list[Event] = field(default_factory=list)
     runs: int = 0
@@ -188,7 +188,7 @@ class Running:
         return self.events
 
     def _hear(self, said: dict[str, Any], name: str) -> None:
-        self.told.append(said)
+        self.payloads.append(said)
         event = self.runtime.event(said)
         ahead = event is not None and event.tool_request is not None and event.tool_request.held
         if event is not None:
@@ -226,7 +226,7 @@ class Running:
 
     def seen(self) -> str:
         """Return all that there is to look at when a test fails."""
-        hooks = [each.get("hook_event_name") for each in self.told]
+        hooks = [each.get("hook_event_name") for each in self.payloads]
         asked = [f"{each.number} {each.path} {each.prompt[:60]!r}" for each in self.bench.server.requests]
         screens = "\n---\n".join(pane.screen() for pane in self.bench.panes)
         return f"told {hooks}; events {self.events}; requests {asked}; screens:\n{screens}"

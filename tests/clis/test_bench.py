@@ -24,7 +24,7 @@ def a_place(root: Path) -> Place:
 
 
 @pytest.mark.parametrize("status", [0, 7])
-def test_the_end_of_aider_is_told_and_its_status_kept(tmp_path: Path, status: int) -> None:
+def test_the_end_of_aider_is_reported_and_its_status_kept(tmp_path: Path, status: int) -> None:
     place = a_place(tmp_path)
     argv = Aider().argv(place, "Try.", "")
     program = argv.index(place.program)
@@ -33,10 +33,10 @@ def test_the_end_of_aider_is_told_and_its_status_kept(tmp_path: Path, status: in
     assert [Aider().kind(each) for each in Aider().events(place)] == ["exit"]
 
 
-def test_what_a_hook_is_told_becomes_one_line(tmp_path: Path) -> None:
+def test_the_payload_of_a_hook_becomes_one_line(tmp_path: Path) -> None:
     place = a_place(tmp_path)
-    for told in ('{"a":\n 1}\n', '{"b": "%s $x `y` \\\\n"}'):
-        subprocess.run(["sh", "-c", place.recording("hooks")], input=told, text=True, check=True)
+    for reported in ('{"a":\n 1}\n', '{"b": "%s $x `y` \\\\n"}'):
+        subprocess.run(["sh", "-c", place.recording("hooks")], input=reported, text=True, check=True)
     assert place.recorded("hooks") == [{"a": 1}, {"b": "%s $x `y` \\n"}]
 
 

@@ -36,10 +36,10 @@ def test_a_captured_event_is_of_the_kind_that_its_name_says(path: Path) -> None:
 
 
 def test_no_capture_names_the_machine() -> None:
-    told = {path.name: path.read_text("utf-8") for path in FIXTURES.glob("*/*")}
-    assert told
+    notified = {path.name: path.read_text("utf-8") for path in FIXTURES.glob("*/*")}
+    assert notified
     assert not [
-        name for name, text in told.items() if re.search(r"/tmp/clis-|/root/|/home/\w+/|\.cache/", text)
+        name for name, text in notified.items() if re.search(r"/tmp/clis-|/root/|/home/\w+/|\.cache/", text)
     ]
 
 

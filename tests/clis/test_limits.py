@@ -71,11 +71,11 @@ def test_a_limit_costs_two_minutes_and_few_requests(name: str) -> None:
         house.world.until(lambda: window.refused, within=120)
 
         def limited() -> dict[str, object]:
-            told: dict[str, object] = json.loads(house.world.task("status", "t1", "--json").out)
-            return told if told["limited"] else {}
+            document: dict[str, object] = json.loads(house.world.task("status", "t1", "--json").out)
+            return document if document["limited"] else {}
 
-        told = house.world.until(limited, within=60)
-        assert told["state"] == "running"
+        document = house.world.until(limited, within=60)
+        assert document["state"] == "running"
         shown = house.world.task("status", "t1").out
         assert shown.startswith("t1  limited  ")
         assert "hit your" in " ".join(shown.split())

@@ -1,4 +1,4 @@
-"""Real agent CLIs ask about a task by `task mcp`, as its page says how they are told of it."""
+"""Real agent CLIs ask about a task by `task mcp`, configured as its page says."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def a_state(root: Path) -> Path:
 
 
 def claude(bench: Bench, state: Path) -> tuple[str, ...]:
-    told = bench.place.write(bench.place.run / "mcp.json", {"mcpServers": {"task": served(state)}})
-    return ("--mcp-config", str(told), "--allowedTools", NAMES[0])
+    config = bench.place.write(bench.place.run / "mcp.json", {"mcpServers": {"task": served(state)}})
+    return ("--mcp-config", str(config), "--allowedTools", NAMES[0])
 
 
 def codex(bench: Bench, state: Path) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ CONFIGURING = {"claude": claude, "codex": codex, "gemini": gemini}
 def asking(request: ModelRequest) -> Reply:
     """Call the tool by the name that this client gives it; Claude Code shows it only to who searches for it."""
     results = [each for message in request.messages for each in message.results]
-    if told(results):
+    if about_the_task(results):
         return say("It runs.")
     name = next((name for name in NAMES if name in request.conversation.tools), NAMES[0])
     if "ToolSearch" in request.conversation.tools and not results:
@@ -72,16 +72,16 @@ def asking(request: ModelRequest) -> Reply:
     return call(name, task="tidy")
 
 
-def told(results: Iterable[ToolResult]) -> list[str]:
-    """Return the results that tell of the task."""
+def about_the_task(results: Iterable[ToolResult]) -> list[str]:
+    """Return the results that name the task."""
     return [each.text for each in results if TASK in each.text]
 
 
 @pytest.mark.parametrize("installed", in_ci(CONFIGURING, "claude"), indirect=True)
-def test_a_real_client_is_told_how_a_task_stands(installed: str) -> None:
+def test_a_real_client_gets_the_state_of_a_task(installed: str) -> None:
     with a_bench(installed, asking) as bench:
         extra = CONFIGURING[installed](bench, a_state(bench.place.root))
         bench.start("How is tidy?", extra=extra, environ={"MCP_TIMEOUT": "120000"})
         bench.wait_for(bench.driver.ends)
         assert not bench.server.faults
-        assert told(each for message in bench.server.turns[-1].messages for each in message.results)
+        assert about_the_task(each for message in bench.server.turns[-1].messages for each in message.results)

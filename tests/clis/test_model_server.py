@@ -98,38 +98,42 @@ def events(data: bytes) -> list[dict[str, Any]]:
 
 def said(dialect: str, data: bytes) -> str:
     """The text of a streamed answer, put together as that API's client would."""
-    told = events(data)
+    reported = events(data)
     match dialect:
         case "anthropic":
             return "".join(
-                each["delta"].get("text", "") for each in told if each["type"] == "content_block_delta"
+                each["delta"].get("text", "") for each in reported if each["type"] == "content_block_delta"
             )
         case "responses":
-            return "".join(each["delta"] for each in told if each["type"] == "response.output_text.delta")
+            return "".join(each["delta"] for each in reported if each["type"] == "response.output_text.delta")
         case "chat":
-            return "".join(choice["delta"].get("content", "") for each in told for choice in each["choices"])
+            return "".join(
+                choice["delta"].get("content", "") for each in reported for choice in each["choices"]
+            )
         case _:
-            parts = [part for each in told for part in each["candidates"][0]["content"]["parts"]]
+            parts = [part for each in reported for part in each["candidates"][0]["content"]["parts"]]
             return "".join(part["text"] for part in parts)
 
 
 def wanted(dialect: str, data: bytes) -> tuple[str, Any]:
     """The one tool that a streamed answer wants used."""
-    told = events(data)
+    reported = events(data)
     match dialect:
         case "anthropic":
             (name,) = [
-                each["content_block"]["name"] for each in told if each["type"] == "content_block_start"
+                each["content_block"]["name"] for each in reported if each["type"] == "content_block_start"
             ]
-            deltas = [each["delta"]["partial_json"] for each in told if each["type"] == "content_block_delta"]
+            deltas = [
+                each["delta"]["partial_json"] for each in reported if each["type"] == "content_block_delta"
+            ]
             return name, json.loads("".join(deltas))
         case "responses":
-            (item,) = [each["item"] for each in told if each["type"] == "response.output_item.done"]
+            (item,) = [each["item"] for each in reported if each["type"] == "response.output_item.done"]
             return item["name"], json.loads(item["arguments"])
         case "chat":
             deltas = [
                 choice["delta"]["tool_calls"][0]["function"]
-                for each in told
+                for each in reported
                 for choice in each["choices"]
                 if "tool_calls" in choice["delta"]
             ]
@@ -137,7 +141,7 @@ def wanted(dialect: str, data: bytes) -> tuple[str, Any]:
         case _:
             (wish,) = [
                 part["functionCall"]
-                for each in told
+                for each in reported
                 for part in each["candidates"][0]["content"]["parts"]
                 if "functionCall" in part
             ]
@@ -187,16 +191,16 @@ def test_a_free_form_tool_gets_its_text_as_it_is() -> None:
     patch = "*** Begin Patch\n*** End Patch"
     tools = [{"type": "custom", "name": "apply_patch"}]
     with ModelServer(always(Reply((ToolCall("apply_patch", patch),)))) as server:
-        told = events(asked(server, "responses", more={"tools": tools}))
-    (item,) = [each["item"] for each in told if each["type"] == "response.output_item.done"]
+        reported = events(asked(server, "responses", more={"tools": tools}))
+    (item,) = [each["item"] for each in reported if each["type"] == "response.output_item.done"]
     assert (item["type"], item["input"]) == ("custom_tool_call", patch)
 
 
 def test_a_tool_of_a_namespace_is_called_by_both_names() -> None:
     tools = [{"type": "namespace", "name": "mcp__task", "tools": [{"type": "function", "name": "status"}]}]
     with ModelServer(always(call("mcp__task__status", task="t"))) as server:
-        told = events(asked(server, "responses", more={"tools": tools}))
-        item = told[-1]["response"]["output"][0]
+        reported = events(asked(server, "responses", more={"tools": tools}))
+        item = reported[-1]["response"]["output"][0]
         assert (item["namespace"], item["name"]) == ("mcp__task", "status")
         assert "mcp__task__status" in server.requests[0].conversation.tools
 
@@ -228,19 +232,19 @@ def test_a_limit_says_when_to_come_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "told"),
+    ("dialect", "reported"),
     [
         ("anthropic", lambda headers, _: headers["anthropic-ratelimit-unified-reset"]),
         ("responses", lambda _, body: body["error"]["resets_at"]),
         ("gemini", lambda _, body: body["error"]["details"][0]["violations"] and 1795363200),
     ],
 )
-def test_a_usage_limit_names_its_reset(dialect: str, told: Callable[..., Any]) -> None:
+def test_a_usage_limit_names_its_reset(dialect: str, reported: Callable[..., Any]) -> None:
     path, body = ASKED[dialect]
     with ModelServer(always(Fault(Trouble.USAGE_LIMIT, resets_at=1795363200.7))) as server:
         status, headers, data = post(server, path, body)
     assert status == 429
-    assert int(told(headers, json.loads(data))) == 1795363200
+    assert int(reported(headers, json.loads(data))) == 1795363200
 
 
 def test_what_became_of_each_request_is_remembered() -> None:
@@ -393,7 +397,7 @@ def two_steps() -> Script:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_played_agent_is_told_what_its_tools_brought_back(dialect: str) -> None:
+def test_a_scripted_agent_gets_the_results_of_its_tools(dialect: str) -> None:
     path, body = ASKED[dialect]
     with ModelServer(two_steps()) as server:
         assert wanted(dialect, post(server, path, body)[2]) == ("run", {"command": "step 1"})
@@ -411,7 +415,7 @@ def test_repeated_request_gets_the_same_answer() -> None:
         assert wanted("anthropic", post(server, path, body)[2]) == once
 
 
-def test_what_a_cli_tells_of_the_place_is_not_the_users_word() -> None:
+def test_what_a_cli_says_of_the_folder_is_no_word_of_the_user() -> None:
     reminder = {"type": "text", "text": "<system-reminder>\nIt is Friday.\n</system-reminder>"}
     body = ASKED["anthropic"][1] | {
         "messages": [{"role": "user", "content": [reminder, {"type": "text", "text": ORDER}]}]

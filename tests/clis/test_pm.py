@@ -24,7 +24,7 @@ def test_a_task_is_led_by_an_agent_in_its_pane() -> None:
         decided = story.facts("decision_landed")
         assert len(decided) >= 8
         assert {fact["decision"]["action"] for fact in decided} == {"ORDER"}
-        assert any(LED in told for told in story.orders("dev:one"))
+        assert any(LED in reported for reported in story.orders("dev:one"))
         asked = [run for run in story.runs.values() if run["step"].startswith("pm:")]
         assert all(run.get("resumes") for run in asked[1:]), "it goes on with one conversation"
         world.check_nobody_is_left()

@@ -64,14 +64,14 @@ def counted(history: Path) -> tuple[int, int]:
     )
 
 
-def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
+def test_an_order_arrives_whole_its_last_message_is_reported() -> None:
     """It goes on when told so, and a later run with the same conversation."""
-    told: list[str] = []
+    reported: list[str] = []
 
     def once(event: Event) -> Reply:
         if event.kind is EventKind.ENDED:
-            told.append(event.text)
-            if len(told) == 1:
+            reported.append(event.text)
+            if len(reported) == 1:
                 return Reply(Say.GO_ON, "Hand it\nin;")
         return lets_go(event)
 
@@ -81,7 +81,7 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
         first, folder = here.start(ORDER, agent=AGENT), here.folder
         ended = here.until(EventKind.ENDED, 2)
         wait_until(first.is_dead)
-        assert told == [MADE, REPORT]
+        assert reported == [MADE, REPORT]
         # aider puts a reminder of its own after it.
         assert bench.server.turns[0].prompt.startswith(f"{ORDER}\n\n")
         assert bench.server.turns[-1].prompt.startswith("Hand it\nin;\n\n")
@@ -122,7 +122,7 @@ def test_an_order_arrives_whole_and_its_last_message_is_told() -> None:
     ],
 )
 @pytest.mark.thorough(reason="it waits out tries of its own: unit/runtimes/test_aider.py has their end")
-def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None:
+def test_a_failure_is_reported_by_its_kind(answer: Answer, failure: Failure) -> None:
     """The others take it over a minute of its own tries: `tests/unit/runtimes/test_aider.py` has their end."""
     with running(always(answer)) as here:
         here.start("# Agent: dev", agent=AGENT)

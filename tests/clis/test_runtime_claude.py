@@ -153,7 +153,9 @@ def test_session_without_saved_messages_is_known_as_lost(installed: str) -> None
     ],
     ids=lambda each: each.value if isinstance(each, Failure) else "",
 )
-def test_a_turn_that_failed_is_told_with_its_reason(installed: str, answer: Answer, failure: Failure) -> None:
+def test_a_turn_that_failed_is_reported_with_its_reason(
+    installed: str, answer: Answer, failure: Failure
+) -> None:
     """401, 500 and a short 429 take three minutes of its own tries: README.md has what was measured of them."""
     with running(installed, always(answer)) as here:
         pane = here.start("# Agent: dev")
@@ -187,7 +189,7 @@ def test_hanging_service_shows_as_work_without_news(installed: str) -> None:
         wait_until(lambda: not here.left())
 
 
-def test_an_interruption_is_told_by_nothing_but_its_screen(installed: str) -> None:
+def test_an_interruption_shows_on_the_screen_alone(installed: str) -> None:
     streaming = Reply((Text("One, two, three, four. " * 40),), pace=0.2, then=Then.HANG)
     with running(installed, in_turn(streaming, then=always(say("Done.")))) as here:
         pane = here.start("# Agent: dev")

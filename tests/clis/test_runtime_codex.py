@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.model import event as told
+from orchestrator.model import event as reported
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Say
 from orchestrator.model.permission import Act
@@ -116,9 +116,9 @@ def test_what_is_denied_does_not_run_inside_the_sandbox() -> None:
         (refused,) = yield shell("echo hi > denied.md")
         yield say(made.text + refused.text)
 
-    def holding(event: Event) -> told.Reply:
+    def holding(event: Event) -> reported.Reply:
         denied = event.tool_request is not None and "denied" in event.tool_request.command
-        return told.Reply(Say.DENY, "Not that.") if denied else told.Reply(Say.ALLOW)
+        return reported.Reply(Say.DENY, "Not that.") if denied else reported.Reply(Say.ALLOW)
 
     with running(played(working)) as here:
         here.holding = holding
@@ -167,7 +167,7 @@ def test_session_goes_on_in_the_same_rollout() -> None:
         (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
     ],
 )
-def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Failure) -> None:
+def test_a_turn_that_failed_is_reported_with_its_reason(answer: Answer, failure: Failure) -> None:
     with running(always(answer)) as here:
         here.start("# Agent: dev", agent=DEV)
         assert here.until(EventKind.FAILED).failure is failure
@@ -175,7 +175,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Fai
 
 
 @pytest.mark.thorough(reason="it waits out tries of its own")
-def test_a_service_that_cannot_be_reached_is_given_up_and_told() -> None:
+def test_an_unreachable_service_is_given_up_and_reported() -> None:
     with running(always(say("Done."))) as here:
         here.user = by_key(here.bench) | {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
         here.start("# Agent: dev", agent=DEV)
@@ -192,7 +192,7 @@ def test_a_limit_of_an_hour_is_seen_on_the_screen_alone() -> None:
         assert here.kinds() == [EventKind.STARTED, EventKind.TAKEN]
 
 
-def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
+def test_an_interruption_is_reported_a_hung_one_ends_by_term() -> None:
     with running(always(Hang())) as here:
         pane = here.start("# Agent: dev", agent=DEV)
         here.until(EventKind.TAKEN)

@@ -200,7 +200,7 @@ def test_a_session_goes_on_and_an_ended_turn_is_made_to_go_on() -> None:
     ],
 )
 @pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
-def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Failure) -> None:
+def test_a_turn_that_failed_is_reported_with_its_reason(answer: Answer, failure: Failure) -> None:
     with running(always(answer)) as here:
         here.start("# Agent: dev", agent=DEV)
         assert here.until(EventKind.FAILED).failure is failure
@@ -208,7 +208,7 @@ def test_a_turn_that_failed_is_told_with_its_reason(answer: Answer, failure: Fai
 
 
 @pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
-def test_a_stream_that_is_cut_is_told() -> None:
+def test_a_stream_that_is_cut_is_reported() -> None:
     with running(always(Reply((Text("One, two, three, four."),), then=Then.DROP))) as here:
         here.start("# Agent: dev", agent=DEV)
         assert here.until(EventKind.FAILED).failure is Failure.OVERLOAD
@@ -227,7 +227,7 @@ def test_a_limit_of_an_hour_is_a_dialog() -> None:
 
 
 @pytest.mark.thorough(reason="of the tests of this CLI, CI has orders, leave, limits and sessions")
-def test_an_interruption_is_told_and_a_hung_one_ends_by_term() -> None:
+def test_an_interruption_is_reported_a_hung_one_ends_by_term() -> None:
     with running(always(Hang())) as here:
         pane = here.start("# Agent: dev", agent=DEV)
         here.until(EventKind.TAKEN)

@@ -123,7 +123,7 @@ def test_nothing_is_allowed_while_the_pm_cannot_be_reached() -> None:
 
 
 @pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
-def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
+def test_it_goes_on_after_an_answer_and_in_a_later_run() -> None:
     """And a prompt is sent once, though the plugin is loaded twice, and the run is started twice."""
     with running(always(replace(say("Yes."), tokens=(1000, 10)))) as here:
         bench = here.bench
@@ -169,7 +169,7 @@ def test_it_goes_on_when_told_so_and_again_in_a_later_run() -> None:
         (Fault(Trouble.TOO_LONG), Failure.CONTEXT),
     ],
 )
-def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None:
+def test_a_failure_is_reported_by_its_kind(answer: Answer, failure: Failure) -> None:
     with running(always(answer)) as here:
         here.start("# Agent: dev")
         failed = here.until(EventKind.FAILED)
@@ -182,7 +182,7 @@ def test_a_failure_is_told_by_its_kind(answer: Answer, failure: Failure) -> None
 
 @pytest.mark.thorough(reason="a start of it takes ten seconds: CI has one order with its permissions")
 @pytest.mark.parametrize("trouble", [Trouble.OVERLOADED, Trouble.SERVER_ERROR])
-def test_what_it_tries_again_by_itself_is_told_as_that(trouble: Trouble) -> None:
+def test_what_it_tries_again_by_itself_is_reported_as_that(trouble: Trouble) -> None:
     with running(always(Fault(trouble))) as here:
         here.start("# Agent: dev")
         here.until(EventKind.RETRYING, 2)

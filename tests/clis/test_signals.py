@@ -35,8 +35,8 @@ pytestmark = pytest.mark.parametrize("installed", in_ci(TRACED, "claude", "codex
 
 def caution(here: Running) -> None:
     """Lay down what an agent is to be told."""
-    told = here.runtime.answer(Reply(Say.CAUTION, TOLD))
-    put_reply(DiskFiles(), here.home, here.folder.name, CAUTION, told)
+    reported = here.runtime.answer(Reply(Say.CAUTION, TOLD))
+    put_reply(DiskFiles(), here.home, here.folder.name, CAUTION, reported)
 
 
 def activity(here: Running) -> Activity:

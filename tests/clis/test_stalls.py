@@ -160,7 +160,7 @@ class Circles:
 
 
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
-def test_who_goes_round_in_circles_is_told_so_and_finds_out(installed: str) -> None:
+def test_an_agent_in_circles_is_cautioned_and_gets_out(installed: str) -> None:
     circles = Circles(heeds=True)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:
         complete(house, installed)

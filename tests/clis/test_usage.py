@@ -44,7 +44,7 @@ def for_ever(request: ModelRequest) -> Generator[Reply, tuple[ToolResult, ...], 
         yield run(request, "ls")
 
 
-def told(house: House) -> dict[str, Any]:
+def status_of(house: House) -> dict[str, Any]:
     said = house.world.task("status", "t1", "--json")
     document: dict[str, Any] = json.loads(said.out)
     return document
@@ -54,7 +54,7 @@ def told(house: House) -> dict[str, Any]:
     "name", ["claude", pytest.param("codex", marks=pytest.mark.thorough(reason="another CLI of the same"))]
 )
 @pytest.mark.thorough(reason="a whole task: test_runtime_… have what a turn tells")
-def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
+def test_usage_shown_of_a_task_is_what_the_model_gave(name: str) -> None:
     if why := why_missing(name):
         pytest.skip(why)
     with a_house(name, played(counted(Cast().turn)), limits__termination_grace="5 s") as house:
@@ -62,7 +62,7 @@ def test_what_is_told_of_a_task_is_what_was_given(name: str) -> None:
         folder = house.begin("t1", name)
         house.world.until(lambda: house.world.stands("t1") in {"complete", "failed", "waiting"}, within=240)
         assert house.world.stands("t1") == "complete", house.screens()
-        document, turns = told(house), len(house.server.turns)
+        document, turns = status_of(house), len(house.server.turns)
         used = document["usage"]
         assert (used["input"], used["output"]) == (turns * GIVEN, turns * MADE)
         assert sum(each["tokens"] for each in document["used_by"]) == used["tokens"]
@@ -84,11 +84,11 @@ def test_runaway_task_stops_at_its_limit_until_answered() -> None:
         house.daemon()
         house.begin("t1", "claude", f"limits: {HIGHEST} tokens; 8 h", "permissions: allow run ls")
         house.until_is("waiting", "t1")
-        assert told(house)["agents"][0]["state"] == "gone"
-        (question,) = told(house)["questions"]
+        assert status_of(house)["agents"][0]["state"] == "gone"
+        (question,) = status_of(house)["questions"]
         assert question["kind"] == "budget"
         assert "of 12k tokens" in question["text"]
-        asked, used = len(house.server.turns), told(house)["usage"]
+        asked, used = len(house.server.turns), status_of(house)["usage"]
         # What was cut off in the middle was asked for and not taken.
         assert used["input"] in {asked * GIVEN, (asked - 1) * GIVEN}
         assert used["tokens"] >= HIGHEST
@@ -98,5 +98,5 @@ def test_runaway_task_stops_at_its_limit_until_answered() -> None:
         assert opened[-1]["resumes"] == opened[-2]["id"]
         assert world.task("stop", "t1").code == 0
         world.until(
-            lambda: not world.story("t1").lines or told(house)["agents"][0]["state"] == "gone", within=60
+            lambda: not world.story("t1").lines or status_of(house)["agents"][0]["state"] == "gone", within=60
         )

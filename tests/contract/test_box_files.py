@@ -81,8 +81,8 @@ def repository(box: Box, files: Mapping[str, str]) -> tuple[Path, str, str]:
 
     def git(*words: str) -> str:
         who = ["-c", "user.name=A User", "-c", "user.email=user@example.org", "-c", "init.defaultBranch=main"]
-        told = subprocess.run(["git", "-C", made, *who, *words], capture_output=True, text=True, check=True)
-        return told.stdout.strip()
+        output = subprocess.run(["git", "-C", made, *who, *words], capture_output=True, text=True, check=True)
+        return output.stdout.strip()
 
     made.mkdir()
     git("init", "-q")

@@ -89,7 +89,7 @@ def left(host: Host, spec: LaunchSpec) -> Observation:
     return host.observe(spec.folder)
 
 
-def told(bench: Bench, run: str, event: str, times: int = 1) -> list[str]:
+def texts_of(bench: Bench, run: str, event: str, times: int = 1) -> list[str]:
     """Wait until the agent told of an event so often, and return what it said about it."""
     wait_until(lambda: len([each for each in bench.events(run) if each["event"] == event]) >= times)
     return [str(each.get("text", "")) for each in bench.events(run) if each["event"] == event]
@@ -104,7 +104,7 @@ def test_a_run_nobody_launched_is_not_claimed(bench: Bench, host: Host) -> None:
 
 def test_a_launched_run_lives_in_a_pane_of_its_own(bench: Bench, host: Host) -> None:
     _, seen = launched(bench, "r1", RESTS, window="dev-2")
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     assert seen.standing is Standing.ALIVE
     assert seen.pid
     assert seen.start
@@ -129,14 +129,14 @@ def test_exit_of_a_run_is_reported(bench: Bench, host: Host, turn: Turn, exit_: 
 
 def test_a_run_launched_again_at_any_time_runs_once(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", ENDS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     host.launch(spec)
     host.end(spec.folder, kill=True)
     gone(host, spec)
     host.launch(spec)
     wait_until(lambda: all(pane.dead or pane.window == "pm" for pane in host.panes()))
     assert standing(host, spec) is Standing.GONE
-    assert len(told(bench, "r1", "session_start")) == 1
+    assert len(texts_of(bench, "r1", "session_start")) == 1
 
 
 def test_of_two_launches_at_once_one_runs(bench: Bench, host: Host) -> None:
@@ -154,13 +154,13 @@ def test_of_two_launches_at_once_one_runs(bench: Bench, host: Host) -> None:
         thread.join()
     assert gone(host, spec) == Exit(code=0)
     wait_until(lambda: all(pane.dead or pane.window == "pm" for pane in host.panes()))
-    assert len(told(bench, "r1", "session_start")) == 1
+    assert len(texts_of(bench, "r1", "session_start")) == 1
 
 
 def test_the_order_arrives_as_it_was_written(bench: Bench) -> None:
     order = '- `rm` $HOME "it\'s" #{pid} #(x)\n!line\n/line @x\n\nlast; é — ;'
     launched(bench, "r1", RESTS, order=order)
-    assert told(bench, "r1", "prompt_submitted") == [order]
+    assert texts_of(bench, "r1", "prompt_submitted") == [order]
 
 
 # Ending -------------------------------------------------------------------------------------------
@@ -168,15 +168,15 @@ def test_the_order_arrives_as_it_was_written(bench: Bench) -> None:
 
 def test_term_ends_a_run_that_listens(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", RESTS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     host.end(spec.folder, kill=False)
     assert gone(host, spec) == Exit(signal=signal.SIGTERM)
-    assert told(bench, "r1", "session_end")
+    assert texts_of(bench, "r1", "session_end")
 
 
 def test_kill_ends_one_that_does_not(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", Script(ignore_term=True))
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     host.end(spec.folder, kill=False)
     host.end(spec.folder, kill=False)
     assert standing(host, spec) is Standing.ALIVE
@@ -201,7 +201,7 @@ def test_a_run_is_gone_only_with_all_that_it_left(bench: Bench, host: Host, kill
 def test_an_agent_outlives_the_launcher_that_was_killed(bench: Bench, host: Host) -> None:
     """What ignores the hang-up works on; it is no less of the run, and is ended with it."""
     spec, _ = launched(bench, "r1", Script(ignore_hup=True))
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     bench.kill_launcher("r1")
     seen = left(host, spec)
     assert seen.exit == Exit(lost=True)
@@ -210,12 +210,12 @@ def test_an_agent_outlives_the_launcher_that_was_killed(bench: Bench, host: Host
     assert standing(host, spec) is Standing.LEFT
     host.end(spec.folder, kill=False)
     assert gone(host, spec) == Exit(lost=True)
-    assert len(told(bench, "r1", "session_start")) == 1
+    assert len(texts_of(bench, "r1", "session_start")) == 1
 
 
 def test_an_agent_ends_with_the_launcher_that_was_killed(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", RESTS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     bench.kill_launcher("r1")
     assert gone(host, spec) == Exit(lost=True)
 
@@ -242,7 +242,7 @@ def test_a_run_that_was_fenced_never_begins(bench: Bench, host: Host) -> None:
 
 def test_a_run_that_came_is_not_fenced(bench: Bench, host: Host) -> None:
     spec, _ = launched(bench, "r1", RESTS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     host.fence(spec.folder)
     assert standing(host, spec) is Standing.ALIVE
     host.end(spec.folder, kill=True)
@@ -254,7 +254,7 @@ def test_a_run_that_came_is_not_fenced(bench: Bench, host: Host) -> None:
 def test_only_the_run_that_is_meant_is_ended(bench: Bench, host: Host) -> None:
     one, _ = launched(bench, "agent-1", RESTS, window="agent-1")
     ten, _ = launched(bench, "agent-10", RESTS, window="agent-10")
-    told(bench, "agent-10", "session_start")
+    texts_of(bench, "agent-10", "session_start")
     host.end(one.folder, kill=True)
     gone(host, one)
     assert standing(host, ten) is Standing.ALIVE
@@ -275,10 +275,10 @@ def test_a_turn_from_order_to_rest(bench: Bench, host: Host) -> None:
     report = bench.folder("r1") / "dev-20261120-060000.md"
     turn = Turn(busy=0.4, say="All is done.", report=Report(str(report), "# Report\n"))
     _, seen = launched(bench, "r1", Script(turns=(turn,)), order="work")
-    told(bench, "r1", "prompt_submitted")
+    texts_of(bench, "r1", "prompt_submitted")
     wait_until(lambda: BUSY in host.capture(seen.pane, 10))
     assert not bench.exists(report)
-    told(bench, "r1", "stop")
+    texts_of(bench, "r1", "stop")
     assert bench.exists(report)
     wait_until(lambda: "All is done." in host.capture(seen.pane, 10))
     assert host.observe(bench.folder("r1")).standing is Standing.ALIVE
@@ -286,9 +286,9 @@ def test_a_turn_from_order_to_rest(bench: Bench, host: Host) -> None:
 
 def test_a_line_typed_while_it_works_is_taken_afterwards(bench: Bench, host: Host) -> None:
     _, seen = launched(bench, "r1", Script(turns=(Turn(busy=0.3),)), order="work")
-    told(bench, "r1", "prompt_submitted")
+    texts_of(bench, "r1", "prompt_submitted")
     assert host.type_line(seen.pane, "r1", "and then this")
-    assert told(bench, "r1", "prompt_submitted", 2) == ["work", "and then this"]
+    assert texts_of(bench, "r1", "prompt_submitted", 2) == ["work", "and then this"]
 
 
 def test_a_dialog_is_seen_and_answered(bench: Bench, host: Host) -> None:
@@ -296,12 +296,12 @@ def test_a_dialog_is_seen_and_answered(bench: Bench, host: Host) -> None:
     wait_until(lambda: "Do you trust this folder?" in host.capture(seen.pane, 10))
     assert bench.events("r1")[0]["event"] == "permission_request"
     assert host.type_line(seen.pane, "r1", "1")
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
 
 
 def test_enter_alone_takes_what_a_dialog_preselects(bench: Bench, host: Host) -> None:
     spec, seen = launched(bench, "r1", Script(dialog="Do you trust this folder?"))
-    told(bench, "r1", "permission_request")
+    texts_of(bench, "r1", "permission_request")
     assert host.type_line(seen.pane, "r1", "")
     assert gone(host, spec) == Exit(code=1)
 
@@ -309,7 +309,7 @@ def test_enter_alone_takes_what_a_dialog_preselects(bench: Bench, host: Host) ->
 def test_a_session_goes_on_in_another_run(bench: Bench, host: Host) -> None:
     turns = (Turn(say="first"), Turn(say="second", code=3))
     spec, _ = launched(bench, "r1", Script(turns=turns), order="one")
-    told(bench, "r1", "stop")
+    texts_of(bench, "r1", "stop")
     host.end(spec.folder, kill=False)
     gone(host, spec)
     again, _ = launched(bench, "r2", Script(turns=turns), order="two", resume_of="r1")
@@ -340,10 +340,10 @@ def test_a_session_goes_on_in_another_run(bench: Bench, host: Host) -> None:
 )
 def test_a_typed_line_arrives_byte_for_byte(bench: Bench, host: Host, line: str) -> None:
     _, seen = launched(bench, "r1", RESTS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     wait_until(lambda: ">" in host.capture(seen.pane, 10))
     assert host.type_line(seen.pane, "r1", line)
-    assert told(bench, "r1", "prompt_submitted") == [line]
+    assert texts_of(bench, "r1", "prompt_submitted") == [line]
 
 
 @pytest.mark.parametrize(
@@ -357,12 +357,12 @@ def test_what_is_no_plain_line_is_refused(bench: Bench, host: Host, line: str) -
 
 def test_nothing_is_typed_into_a_pane_of_another_run(bench: Bench, host: Host) -> None:
     _, seen = launched(bench, "r1", RESTS)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     wait_until(lambda: ">" in host.capture(seen.pane, 10))
     assert not host.type_line(seen.pane, "r10", "not for you")
     assert not host.type_line(seen.pane, "r", "not for you")
     assert host.type_line(seen.pane, "r1", "for you")
-    assert told(bench, "r1", "prompt_submitted") == ["for you"]
+    assert texts_of(bench, "r1", "prompt_submitted") == ["for you"]
 
 
 def test_nothing_is_typed_into_what_is_gone(bench: Bench, host: Host) -> None:
@@ -391,7 +391,7 @@ def test_a_pane_stays_after_its_run_until_it_is_closed(bench: Bench, host: Host)
 
 def test_a_capture_is_no_longer_than_asked_for(bench: Bench, host: Host) -> None:
     _, seen = launched(bench, "r1", Script(flood=300))
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
     wait_until(lambda: "line 299" in host.capture(seen.pane, 5))
     assert len(host.capture(seen.pane, 5).splitlines()) == 5
     assert len(host.capture(seen.pane, 200).splitlines()) == 200
@@ -419,7 +419,7 @@ def test_only_what_ended_is_closed_and_then_its_session(bench: Bench, host: Host
     """A run that lives keeps its window and the session, whoever thought that the task had ended."""
     (lives, _), (ends, _) = (launched(bench, run, RESTS, window=run) for run in ("r1", "r2"))
     for run in ("r1", "r2"):
-        told(bench, run, "session_start")
+        texts_of(bench, run, "session_start")
     host.end(ends.folder, kill=True)
     gone(host, ends)
     wait_until(lambda: any(pane.dead for pane in host.panes()))
@@ -441,7 +441,7 @@ def test_without_its_session_a_run_is_not_launched(bench: Bench, host: Host) -> 
     assert standing(host, spec) is Standing.NOT_CLAIMED
     bench.open_session()
     host.launch(spec)
-    told(bench, "r1", "session_start")
+    texts_of(bench, "r1", "session_start")
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class Sandbox:
     def started(self, command: str) -> subprocess.Popen[str]:
         """Start a command of `sh` in the sandbox."""
         run = self.state / "tasks" / "t1-0123abcd" / "runs" / "r1" / "order.md"
-        told = {
+        reported = {
             "ORDER": run,
             "TASK_DIR": self.task,
             "WORKSPACE": self.workspace,
@@ -64,7 +64,7 @@ class Sandbox:
         }
         made = subprocess.Popen(
             [str(SANDBOXED), "--", "sh", "-c", command],
-            env=self._environ | {f"ORCHESTRATOR_{name}": str(value) for name, value in told.items()},
+            env=self._environ | {f"ORCHESTRATOR_{name}": str(value) for name, value in reported.items()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -123,12 +123,12 @@ def _by_tests(mutant: Mutant, chosen: Chosen, folder: Path, module: Path) -> tup
     report = out / "ended.json"
     if ended.status is None:
         return Verdict.ENDLESS, f"{chosen.seconds:.0f} s of tests"
-    told = json.loads(report.read_text("utf-8")) if report.exists() else {}
-    match told.get("status"):
+    shown = json.loads(report.read_text("utf-8")) if report.exists() else {}
+    match shown.get("status"):
         case 0:
             return Verdict.ALIVE, ""
         case 1 | 2:
-            return Verdict.KILLED, next(iter(told["failed"]), "as it was imported")
+            return Verdict.KILLED, next(iter(shown["failed"]), "as it was imported")
         # What pytest's own start imports of the project is broken.
         case None if (out / "started").exists():
             return Verdict.KILLED, "as it was imported"

@@ -142,9 +142,10 @@ class Director:
                 scene.keys.append(Key(asked, None, *name, str(question["text"]), "", planned=False))
 
     def _planned(self, question: dict[str, Any]) -> Planned | None:
-        told = f"{question.get('kind')} {question['text']}"
+        reported = f"{question.get('kind')} {question['text']}"
         return next(
-            (each for each in self.scene.night.planned if re.search(each.about, told, re.IGNORECASE)), None
+            (each for each in self.scene.night.planned if re.search(each.about, reported, re.IGNORECASE)),
+            None,
         )
 
     def _key(self, name: tuple[str, str]) -> Key | None:
@@ -167,8 +168,8 @@ class Director:
 
     def _over(self) -> bool:
         """Say whether every task has ended, or all stand still for want of somebody whom the night does not have."""
-        scene, told = self.scene, self.scene.looker.last
-        states = [str(told.get(job.name, {}).get("state", "")) for job in scene.night.jobs]
+        scene, reported = self.scene, self.scene.looker.last
+        states = [str(reported.get(job.name, {}).get("state", "")) for job in scene.night.jobs]
         if all(state in ENDED for state in states):
             return True
         stuck = all(state in ENDED | {"waiting"} for state in states) and not self._somebody_comes()

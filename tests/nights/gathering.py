@@ -129,8 +129,8 @@ def _orders(scene: Scene) -> Iterator[Order]:
 
 
 def _task(job: Job, seen: Observation, scene: Scene) -> TaskSeen:
-    told = scene.looker.last.get(job.name, {})
-    branch, base = str(told.get("branch") or f"task/{job.name}"), str(told.get("base") or "")
+    reported = scene.looker.last.get(job.name, {})
+    branch, base = str(reported.get("branch") or f"task/{job.name}"), str(reported.get("base") or "")
     project = scene.house.world.project
     tip = _git(project, scene, "rev-parse", "--verify", "-q", f"{branch}^{{commit}}").strip()
     ahead = _git(project, scene, "rev-list", "--count", f"{base}..{tip}").strip() if tip and base else "0"
@@ -213,7 +213,7 @@ def _git(repository: Path, scene: Scene, *words: str) -> str:
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        reported = json.loads(text)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return reported if isinstance(reported, dict) else {}

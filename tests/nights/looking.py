@@ -79,9 +79,9 @@ class Looker:
         """Take one round."""
         self.rounds += 1
         for task in self.tasks:
-            told = self._see(STATUS_JSON, task)
-            if told.code == 0:
-                self.last[task] = _read(told.out)
+            reported = self._see(STATUS_JSON, task)
+            if reported.code == 0:
+                self.last[task] = _read(reported.out)
         self._see(LIST)
         self._see(LIST_JSON)
         for task in self.tasks:
@@ -104,8 +104,8 @@ class Looker:
 
     def open_questions(self) -> Iterator[dict[str, Any]]:
         """Yield the questions that are open, as JSON."""
-        for task, told in list(self.last.items()):
-            yield from ({**question, "task": task} for question in told.get("questions", ()))
+        for task, reported in list(self.last.items()):
+            yield from ({**question, "task": task} for question in reported.get("questions", ()))
 
     def task(self, *words: str) -> Said:
         """Run one `task` command as the user would, in a wide terminal inside the night's own network."""
@@ -206,5 +206,5 @@ def _git(project: Path, environ: dict[str, str], words: Sequence[str]) -> str:
 
 def _read(text: str) -> dict[str, Any]:
     """Return the document that a command printed; ahead of it the terminal may show a warning of its own."""
-    told = json.loads(text[text.find("{") :] if text.startswith("task: ") else text)
-    return told if isinstance(told, dict) else {}
+    reported = json.loads(text[text.find("{") :] if text.startswith("task: ") else text)
+    return reported if isinstance(reported, dict) else {}

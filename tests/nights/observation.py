@@ -65,13 +65,13 @@ class Order:
 class Window:
     """A time in which the service refused a vendor's requests: `limit`, `overload`, `login`.
 
-    It was `told` to end then (0: it was not told), and ended at `until`.
+    By the service it was to end at `stated_end` (0: it did not say), and ended at `until`.
     """
 
     vendor: str
     kind: str
     since: float
-    told: float
+    stated_end: float
     until: float
 
 

@@ -38,8 +38,8 @@ class Refusing:
 
     A usage limit is told to end then. With `minute` it ends at a time of the wall's clock, which CLIs show without its
     seconds: so many *real* seconds past the next whole minute that is far enough ahead. The service lifts it `late`
-    *real* seconds after that: clocks are not compressed. `told` is False where a refusal does not say when to come
-    back.
+    *real* seconds after that: clocks are not compressed. `states_end` is False where a refusal does not say when to
+    come back.
     """
 
     at: Moment
@@ -49,7 +49,7 @@ class Refusing:
     minute: float | None = None
     late: float = 0.0
     window: str = "five_hour"
-    told: bool = True
+    states_end: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class _Refused:
     why: Refusing
     vendor: str
     since: float
-    told: float
+    stated_end: float
     until: float
     count: int = 0
 
@@ -146,7 +146,7 @@ class Service:
                 each.vendor,
                 _KINDS[each.why.trouble],
                 each.since,
-                each.told,
+                each.stated_end,
                 each.until if each.until < NEVER else self.clock(),
             )
             for each in self._begun.values()
@@ -177,20 +177,20 @@ class Service:
             # A whole minute, so far ahead as the limit is to last; what is shown leaves the rest out.
             whole = math.ceil((now + max(SHORTEST, why.lasts / self.factor)) / 60) * 60
             ends = whole + why.minute
-        told = ends if why.told and ends < NEVER else 0.0
-        return _Refused(why, vendor, now, told, ends + why.late)
+        stated_end = ends if why.states_end and ends < NEVER else 0.0
+        return _Refused(why, vendor, now, stated_end, ends + why.late)
 
     def _fault(self, refused: _Refused) -> Fault:
         why = refused.why
         if why.trouble is not Trouble.USAGE_LIMIT:
             after = (
-                max(1.0, refused.told - self.clock())
-                if why.trouble is Trouble.RATE_LIMITED and why.told
+                max(1.0, refused.stated_end - self.clock())
+                if why.trouble is Trouble.RATE_LIMITED and why.states_end
                 else None
             )
             return Fault(why.trouble, retry_after=after)
-        after = max(1.0, refused.told - self.clock())
-        return Fault(why.trouble, retry_after=after, resets_at=refused.told, window=why.window)
+        after = max(1.0, refused.stated_end - self.clock())
+        return Fault(why.trouble, retry_after=after, resets_at=refused.stated_end, window=why.window)
 
     def _too_long(self, request: ModelRequest, turn: Turn) -> Fault | None:
         results = sum(len(message.results) for message in request.messages)

@@ -59,7 +59,7 @@ Alter = Callable[[Observation], None]
 
 def a_document(**changed: Any) -> str:
     """What `task status --json` prints of a task of which one agent works."""
-    told = {
+    reported = {
         "task": "shop",
         "state": "running",
         "branch": "task/shop",
@@ -74,7 +74,7 @@ def a_document(**changed: Any) -> str:
         "usage": {"tokens": 1000},
         "outcome": {"next": "nothing has to be done; `task attach shop` shows the agents"},
     }
-    return json.dumps(told | changed)
+    return json.dumps(reported | changed)
 
 
 def a_round(number: int, at: float, document: str, **texts: str) -> list[Shown]:
@@ -608,13 +608,13 @@ def test_whom_the_night_needs_may_be_waited_for() -> None:
 def test_requests_within_a_known_limit_are_wasted() -> None:
     seen = a_sound_night()
     assert wasted(seen) == []
-    seen.windows = [replace(seen.windows[0], told=BEGAN + 120, until=BEGAN + 125)]
+    seen.windows = [replace(seen.windows[0], stated_end=BEGAN + 120, until=BEGAN + 125)]
     again = replace(seen.requests[2], number=9, at=BEGAN + 40)
     seen.requests.append(again)
     assert wasted(seen) == [again]
-    seen.windows = [replace(seen.windows[0], told=BEGAN + 95)]
+    seen.windows = [replace(seen.windows[0], stated_end=BEGAN + 95)]
     assert wasted(seen) == [], "clocks differ by as much"
-    seen.windows = [replace(seen.windows[0], told=0.0)]
+    seen.windows = [replace(seen.windows[0], stated_end=0.0)]
     assert wasted(seen) == [], "it was not told"
 
 

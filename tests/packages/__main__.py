@@ -110,7 +110,7 @@ def worked_on(
     for package in packages:
         state = world.stands(package.name)
         if state != "complete":
-            yield package, f"it is {state}: {world.told(package.name).get('questions')}", killed
+            yield package, f"it is {state}: {world.state_shown(package.name).get('questions')}", killed
         else:
             yield package, look(world, package, projects[package], before[package]), killed
 
@@ -122,8 +122,8 @@ def seen_through(world: World, names: Sequence[str], drawn: random.Random | None
         victim, at_run = drawn.choice(names), drawn.randint(SOONEST, LATEST)
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        told = [json.loads(said(world, "status", name, "--json") or "{}") for name in names]
-        if all(each.get("state") in ENDED for each in told):
+        shown = [json.loads(said(world, "status", name, "--json") or "{}") for name in names]
+        if all(each.get("state") in ENDED for each in shown):
             break
         if drawn and not killed and len(world.story(victim).runs) >= at_run:
             time.sleep(drawn.uniform(0, EVERY))

@@ -40,7 +40,7 @@ class Looked:
 def look(world: World, package: Package, project: Path, before: State) -> Looked:
     """Look at everything that a task may have left, done twice, lost or harmed."""
     task = project / "tasks" / package.name
-    steps = world.told(package.name)["steps"]
+    steps = world.state_shown(package.name)["steps"]
     reviews = [step for step in steps if step["id"].startswith("review:")]
     story = world.story(package.name)
     tests, lost = _tests(project, package, task, world.root / "by-hand")

@@ -300,7 +300,7 @@ def test_run_without_its_folder_is_unknown(bench: RunsBench, *, brought: bool) -
     assert bench.starts("r1") == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told(bench: RunsBench) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(bench: RunsBench) -> None:
     (bench.root / "tasks" / TASK / "runs").write_text("in the way")
     with pytest.raises(Unavailable, match="could not prepare"):
         bench.host.launch(bench.spec("r1", STARTS))

@@ -80,7 +80,9 @@ def programs(box: Box) -> list[Process]:
     return found
 
 
-def test_what_appears_there_is_told_here(box: Box, link: Link, tasks: list[RemotePaths], how: str) -> None:
+def test_what_appears_there_is_reported_here(
+    box: Box, link: Link, tasks: list[RemotePaths], how: str
+) -> None:
     channel = stands(link, tasks)
     assert channel.how == how
     (Path(tasks[1].own) / "runs/r-1").mkdir()
@@ -168,7 +170,7 @@ def test_only_lines_of_ours_are_read(
 
 
 @pytest.mark.parametrize("how", ["look"], indirect=True)
-def test_a_box_that_grants_no_more_watches_is_told_once(
+def test_box_without_more_watches_is_reported_once(
     link: Link, tasks: list[RemotePaths], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = f"echo blind; echo 'change {A}/runs'"

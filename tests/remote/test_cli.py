@@ -112,19 +112,19 @@ def test_a_box_is_shown_in_one_screen(user: User, box: Box) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in user.state.rglob("*"))
 
 
-def test_a_box_is_told_as_json(user: User, box: Box) -> None:
+def test_a_box_is_shown_as_json(user: User, box: Box) -> None:
     said = user.task("doctor", "alpha", "--json")
-    told = json.loads(said.stdout)
-    assert (said.returncode, told["can_run"]) == (0, True)
-    assert (told["box"]["state"], told["box"]["cwd"], told["box"]["home"]) == (
+    shown = json.loads(said.stdout)
+    assert (said.returncode, shown["can_run"]) == (0, True)
+    assert (shown["box"]["state"], shown["box"]["cwd"], shown["box"]["home"]) == (
         "reachable",
         None,
         str(box.home),
     )
-    assert told["box"]["tmux"].startswith("tmux ")
-    assert told["box"]["programs"].keys() == {"claude", "codex", "gemini", "opencode", "kiro-cli", "aider"}
+    assert shown["box"]["tmux"].startswith("tmux ")
+    assert shown["box"]["programs"].keys() == {"claude", "codex", "gemini", "opencode", "kiro-cli", "aider"}
     explained = user.task("help", "json").stdout.replace("[]", "").split()
-    assert set(told["box"]) <= set(explained)
+    assert set(shown["box"]) <= set(explained)
 
 
 def test_a_folder_that_is_not_there_is_said_with_what_to_do(user: User, box: Box) -> None:
@@ -142,8 +142,8 @@ def test_changed_key_is_shown_with_both_fingerprints(user: User, box: Box) -> No
     assert f"its key    {fingerprint(box.folder / 'host.pub')}" in said.stdout
     assert f"known key  {fingerprint(box.folder / 'other.pub')}" in said.stdout
     assert "> ask whoever runs the box whether its key was changed" in said.stdout
-    told = json.loads(user.task("doctor", "alpha", "--json").stdout)["box"]
-    assert (told["state"], told["offered"]) == ("refused", fingerprint(box.folder / "host.pub"))
+    shown = json.loads(user.task("doctor", "alpha", "--json").stdout)["box"]
+    assert (shown["state"], shown["offered"]) == ("refused", fingerprint(box.folder / "host.pub"))
     assert box.logins() == 0
 
 
@@ -221,7 +221,7 @@ def daemon(user: User) -> Iterator[Daemon]:
     made = Daemon(user.state)
 
     def reply(home: Path, request: dict[str, object]) -> tuple[bool, str]:
-        told = {
+        shown = {
             "version": 1,
             "task": "tidy",
             "project": str(user.boxes.folder / "shop"),
@@ -230,7 +230,7 @@ def daemon(user: User) -> Iterator[Daemon]:
         lists: dict[str, object] = {
             name: [] for name in ("steps", "agents", "questions", "criteria", "notices")
         }
-        (home / "state.json").write_text(json.dumps({**told, **lists, "state": "running"}))
+        (home / "state.json").write_text(json.dumps({**shown, **lists, "state": "running"}))
         return True, "tidy runs"
 
     made.reply = reply

@@ -61,7 +61,7 @@ def alpha(boxes: Boxes, world: World, rsync: str) -> Box:
 
 def failing(world: World) -> list[dict[str, str]]:
     """Return what `task status` says that does not come from boxes."""
-    return [each for box in world.told().get("boxes", []) for each in box["failing"]]
+    return [each for box in world.state_shown().get("boxes", []) for each in box["failing"]]
 
 
 @pytest.mark.parametrize("settings", [QUICK], ids=["quick"])
@@ -92,7 +92,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
         flat = " ".join(said.split())
         assert why in flat
         assert re.search(r"since .*\b\d\d:\d\d\b", flat), flat
-    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    (question,) = world.until(lambda: world.state_shown()["questions"], within=LONG)
     assert question["kind"] == "box"
     assert remedy in question["text"]
     assert not world.story().facts("looked"), "nobody looks for signs of work that cannot come"
@@ -102,7 +102,7 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
     world.until(lambda: not failing(world), within=10)
     world.until_is("complete")
     assert [step for _, step in world.lives] == ONE_EACH
-    assert not world.told()["questions"]
+    assert not world.state_shown()["questions"]
     assert alpha.logins() == logins
     world.check_once()
 
@@ -143,7 +143,7 @@ def test_launch_that_fails_again_and_again_is_a_question(
                 (few / program.name).symlink_to(program)
     (box.home / file).write_text(text)
     world.go("e")
-    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    (question,) = world.until(lambda: world.state_shown()["questions"], within=LONG)
     assert cause in question["text"]
     assert not world.lives_of("dev:greet")
     (box.home / file).unlink()

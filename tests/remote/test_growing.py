@@ -17,8 +17,8 @@ def test_what_they_have_grown_by_comes_and_nothing_twice(link: Link, box: Box) -
     places = {one: 0, two: 0}
     read = {one: b"", two: b""}
     for _ in range(4):
-        told = grown(link, [(str(path), place) for path, place in places.items()], each=4000)
-        for path, more in zip(places, told, strict=True):
+        reported = grown(link, [(str(path), place) for path, place in places.items()], each=4000)
+        for path, more in zip(places, reported, strict=True):
             read[path] += more
             places[path] += len(more)
         with one.open("ab") as file:

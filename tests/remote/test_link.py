@@ -127,11 +127,11 @@ def test_box_without_sessions_runs_nothing(boxes: Boxes, box: Box) -> None:
             return str(problem)
 
     with ThreadPoolExecutor(12) as pool:
-        told = list(pool.map(attempt, range(12)))
+        reported = list(pool.map(attempt, range(12)))
     link.close()
-    refused = [each for each in told if "no more sessions" in each]
-    assert refused, told
-    assert len((box.folder / "ran").read_text().split()) == told.count("0") == 12 - len(refused)
+    refused = [each for each in reported if "no more sessions" in each]
+    assert refused, reported
+    assert len((box.folder / "ran").read_text().split()) == reported.count("0") == 12 - len(refused)
     assert box.logins() == 1
 
 
@@ -192,7 +192,7 @@ def test_unknown_box_is_refused_once_until_asked_again(boxes: Boxes, box: Box, l
     assert link.run(["echo", "in"]).out == b"in\n"
 
 
-def test_of_a_changed_key_both_fingerprints_are_told(boxes: Boxes, box: Box, link: Link) -> None:
+def test_both_fingerprints_of_a_changed_key_are_shown(boxes: Boxes, box: Box, link: Link) -> None:
     boxes.know(box, "other")
     with pytest.raises(NotLetIn, match="whether its key was changed") as refused:
         link.run(["true"])
@@ -203,7 +203,7 @@ def test_of_a_changed_key_both_fingerprints_are_told(boxes: Boxes, box: Box, lin
     assert state.known == fingerprint(box.folder / "other.pub")
 
 
-def test_a_key_that_is_not_taken_is_told_as_such(boxes: Boxes, box: Box, link: Link) -> None:
+def test_a_key_that_is_refused_is_named_as_such(boxes: Boxes, box: Box, link: Link) -> None:
     settings = boxes.config.read_text()
     boxes.config.write_text(settings.replace(f"{boxes.folder}/user", f"{boxes.folder}/stranger"))
     with pytest.raises(NotLetIn, match="unlock your key") as refused:
@@ -320,7 +320,7 @@ def test_what_the_shell_there_prints_ahead_is_no_answer(link: Link, box: Box) ->
 
 
 @pytest.mark.parametrize("text", ["echo hello", "internal-sftp", "false"])
-def test_forced_command_is_told_from_a_lost_connection(boxes: Boxes, text: str) -> None:
+def test_forced_command_differs_from_a_lost_connection(boxes: Boxes, text: str) -> None:
     """It was said to be a connection that ended, which nobody can mend."""
     box = boxes.add("forced", server=f"ForceCommand {text}")
     link = Link(Address(box.name), boxes.folder / "s", os.environ, config=boxes.config, connect=60)

@@ -97,8 +97,10 @@ def test_of_a_large_file_no_lines_are_counted(link: Link, place: Path) -> None:
 def test_a_commit_that_head_has_not_is_none(link: Link, place: Path) -> None:
     def git(*words: str) -> str:
         who = ["-c", "user.name=A User", "-c", "user.email=user@example.org", "-c", "init.defaultBranch=main"]
-        told = subprocess.run(["git", "-C", place, *who, *words], capture_output=True, text=True, check=True)
-        return told.stdout.strip()
+        output = subprocess.run(
+            ["git", "-C", place, *who, *words], capture_output=True, text=True, check=True
+        )
+        return output.stdout.strip()
 
     commit = ""
     assert commit_at(link, str(place), "0" * 40) == "", "there is no repository"
@@ -119,8 +121,10 @@ def test_what_was_there_before_the_task_began_is_no_commit(link: Link, place: Pa
     who = ["-c", "user.name=A User", "-c", "user.email=user@example.org", "-c", "init.defaultBranch=main"]
 
     def git(*words: str) -> str:
-        told = subprocess.run(["git", "-C", place, *who, *words], capture_output=True, text=True, check=True)
-        return told.stdout.strip()
+        output = subprocess.run(
+            ["git", "-C", place, *who, *words], capture_output=True, text=True, check=True
+        )
+        return output.stdout.strip()
 
     git("init", "-q")
     made = []

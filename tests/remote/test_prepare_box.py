@@ -128,7 +128,7 @@ def test_lingering_is_turned_on_where_its_user_may(bare: Bare, tmp_path: Path, *
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="packages are installed where it is root")
-def test_root_has_what_is_missing_installed_when_told_to(bare: Bare) -> None:
+def test_root_installs_what_is_missing_on_request(bare: Bare) -> None:
     bare.tools()
     (bare.bin / "rsync").unlink()
     made = f"printf '#!/bin/sh\\necho rsync version 3.2.7\\n' >{bare.bin}/rsync; chmod 755 {bare.bin}/rsync"

@@ -75,7 +75,7 @@ def test_folders_are_made_with_what_is_above_them(link: Link, box: Box) -> None:
     assert [path.stat().st_mode & 0o7777 for path in (made, made / "it's one")] == [0o700, 0o700]
 
 
-def test_what_the_box_will_not_do_is_told_and_leaves_nothing(link: Link, box: Box) -> None:
+def test_what_the_box_refuses_is_reported_and_leaves_nothing(link: Link, box: Box) -> None:
     (box.home / "folder/full").mkdir(parents=True)
     (box.home / "file").touch()
     with sftp.opened(link) as there:

@@ -107,10 +107,10 @@ def test_missing_folders_stop_the_sync(world: World, which: str) -> None:
     for again in (sync, world.sync()):
         with pytest.raises(Emptied, match=f"{folder} lacks the file"):
             pull(again, [RUN])
-        with pytest.raises(Emptied) as told:
+        with pytest.raises(Emptied) as shown:
             again.prepare()
     assert world.arrived() == before
-    _, _, advice = str(told.value).partition("make it anew there: ")
+    _, _, advice = str(shown.value).partition("make it anew there: ")
     subprocess.run(["sh", "-c", advice], cwd="/", capture_output=True, timeout=10, check=True)
     world.sync().prepare()
     assert pull(world.sync(), [RUN]).ended == ""
@@ -341,14 +341,14 @@ def test_events_arrive_in_the_order_of_writing(world: World, others: int) -> Non
     """Those of a second bear the numbers of processes, which are longer at 10,000 and begin anew at 32,768."""
     sync = world.prepared()
     numbers = [*range(9_900, 9_900 + others), 9_999, 10_001, 32_767, 301]
-    told = [f"{RUN}.1764000000.{number}.json" for number in numbers]
-    for at, name in enumerate(told):
+    shown = [f"{RUN}.1764000000.{number}.json" for number in numbers]
+    for at, name in enumerate(shown):
         put(world.own / "requests/events" / name)
         os.utime(world.own / "requests/events" / name, ns=(0, 1_764_000_000_000_000_000 + at))
     sync.pull_control([RUN])
-    assert [name for name in world.files.written if name in told] == told
+    assert [name for name in world.files.written if name in shown] == shown
     events = EventIngest(world.files, world.here.home, lambda _: {}, lambda *_: Policy())
-    assert [entry.name for entry in events.waiting()] == told
+    assert [entry.name for entry in events.waiting()] == shown
 
 
 def test_handoff_written_in_place_arrives_whole(world: World) -> None:

@@ -190,7 +190,7 @@ def test_changed_key_is_one_question_and_its_answer_resumes(boxes: Boxes, world:
     world.until_works("dev:greet")
     box.stop()
     box.start("other")
-    (question,) = world.until(lambda: world.told()["questions"])
+    (question,) = world.until(lambda: world.state_shown()["questions"])
     for key in ("host", "other"):
         assert fingerprint(box.known_line(key)) in question["text"]
     world.go("d")
@@ -206,7 +206,7 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.until_works("dev:greet")
     assert world.task("stop", "t1").code == 0
     world.until_is("stopped")
-    world.until(lambda: not world.told()["agents"] or world.believed("dev:greet") == "gone")
+    world.until(lambda: not world.state_shown()["agents"] or world.believed("dev:greet") == "gone")
     world.check_nobody_is_left()
 
 

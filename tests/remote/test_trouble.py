@@ -209,14 +209,16 @@ def test_agent_on_an_emptied_box_is_asked_about_and_replaced(boxes: Boxes, world
     power_cut(box, on(box))
     shutil.rmtree(box.home / ROOT)
     box.start()
-    (question,) = world.until(lambda: world.told()["questions"], within=LONG)
+    (question,) = world.until(lambda: world.state_shown()["questions"], within=LONG)
     assert question["kind"] == "box"
     begin_anew = re.search(r"make it anew there: (.*)\. Fix it", question["text"])
     assert begin_anew
     assert world.believed("dev:greet") == "unreachable"
     subprocess.run(["sh", "-c", begin_anew[1]], check=True, env={**os.environ, "HOME": str(box.home)})
-    world.until(lambda: [each["kind"] for each in world.told()["questions"]] == ["termination"], within=LONG)
-    (question,) = world.told()["questions"]
+    world.until(
+        lambda: [each["kind"] for each in world.state_shown()["questions"]] == ["termination"], within=LONG
+    )
+    (question,) = world.state_shown()["questions"]
     assert "Make sure on alpha that none of its processes is alive, then answer gone" in question["text"]
     assert world.lives_of("dev:greet") == 1
     assert world.task("answer", "t1", question["id"], "gone").code == 0

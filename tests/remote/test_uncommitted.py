@@ -100,7 +100,7 @@ def test_uncommitted_is_what_git_neither_has_nor_ignores(
     assert (repo / ".git/index").read_bytes() == index, "who only looks changes nothing"
 
 
-def test_very_much_of_it_is_told_like_little(link: Link, box: Box) -> None:
+def test_very_much_of_it_is_reported_like_little(link: Link, box: Box) -> None:
     repo = repository(box)
     for number in range(6_000):
         (repo / f"{number}{'x' * 200}").touch()

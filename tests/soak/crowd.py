@@ -60,16 +60,16 @@ class Crowd:
     def tend(self) -> None:
         """Look at each task once: put another in its place, answer it, ask for more agents."""
         for place, name in enumerate(self.names):
-            told = self.told(name)
-            for question in told.get("questions", ()):
+            state = self.state_shown(name)
+            for question in state.get("questions", ()):
                 self._answer(name, question)
             self._take_replies(name)
             if self.resting or self._waits(name):
                 continue
-            if told.get("state") == "complete":
+            if state.get("state") == "complete":
                 self._current[place] = self._next(name)
                 self._ask_for_more(self._current[place])
-            elif self._goes_on(told) and self.alive(told) < self._share:
+            elif self._goes_on(state) and self.alive(state) < self._share:
                 self._ask("spawn", name, agent=self.chance.choice(LOOSE), instructions="Look around.")
 
     def _next(self, ended: str) -> str:
@@ -83,39 +83,39 @@ class Crowd:
     def _share(self) -> int:
         return max(1, self.agents // self.tasks)
 
-    def told(self, name: str) -> dict[str, Any]:
+    def state_shown(self, name: str) -> dict[str, Any]:
         """Return what the daemon tells of a task; nothing where it could not be read just now."""
         try:
-            return self.world.told(name)
+            return self.world.state_shown(name)
         except (OSError, ValueError):
             return {}
 
     @staticmethod
-    def _goes_on(told: dict[str, Any]) -> bool:
+    def _goes_on(state: dict[str, Any]) -> bool:
         """Tell whether the plan itself is not done yet: what is asked for then still holds up the end of the task."""
         steps = [
-            step for step in told.get("steps", ()) if step["subtask"] or step["id"] in {"explore", "plan"}
+            step for step in state.get("steps", ()) if step["subtask"] or step["id"] in {"explore", "plan"}
         ]
         return any(step["status"] not in {"passed", "set_aside"} for step in steps)
 
     @staticmethod
-    def alive(told: dict[str, Any]) -> int:
+    def alive(state: dict[str, Any]) -> int:
         """Return how many agents of a task are at work or about to be."""
         loose = {f"{agent}-" for agent in LOOSE}
         asked: int = sum(
             step["status"] == "pending" and not step["subtask"] and step["id"].rstrip("0123456789") in loose
-            for step in told.get("steps", ())
+            for step in state.get("steps", ())
         )
-        alive = sum(bool(each["state"] != "gone") for each in told.get("agents", ()))
+        alive = sum(bool(each["state"] != "gone") for each in state.get("agents", ()))
         return asked + alive
 
     def unsettled(self) -> list[str]:
         """Return the tasks that neither have ended nor wait on a question that they name."""
         left = []
         for name in self.rounds:
-            told = self.told(name)
-            ended = told.get("state") in {"complete", "failed", "stopped"} and not self.alive(told)
-            if not ended and not (told.get("state") == "waiting" and told.get("questions")):
+            state = self.state_shown(name)
+            ended = state.get("state") in {"complete", "failed", "stopped"} and not self.alive(state)
+            if not ended and not (state.get("state") == "waiting" and state.get("questions")):
                 left.append(name)
         return left
 

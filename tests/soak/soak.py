@@ -98,7 +98,7 @@ def _work(
     result: Result,
     say: Callable[[str], None],
 ) -> None:
-    began = sampled = told = time.monotonic()
+    began = sampled = reported = time.monotonic()
     every = max(1.0, span / SAMPLES)
     busiest = 0
     while (now := time.monotonic()) - began < span:
@@ -108,9 +108,9 @@ def _work(
         if now - sampled >= every:
             sampled = now
             samples.take()
-        if now - told >= max(10.0, span / 20):
-            told = now
-            alive = sum(crowd.alive(crowd.told(name)) for name in crowd.names)
+        if now - reported >= max(10.0, span / 20):
+            reported = now
+            alive = sum(crowd.alive(crowd.state_shown(name)) for name in crowd.names)
             busiest = max(busiest, alive)
             say(f"{now - began:6.0f} s: {alive} agents at work, {len(world.lives)} lives so far")
         time.sleep(TURN)
@@ -130,7 +130,7 @@ def _end(world: World, crowd: Crowd, result: Result) -> None:
         if (handoffs := sum(1 for _ in world.project.glob("tasks/*/handoffs/*"))) > seen:
             seen, deadline = handoffs, time.monotonic() + PATIENCE
         time.sleep(TURN)
-    result.bad += [f"stuck: {name} is {crowd.told(name).get('state')}" for name in left]
+    result.bad += [f"stuck: {name} is {crowd.state_shown(name).get('state')}" for name in left]
     try:
         check(world)
     except (Lost, Doubled, Stuck) as error:

@@ -22,11 +22,11 @@ def test_a_short_soak_ends_well(capsys) -> None:
         "5",
     ]
     code = soak.main(words)
-    told = capsys.readouterr().out
-    assert code == 0, told
-    assert "nothing is lost, doubled or stuck" in told
-    assert "agent killed" in told
-    assert "daemon: memory" in told
+    output = capsys.readouterr().out
+    assert code == 0, output
+    assert "nothing is lost, doubled or stuck" in output
+    assert "agent killed" in output
+    assert "daemon: memory" in output
 
 
 def judged(values: list[float], name: str = "daemon: memory") -> list[str]:

@@ -142,9 +142,9 @@ def test_foreign_folder_is_refused_with_a_remedy(tmp_path, folder):
     """What belongs to another is refused and the message says what to do."""
     (tmp_path / "a").touch()
     other = found(tmp_path if folder else tmp_path / "a", uid=os.getuid() + 7)
-    told = own_files.distrust("/pm/a", other)
-    assert f"/pm/a belongs to user {os.getuid() + 7}, not to you ({os.getuid()})" in told
-    assert "chown" in told
+    reported = own_files.distrust("/pm/a", other)
+    assert f"/pm/a belongs to user {os.getuid() + 7}, not to you ({os.getuid()})" in reported
+    assert "chown" in reported
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

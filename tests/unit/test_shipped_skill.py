@@ -54,16 +54,16 @@ def test_every_command_and_page_that_it_names_is_there(page):
         assert (page.parent / link).is_file()
 
 
-def test_every_role_but_the_pm_is_told_of():
+def test_every_role_but_the_pm_is_described():
     text = (FOLDER / "references" / "pm.md").read_text()
     assert all(f"\n| {role} |" in text for role in Role if role is not Role.PM)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_each_script_is_a_front_of_the_command(script, tmp_path):
-    told = tmp_path / "agent-orchestrator"
-    told.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    told.chmod(0o755)
+    reported = tmp_path / "agent-orchestrator"
+    reported.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    reported.chmod(0o755)
     done = subprocess.run(
         ["bash", str(script), "a b", "--x"],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},

@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TaskCard:
     """One task. `mood` is the class by which its state is coloured; `readable` says whether it has a report."""
 
     id: str
@@ -72,7 +72,7 @@ class Shown:
     questions: tuple[Asked, ...]
     headings: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
-    tasks: tuple[Told, ...]
+    tasks: tuple[TaskCard, ...]
     nothing: str = picture.NO_TASKS
 
 
@@ -93,7 +93,7 @@ class Picture:
         note: str = "",
     ) -> Shown:
         """Return what the page shows of these tasks at a moment, in seconds since the epoch."""
-        tasks = [_told(record, now) for record in self._all_fit(records)]
+        tasks = [_parts_of(record, now) for record in self._all_fit(records)]
         questions = tuple(each for _, _, asked in tasks for each in asked)
         open_ones = f"({len(questions)}) " if questions else ""
         return Shown(
@@ -106,7 +106,7 @@ class Picture:
             questions=questions,
             headings=task_list.HEADINGS,
             rows=tuple(row for row, _, _ in tasks),
-            tasks=tuple(told for _, told, _ in tasks),
+            tasks=tuple(card for _, card, _ in tasks),
         )
 
     def _all_fit(self, records: Sequence[TaskRecord]) -> list[TaskRecord]:
@@ -146,7 +146,7 @@ def _template() -> Template:
     return world.get_template("page.html.jinja")
 
 
-def _told(record: TaskRecord, now: float) -> tuple[tuple[object, ...], Told, list[Asked]]:
+def _parts_of(record: TaskRecord, now: float) -> tuple[tuple[object, ...], TaskCard, list[Asked]]:
     """Return a task's row in the list of all, what is shown of it, and its questions."""
     try:
         asked = [_asked(record, each, now) for each in record.view.get("questions") or ()]
@@ -156,7 +156,7 @@ def _told(record: TaskRecord, now: float) -> tuple[tuple[object, ...], Told, lis
         return (record.name, "damaged"), _without_view(record, "damaged", why), []
 
 
-def _task(record: TaskRecord, now: float) -> Told:
+def _task(record: TaskRecord, now: float) -> TaskCard:
     view = record.view
     if not view:
         state = "damaged" if record.begun else "requested"
@@ -166,7 +166,7 @@ def _task(record: TaskRecord, now: float) -> Told:
     active = state in AT_WORK
     agents = sorted(view["agents"], key=lambda agent: agent.get("state") == "gone")
     keys = _RESULT[:3] if active else _RESULT
-    return Told(
+    return TaskCard(
         id=record.id,
         name=record.name,
         state="limited" if view.get("limited") else SAID.get(state, state),
@@ -182,9 +182,9 @@ def _task(record: TaskRecord, now: float) -> Told:
     )
 
 
-def _without_view(record: TaskRecord, state: str, why: str) -> Told:
+def _without_view(record: TaskRecord, state: str, why: str) -> TaskCard:
     mood = _MOODS.get(state, "warn")
-    return Told(record.id, record.name, state, mood, "", why, "", False, (), (), (), ())  # noqa: FBT003 (a field)
+    return TaskCard(record.id, record.name, state, mood, "", why, "", False, (), (), (), ())  # noqa: FBT003 (a field)
 
 
 def _agent(agent: dict[str, Any], now: float) -> list[str]:

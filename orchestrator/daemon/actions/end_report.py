@@ -110,8 +110,8 @@ class EndReport:
                         f"the report could not be written: {error}; `task report {self.task}` writes it"
                     )
                 again()
-            told = replace(action, text=f"{action.text}{said}")
-            outcome = notify(self.context.desk, self.task, told, self.context.clock.now())
+            complete = replace(action, text=f"{action.text}{said}")
+            outcome = notify(self.context.desk, self.task, complete, self.context.clock.now())
         except OSError as error:
             log.warning("task %s: %s waits for room on the disk: %s", self.task, action.id, error)
             self._at_hand.discard(action.id)

@@ -1,7 +1,7 @@
 """The status files of a task's role agents: `data/agent-status/AGENT.json` (C4).
 
 The agent of a role writes its own while it works, and what it says there is taken. Whatever else is written there is
-put back and told: nobody speaks for an agent that does not work.
+put back and reported: nobody speaks for an agent that does not work.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Known(KnownDocument):
     """What this process knows of one file.
 
     `runs` is how many runs the newest state had that was written: an older state may come later. `expected` is what
-    that state says, `shown` what the file said then, and what was taken of it since. `told` are refused edits that
+    that state says, `shown` what the file said then, and what was taken of it since. `reported` are refused edits that
     were reported since; `taken_at` is when something was last taken. `judged` is the file, by `lstat`, and what the
     state said, when nothing was left to take or to refuse: nothing is read again that is as it was then.
     """
@@ -55,7 +55,7 @@ class _Known(KnownDocument):
     runs: int = 0
     expected: RoleStatus | None = None
     shown: RoleStatus | None = None
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     taken_at: float = 0.0
     judged: tuple[Entry, RoleStatus] | None = None
 
@@ -124,7 +124,7 @@ class RoleStatusFiles:
         document = self._document(standing)
         for _ in range(TRIES):
             there, refused = self._refused(standing, known)
-            if there is None or (waits and any(each not in known.told for each in refused)):
+            if there is None or (waits and any(each not in known.reported for each in refused)):
                 return
             known.fault = ""
             if there == UNREADABLE:
@@ -137,12 +137,12 @@ class RoleStatusFiles:
             known.expected, known.shown = standing.status, wanted
             if text == there or not document.put(known, text, there):
                 break
-        known.told.clear()
+        known.reported.clear()
 
     def _edit(self, standing: AgentStanding, known: _Known, at: float, *, last: bool) -> StatusEdit:
         there, refused = self._refused(standing, known)
-        fresh = tuple(each for each in refused if each not in known.told)
-        known.told.update(fresh)
+        fresh = tuple(each for each in refused if each not in known.reported)
+        known.reported.update(fresh)
         if standing.run is None or there is None:
             return StatusEdit(standing.status.agent, refused=fresh, waits=there is None)
         wanted = _wanted(standing, known)

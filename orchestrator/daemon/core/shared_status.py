@@ -31,15 +31,15 @@ class _Known(KnownDocument):
     """What this process knows of one file.
 
     `runs` is how many runs the newest state had that was written: an older state may come later. `shown` are the
-    entries as they were written last, and `spoken_for` the agents about which a run might write then. `told` are
-    refused edits that were reported since, `untold` those that were not.
+    entries as they were written last, and `spoken_for` the agents about which a run might write then. `reported` are
+    refused edits that were reported since, `unreported` those that were not.
     """
 
     runs: int = 0
     shown: dict[str, AgentEntry] = field(default_factory=dict)
     spoken_for: frozenset[str] = frozenset()
-    told: set[str] = field(default_factory=set)
-    untold: list[str] = field(default_factory=list)
+    reported: set[str] = field(default_factory=set)
+    unreported: list[str] = field(default_factory=list)
 
 
 _known: dict[Path, _Known] = {}
@@ -79,7 +79,7 @@ class SharedStatusFile:
                 if text == there or not self._document.put(known, text, there or b""):
                     break
             known.shown, known.spoken_for = {each.name: each for each in status.agents}, spoken_for
-            known.told.clear()
+            known.reported.clear()
             if state.state not in ACTIVE and not (state.live_runs or known.open):
                 known.versions.clear()  # they may be large, and nobody writes there any more
                 known.shown.clear()
@@ -110,13 +110,13 @@ class SharedStatusFile:
         known = self._remembered()
         with known.lock:
             self._take_in(known)
-            found = list(known.untold)
+            found = list(known.unreported)
             if known.versions.newest:
                 status, spoken_for = shared_status_of(state, plan), spoken_for_in(state)
                 found += _forbidden(known.versions.newest, status.agents, spoken_for)
-            found = [each for each in dict.fromkeys(found) if each not in known.told]
-            known.told.update(found)
-            known.untold.clear()
+            found = [each for each in dict.fromkeys(found) if each not in known.reported]
+            known.reported.update(found)
+            known.unreported.clear()
             return tuple(found)
 
     @property
@@ -134,7 +134,7 @@ class SharedStatusFile:
     def _take_in(self, known: _Known) -> bytes | None:
         """Take in what was written since the last look, as the document does; note the changes that were not taken."""
         there = self._document.take_in(known)
-        known.untold += [_lost(each) for each in known.losses]
+        known.unreported += [_lost(each) for each in known.losses]
         known.losses.clear()
         return there
 
@@ -173,7 +173,9 @@ def _note_refused(known: _Known, status: SharedStatus, spoken_for: Collection[st
     shown = {name: each for name, each in known.shown.items() if name not in known.spoken_for}
     wanted = {each.name: each for each in status.agents}
     edits = _forbidden(known.versions.newest, tuple(shown.values()), spoken_for, wanted)
-    known.untold += [each for each in edits if each not in known.told and each not in known.untold]
+    known.unreported += [
+        each for each in edits if each not in known.reported and each not in known.unreported
+    ]
 
 
 def _forbidden(

@@ -54,7 +54,7 @@ def ends_at_once(world: World, code: int, first: float) -> None:
     crash = {"report": False, "exit": code}
     world.begin({"dev:greet": [crash] * 4})
     world.until_is("waiting")
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     runs = {run["id"]: run["opened_at"] for run in world.story().runs.values() if run["step"] == "dev:greet"}
     gone = {fact["run"]: fact["at"] for fact in world.story().facts("run_gone")}
     pauses = [runs[after] - gone[before] for before, after in pairwise(runs)]

@@ -51,10 +51,10 @@ def project_without_room(world: World, step: str) -> None:
         works(world, step)
         filler = fill_up(folder)
         world.go("on")
-        world.until(lambda: "No space left" in world.log or world.told()["questions"])
+        world.until(lambda: "No space left" in world.log or world.state_shown()["questions"])
         filler.unlink()
-        world.until(lambda: world.stands() == "complete" or world.told()["questions"])
-        for question in world.told()["questions"]:
+        world.until(lambda: world.stands() == "complete" or world.state_shown()["questions"])
+        for question in world.state_shown()["questions"]:
             assert world.task("answer", "t1", question["id"], "retry").code == 0
         world.until_is("complete")
         assert world.pid == pid
@@ -69,9 +69,9 @@ def project_read_only(world: World, step: str) -> None:
         works(world, step)
         with read_only(folder):
             world.go("on")
-            world.until(lambda: "Read-only file system" in world.log or world.told()["questions"])
-        world.until(lambda: world.stands() == "complete" or world.told()["questions"])
-        for question in world.told()["questions"]:
+            world.until(lambda: "Read-only file system" in world.log or world.state_shown()["questions"])
+        world.until(lambda: world.stands() == "complete" or world.state_shown()["questions"])
+        for question in world.state_shown()["questions"]:
             assert world.task("answer", "t1", question["id"], "retry").code == 0
         world.until_is("complete")
         assert world.pid == pid
@@ -145,8 +145,8 @@ def no_processes(world: World, step: str) -> None:
     with no_forks(pid):
         world.go("on")
         world.until(lambda: "temporarily unavailable" in world.log or "can't start new thread" in world.log)
-    world.until(lambda: world.stands() == "complete" or world.told()["questions"])
-    for question in world.told()["questions"]:
+    world.until(lambda: world.stands() == "complete" or world.state_shown()["questions"])
+    for question in world.state_shown()["questions"]:
         assert world.task("answer", "t1", question["id"], "retry").code == 0
     world.until_is("complete")
     assert world.pid == pid
@@ -191,8 +191,8 @@ def journal_garbled(world: World, seed: int) -> None:
         data[place] ^= chance.randrange(1, 256)
     _segment(world).write_bytes(data)
     world.daemon()
-    world.until(lambda: world.told()["questions"])
-    (question,) = world.told()["questions"]
+    world.until(lambda: world.state_shown()["questions"])
+    (question,) = world.state_shown()["questions"]
     assert [path.read_bytes() for path in (world.home() / "journal").glob("*.damaged-*")] == [bytes(data)]
     assert len(world.lives) == lives
     world.until(lambda: ended(agent) or world.agent("dev:greet"))

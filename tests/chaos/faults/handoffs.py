@@ -34,8 +34,8 @@ def half_written(world: World, share: int) -> None:
     """An agent leaves only the first bytes of a handoff behind: that is asked for again, with what is wrong."""
     whole = "# Handoff: explore\n**Status:** COMPLETE\n\n## Completed Work\nAll of it.\n\n## Artifacts Generated\n- "
     world.begin({"explore": [{"bytes": whole[:share]}]})
-    world.until(lambda: world.stands() == "complete" or world.told()["questions"])
-    for question in world.told()["questions"]:
+    world.until(lambda: world.stands() == "complete" or world.state_shown()["questions"])
+    for question in world.state_shown()["questions"]:
         assert world.task("answer", "t1", question["id"], "retry").code == 0
     world.until_is("complete")
     assert world.lives_of("explore") >= 1
@@ -54,7 +54,7 @@ def old_handoffs(world: World, count: int) -> None:
     world.begin()
     world.until_is("complete")
     assert len(world.lives) == 6
-    assert f"{count} handoffs existed before" in world.told()["notices"][0]
+    assert f"{count} handoffs existed before" in world.state_shown()["notices"][0]
 
 
 def artifact_burst(world: World, count: int) -> None:
@@ -101,7 +101,7 @@ def many_duplicates(world: World, count: int) -> None:
         part = world.root / "part"
         part.write_bytes(first.read_bytes())
         part.rename(folder / "handoffs" / f"plan-20260101-{number:06}.md")
-    world.until(lambda: world.told()["notices"])
+    world.until(lambda: world.state_shown()["notices"])
     world.go("on")
     world.until_is("complete")
     assert len(world.lives) == 6

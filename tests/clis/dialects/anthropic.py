@@ -57,11 +57,11 @@ def read(_path: str, body: Json) -> Conversation:
     )
 
 
-def _message(told: Json) -> Message:
-    content = told["content"]
+def _message(found: Json) -> Message:
+    content = found["content"]
     blocks: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else content
     return Message(
-        told["role"],
+        found["role"],
         tuple(each["text"] for each in blocks if each["type"] == "text"),
         tuple(
             ToolCall(each["name"], each["input"], each["id"]) for each in blocks if each["type"] == "tool_use"
@@ -149,5 +149,5 @@ def refusal(fault: Fault) -> Refusal:
 
 def _limit(fault: Fault) -> dict[str, str]:
     """Return how a subscription's limit is told: Claude Code heeds it where it is logged in by a token."""
-    told = {"status": "rejected", "reset": str(int(fault.resets_at)), "representative-claim": fault.window}
-    return {f"anthropic-ratelimit-unified-{name}": value for name, value in told.items()}
+    found = {"status": "rejected", "reset": str(int(fault.resets_at)), "representative-claim": fault.window}
+    return {f"anthropic-ratelimit-unified-{name}": value for name, value in found.items()}

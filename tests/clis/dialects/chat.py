@@ -32,16 +32,16 @@ def read(_path: str, body: Json) -> Conversation:
     )
 
 
-def _message(told: Json) -> Message:
-    content = told.get("content") or ""
+def _message(reported: Json) -> Message:
+    content = reported.get("content") or ""
     texts = (content,) if isinstance(content, str) else tuple(each.get("text", "") for each in content)
-    if told["role"] == "tool":
-        return Message("tool", results=(ToolResult(told["tool_call_id"], "\n".join(texts)),))
+    if reported["role"] == "tool":
+        return Message("tool", results=(ToolResult(reported["tool_call_id"], "\n".join(texts)),))
     calls = tuple(
         ToolCall(each["function"]["name"], json.loads(each["function"]["arguments"] or "{}"), each["id"])
-        for each in told.get("tool_calls") or []
+        for each in reported.get("tool_calls") or []
     )
-    return Message(told["role"], texts, calls)
+    return Message(reported["role"], texts, calls)
 
 
 def whole(reply: Reply, request: ModelRequest) -> Json:

@@ -64,10 +64,10 @@ def read(path: str, body: Json) -> Conversation:
     )
 
 
-def _message(told: Json) -> Message:
-    parts: list[Json] = told.get("parts", [])
+def _message(reported: Json) -> Message:
+    parts: list[Json] = reported.get("parts", [])
     return Message(
-        "assistant" if told.get("role") == "model" else "user",
+        "assistant" if reported.get("role") == "model" else "user",
         tuple(each["text"] for each in parts if "text" in each and not each.get("thought")),
         tuple(
             ToolCall(each["functionCall"]["name"], each["functionCall"].get("args", {}))
@@ -78,10 +78,10 @@ def _message(told: Json) -> Message:
     )
 
 
-def _result(told: Json) -> ToolResult:
-    response = told.get("response", {})
+def _result(reported: Json) -> ToolResult:
+    response = reported.get("response", {})
     text = response.get("output") or response.get("error") or json.dumps(response)
-    return ToolResult(str(told.get("id", "")), str(text))
+    return ToolResult(str(reported.get("id", "")), str(text))
 
 
 def whole(reply: Reply, request: ModelRequest) -> Json:
@@ -99,8 +99,8 @@ def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
 
 
 def _response(reply: Reply, request: ModelRequest, parts: list[Part], *, ends: bool) -> Json:
-    told = [_part(part, request, place) for place, part in enumerate(parts)] or [{"text": ""}]
-    candidate: Json = {"index": 0, "content": {"role": "model", "parts": told}}
+    reported = [_part(part, request, place) for place, part in enumerate(parts)] or [{"text": ""}]
+    candidate: Json = {"index": 0, "content": {"role": "model", "parts": reported}}
     if ends:
         candidate["finishReason"] = "STOP"
     given, out = tokens_of(reply, request)

@@ -92,11 +92,11 @@ def whole(reply: Reply, request: ModelRequest) -> Json:
 
 def frames(reply: Reply, request: ModelRequest) -> Iterator[bytes]:
     begun = _response(request, "in_progress", [])
-    told = [("response.created", {"response": begun}), ("response.in_progress", {"response": begun})]
+    reported = [("response.created", {"response": begun}), ("response.in_progress", {"response": begun})]
     for place, part in enumerate(reply.parts):
-        told += _part(part, _item(part, request, place), place, reply.cuts)
-    told.append(("response.completed", {"response": whole(reply, request)}))
-    for number, (kind, fields) in enumerate(told):
+        reported += _part(part, _item(part, request, place), place, reply.cuts)
+    reported.append(("response.completed", {"response": whole(reply, request)}))
+    for number, (kind, fields) in enumerate(reported):
         yield sse({"type": kind, "sequence_number": number, **fields}, kind)
 
 
@@ -159,5 +159,9 @@ def _response(request: ModelRequest, status: str, items: list[Json]) -> Json:
 def refusal(fault: Fault) -> Refusal:
     if fault.trouble is not Trouble.USAGE_LIMIT:
         return openai.refusal(fault)
-    told = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus"}
-    return Refusal(429, {"error": {**told, "resets_at": int(fault.resets_at)}})
+    reported = {
+        "type": "usage_limit_reached",
+        "message": "The usage limit has been reached",
+        "plan_type": "plus",
+    }
+    return Refusal(429, {"error": {**reported, "resets_at": int(fault.resets_at)}})

@@ -20,8 +20,8 @@ class Aider:
     ends = "exit"
 
     def lay_down(self, place: Place) -> None:
-        told = 'printf "{\\"event\\": \\"waiting\\"}\\n" >> ' + f"{place.run}/events.jsonl"
-        place.write(place.run / "notify.sh", f"#!/bin/sh\n{told}\n").chmod(0o755)
+        shown = 'printf "{\\"event\\": \\"waiting\\"}\\n" >> ' + f"{place.run}/events.jsonl"
+        place.write(place.run / "notify.sh", f"#!/bin/sh\n{shown}\n").chmod(0o755)
 
     def environ(self, place: Place) -> dict[str, str]:
         return {

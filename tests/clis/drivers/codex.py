@@ -55,8 +55,8 @@ class Codex:
     ends = "Stop"
 
     def lay_down(self, place: Place) -> None:
-        told = f'printf "%s\\n" "$1" >> {place.run}/notify.jsonl'
-        config = _CONFIG.format(url=place.url, work=place.work, notify=json.dumps(told))
+        shown = f'printf "%s\\n" "$1" >> {place.run}/notify.jsonl'
+        config = _CONFIG.format(url=place.url, work=place.work, notify=json.dumps(shown))
         place.write(place.home / ".codex" / "config.toml", config)
         hook = {"hooks": [{"type": "command", "command": place.recording("hooks")}]}
         place.write(place.home / ".codex" / "hooks.json", {"hooks": {name: [hook] for name in EVENTS}})

@@ -96,8 +96,8 @@ class Opencode:
     def go_on(self, place: Place, order: str, session: str) -> None:
         """By HTTP: `--prompt` is left out of account when there is a `--session`."""
         wait_until(lambda: serves(place), within=60, every=0.2)
-        told = {"parts": [{"type": "text", "text": order}]}
-        api(place, "POST", f"/session/{session}/prompt_async", told)
+        instructions = {"parts": [{"type": "text", "text": order}]}
+        api(place, "POST", f"/session/{session}/prompt_async", instructions)
 
     def is_main(self, request: ModelRequest) -> bool:
         return request.offers_tools

@@ -54,8 +54,8 @@ def turn(pin: str, album: Album) -> None:
         bench.wait_for("Stop", 3)
         album.screen("resumed", second, bench)
         lines = next(bench.place.home.glob(".claude/projects/*/*.jsonl")).read_text().splitlines()
-        told = [json.loads(line) for line in lines]
-        album.event("transcript", [each for each in told if each["type"] in TOLD], bench)
+        document = [json.loads(line) for line in lines]
+        album.event("transcript", [each for each in document if each["type"] in TOLD], bench)
 
 
 def _status(bench: Bench, wanted: str) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def permission(pin: str, album: Album) -> None:
 def decided(behaviour: str, pin: str, album: Album) -> None:
     """A PermissionRequest hook answers in the user's stead: no dialog, no key."""
     decision = {"behavior": behaviour} | ({"message": "Not here."} if behaviour == "deny" else {})
-    told = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    document = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
     script = in_turn(call("Bash", command="python3 -c 'print(1)' > asked.txt"), then=always(say("I asked.")))
     with a_bench(pin, script) as bench:
         path = bench.place.run / "settings.json"
         hooks = json.loads(path.read_text())
         hooks["hooks"]["PermissionRequest"].append(
-            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(told)}'"}]}
+            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(document)}'"}]}
         )
         path.write_text(json.dumps(hooks))
         pane = bench.start("Do it.")
@@ -230,9 +230,9 @@ def blocked(pin: str, album: Album) -> None:
     """A Stop hook makes it go on."""
     with a_bench(pin, always(say("Done."))) as bench:
         settings = bench.place.run / "settings.json"
-        told = json.loads(settings.read_text())
-        told["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": _block(bench)}]})
-        settings.write_text(json.dumps(told))
+        document = json.loads(settings.read_text())
+        document["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": _block(bench)}]})
+        settings.write_text(json.dumps(document))
         pane = bench.start("Try.")
         album.event("Stop_after_block", bench.wait_for("Stop", 2), bench)
         album.screen("blocked", pane, bench)
@@ -251,9 +251,9 @@ def _first_run(
     """A start-up dialog, by taking away what pre-empts it."""
     with a_bench(pin, always(say("Hello."))) as bench:
         path = bench.place.home / ".claude.json"
-        told = json.loads(path.read_text())
-        change(told, bench)
-        path.write_text(json.dumps(told))
+        document = json.loads(path.read_text())
+        change(document, bench)
+        path.write_text(json.dumps(document))
         extra = ("--dangerously-skip-permissions",) if name == "bypass" else ()
         pane = bench.start(extra=extra, environ={"IS_SANDBOX": "1"})
         pane.until(shown)
@@ -261,16 +261,16 @@ def _first_run(
         album.screen(f"dialog_{name}", pane, bench)
 
 
-def _no_onboarding(told: dict[str, Any], _: Bench) -> None:
-    told.clear()
+def _no_onboarding(document: dict[str, Any], _: Bench) -> None:
+    document.clear()
 
 
-def _no_trust(told: dict[str, Any], _: Bench) -> None:
-    told["projects"] = {}
+def _no_trust(document: dict[str, Any], _: Bench) -> None:
+    document["projects"] = {}
 
 
-def _no_key(told: dict[str, Any], _: Bench) -> None:
-    del told["customApiKeyResponses"]
+def _no_key(document: dict[str, Any], _: Bench) -> None:
+    del document["customApiKeyResponses"]
 
 
 def _no_bypass(_: dict[str, Any], bench: Bench) -> None:

@@ -31,7 +31,7 @@ def rollout(bench: Bench) -> list[dict[str, Any]]:
     return lines
 
 
-def told(bench: Bench, *kinds: str) -> list[dict[str, Any]]:
+def events_of(bench: Bench, *kinds: str) -> list[dict[str, Any]]:
     """Return the rollout's events of some kinds."""
     return [
         line for line in rollout(bench) if line["type"] == "event_msg" and line["payload"]["type"] in kinds
@@ -41,10 +41,10 @@ def told(bench: Bench, *kinds: str) -> list[dict[str, Any]]:
 def until_told(bench: Bench, *kinds: str, count: int = 1, within: float = SEEN) -> list[dict[str, Any]]:
     """Wait for such events."""
     try:
-        wait_until(lambda: len(told(bench, *kinds)) >= count, within=within, every=0.1)
+        wait_until(lambda: len(events_of(bench, *kinds)) >= count, within=within, every=0.1)
     except AssertionError as late:
         raise AssertionError(f"no {kinds}; {bench.seen()}") from late
-    return told(bench, *kinds)
+    return events_of(bench, *kinds)
 
 
 def turn(pin: str, album: Album) -> None:
@@ -108,13 +108,13 @@ def patched(pin: str, album: Album) -> None:
 def decided(behaviour: str, pin: str, album: Album) -> None:
     """A PermissionRequest hook answers in the user's stead: no dialog, no key."""
     decision = {"behavior": behaviour} | ({"message": "Not here."} if behaviour == "deny" else {})
-    told = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    events_of = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
     script = in_turn(Reply((ToolCall("exec_command", ESCALATED),)), then=always(say("I asked.")))
     with a_bench(pin, script) as bench:
         path = bench.place.home / ".codex" / "hooks.json"
         hooks = json.loads(path.read_text())
         hooks["hooks"]["PermissionRequest"].append(
-            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(told)}'"}]}
+            {"hooks": [{"type": "command", "command": f"echo '{json.dumps(events_of)}'"}]}
         )
         path.write_text(json.dumps(hooks))
         pane = bench.start("Do it.")
@@ -153,7 +153,7 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
     with a_bench(pin, always(answer)) as bench:
         pane = bench.start("Try.")
         ended = until_told(bench, "task_complete", "turn_aborted", within=420)
-        album.event(f"rollout_{trouble}", [*told(bench, "error", "stream_error"), *ended], bench)
+        album.event(f"rollout_{trouble}", [*events_of(bench, "error", "stream_error"), *ended], bench)
         album.screen(f"failed_{trouble}", pane, bench)
         album.measured(trouble, bench)
 

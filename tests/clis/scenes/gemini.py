@@ -131,8 +131,8 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
         _settled(lambda: "esc to cancel" not in pane.screen(), 120)
         album.screen(f"failed_{trouble}", pane, bench)
         album.measured(trouble, bench)
-        if told := chat(bench):
-            album.event(f"transcript_{trouble}", told, bench)
+        if reported := chat(bench):
+            album.event(f"transcript_{trouble}", reported, bench)
 
 
 def _settled(holds, within: float) -> None:

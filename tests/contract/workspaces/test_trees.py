@@ -343,7 +343,7 @@ def test_trees_whose_names_begin_alike_are_kept_apart(world, tree):
         assert (world.at(commit)["who.txt"], files) == (each.name, 1)
 
 
-def test_what_git_ignores_in_a_tree_is_told(world, tree):
+def test_what_git_ignores_in_a_tree_is_known(world, tree):
     """A file that is copied there must be no part of the work; one that is tracked is, whatever .gitignore says."""
     world.workspaces.prepare(tree, 1)
     world.put(tree, ".env\nreadme.txt\n", ".gitignore")

@@ -43,7 +43,7 @@ def environment(tmp_path, socket, tmux, monkeypatch):
     tmux("new-session", "-d", "-s", f"{ID}0", "-x", "80", "-y", "24", "cat")
     tmux("new-session", "-d", "-s", ID, "-n", "pm", "-x", "80", "-y", "24", "cat")
     pane = tmux("new-window", "-d", "-t", f"={ID}:", "-n", "dev", "-P", "-F", "#{pane_id}", "cat")
-    told = {"version": 1, "task": "tidy", "project": "/x", "phase": "DEVELOPING", "state": "running"}
+    shown = {"version": 1, "task": "tidy", "project": "/x", "phase": "DEVELOPING", "state": "running"}
     agents = [
         {"name": "dev", "agent": "dev", "run": "r-1", "state": "alive", "pane": pane},
         {"name": "stray", "agent": "stray", "run": "r-2", "state": "alive", "pane": "%0"},
@@ -55,7 +55,7 @@ def environment(tmp_path, socket, tmux, monkeypatch):
     tmux("set-option", "-p", "-t", box, "@box", "me@box:22")
     home = tmp_path / "state" / "tasks" / ID
     home.mkdir(parents=True)
-    (home / "state.json").write_text(json.dumps({**told, "agents": agents}))
+    (home / "state.json").write_text(json.dumps({**shown, "agents": agents}))
     return {
         **os.environ,
         "ORCHESTRATOR_HOME": str(tmp_path / "state"),

@@ -34,11 +34,11 @@ def user(tmp_path: Path) -> dict[str, str]:
     for task, question in (("tidy-0a1b2c3d", "q1"), ("tide-0a1b2c3e", "q2")):
         home = tmp_path / "state" / "tasks" / task
         home.mkdir(parents=True, mode=0o700)
-        told = {
+        reported = {
             "version": 1, "task": task[:-9], "project": "/p", "phase": "", "state": "running",
             "agents": [{"name": f"dev-{question}"}], "questions": [{"id": question}],
         }  # fmt: skip
-        (home / "state.json").write_text(json.dumps(told))
+        (home / "state.json").write_text(json.dumps(reported))
     (tmp_path / "config.toml").write_text('[hosts.farm]\nboxes = ["me@alpha", "ssh://me@beta:22"]\n')
     return {
         "HOME": str(tmp_path / "home"),
@@ -124,10 +124,10 @@ def test_bash_completes_what_readline_parts(user: dict[str, str], line: str, off
 def test_fish(user: dict[str, str], line: str, offered: set[str]) -> None:
     if "--form=" in line:
         offered = set()
-    told = said(
+    reported = said(
         user, "fish", "--no-config", "-c", f"source ~/task.fish; complete -C '{line}' | string split -f 1 \\t"
     )
-    assert told == offered
+    assert reported == offered
 
 
 def test_a_shell_without_any_of_it_is_no_error(user: dict[str, str]) -> None:

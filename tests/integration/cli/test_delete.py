@@ -133,7 +133,7 @@ def test_an_archived_task_comes_back_and_goes_on(world: World) -> None:
     tree = next((world.state / "worktrees").glob("*/two"))
     (tree / "pkg" / "half.py").write_text("half\n")
     assert world.task("stop", "t1").code == 0
-    told, before, handoffs = world.told(), refs(world), names((folder / "handoffs").iterdir())
+    reported, before, handoffs = world.state_shown(), refs(world), names((folder / "handoffs").iterdir())
     identity = world.home().name
 
     said = world.task("archive", "t1", "--yes")
@@ -146,7 +146,7 @@ def test_an_archived_task_comes_back_and_goes_on(world: World) -> None:
     world.git("gc", "--prune=now", "-q")
 
     assert world.task("archive", "t1", "--restore").code == 0
-    assert world.told()["steps"] == told["steps"]
+    assert world.state_shown()["steps"] == reported["steps"]
     assert names((folder / "handoffs").iterdir()) == handoffs
     kept = [ref for ref in refs(world) if ref not in before]
     assert [world.git("show", f"{ref}:pkg/half.py") for ref in kept] == ["half"]

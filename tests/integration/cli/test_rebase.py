@@ -28,8 +28,8 @@ def test_a_complete_task_is_brought_up_to_today_and_judged_again(world: World) -
     assert said.code == 0, said
     assert world.git("rev-parse", "task/t1~2") == onto
     assert world.git("rev-parse", f"refs/tasks/task/t1/rebased/at-{tip}") == tip
-    told = world.told()
-    assert (told["state"], told["base"], told["criteria"]) == ("stopped", onto, [])
+    reported = world.state_shown()
+    assert (reported["state"], reported["base"], reported["criteria"]) == ("stopped", onto, [])
     assert world.task("merge", "t1").code == 1
     assert world.git("log", "--format=%s", "main..task/t1").splitlines() == ["t1: Second", "t1: First"]
     assert "pkg/two.py" in world.task("diff", "t1", "dev:two", "--stat").out
@@ -86,7 +86,7 @@ def test_a_branch_that_the_user_looks_at_is_left_alone(world: World) -> None:
     world.git("worktree", "add", "-q", str(tree), "task/t1")
     said = world.task("rebase", "t1")
     assert (said.code, f"checked out in {tree}" in said.err) == (1, True)
-    assert world.told()["base"] == world.git("rev-parse", "main~1")
+    assert world.state_shown()["base"] == world.git("rev-parse", "main~1")
 
 
 @pytest.mark.parametrize("world", [{"git__timeout": "30 s"}], indirect=True)
@@ -100,7 +100,7 @@ def test_a_rebase_that_a_killed_daemon_left_is_done_by_the_next(world: World) ->
     tip = world.git("rev-parse", "task/t1")
     new = world.git("commit-tree", f"{tip}^{{tree}}", "-p", onto, "-m", "anew")
     world.ask("rebase", base=onto, old=tip, new=new, commits=f"{tip} {new}")
-    world.until(lambda: world.told()["base"] == onto)
+    world.until(lambda: world.state_shown()["base"] == onto)
     world.kill_daemon()
     assert world.stands() == "stopped"
     assert world.git("rev-parse", "task/t1") == tip
@@ -129,4 +129,4 @@ def test_what_stands_there_already_is_said(world: World) -> None:
     assert world.task("merge", "t1").code == 0
     said = world.task("rebase", "t1")
     assert (said.code, world.stands()) == (0, "complete")
-    assert world.told()["base"] == world.git("rev-parse", "main")
+    assert world.state_shown()["base"] == world.git("rev-parse", "main")

@@ -28,8 +28,8 @@ class Terminal:
 
     def run(self, *words: str) -> None:
         """Run a command in it. A shell says how it ended: tmux up to 3.5a loses exit statuses, as Debian builds it."""
-        told = ["sh", "-c", '"$@"; echo "ended with $?"; exec cat', "sh", *words]
-        self.socket.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "--", *told)
+        reported = ["sh", "-c", '"$@"; echo "ended with $?"; exec cat', "sh", *words]
+        self.socket.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "--", *reported)
 
     def press(self, *keys: str) -> None:
         self.socket.tmux("send-keys", *keys)

@@ -23,10 +23,10 @@ def kept(transcript: Path, turn: int) -> None:
     """Keep a conversation as Claude Code does: of each turn one message, with what it used."""
     usage = {"input_tokens": int(os.environ[TOKENS]), "output_tokens": 1}
     message = {"id": f"{os.environ['ORCHESTRATOR_RUN']}-{turn}", "usage": usage}
-    told = {"type": "assistant", "timestamp": datetime.now(UTC).isoformat(), "message": message}
+    reported = {"type": "assistant", "timestamp": datetime.now(UTC).isoformat(), "message": message}
     transcript.parent.mkdir(parents=True, exist_ok=True)
     with transcript.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(told) + "\n")
+        file.write(json.dumps(reported) + "\n")
 
 
 def main() -> None:

@@ -121,8 +121,8 @@ def main() -> None:
             (folder / segment.name).write_text(text, encoding="utf-8")
     journal = Journal(DiskFiles(), folder)
     journal.close()
-    told = {"lines": journal.lines, **summary(journal.state)}
-    (folder / SUMMARY).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    document = {"lines": journal.lines, **summary(journal.state)}
+    (folder / SUMMARY).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     sys.stdout.write(f"{journal.lines} lines in {folder}\n")
 
 

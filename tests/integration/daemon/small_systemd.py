@@ -32,7 +32,7 @@ def main(verb: str, *words: str) -> int:
         case ("--user", "stop", _) | ("--user", "disable", "--now", _):
             return ended()
         case ("--user", "show", *_):
-            sys.stdout.write("".join(f"{key}={value}\n" for key, value in told().items()))
+            sys.stdout.write("".join(f"{key}={value}\n" for key, value in properties().items()))
         case _:
             pass
     return 0
@@ -48,7 +48,7 @@ def unit() -> dict[str, list[str]]:
     return said
 
 
-def told() -> dict[str, str]:
+def properties() -> dict[str, str]:
     try:
         return dict(json.loads((HERE / "told").read_text()))
     except FileNotFoundError:
@@ -57,13 +57,13 @@ def told() -> dict[str, str]:
 
 def tell(**news: object) -> None:
     part = HERE / "told.part"
-    part.write_text(json.dumps(told() | {key: str(value) for key, value in news.items()}))
+    part.write_text(json.dumps(properties() | {key: str(value) for key, value in news.items()}))
     part.rename(HERE / "told")
 
 
 def until(state: set[str]) -> str:
     deadline = time.monotonic() + LONGEST
-    while (now := told()["ActiveState"]) not in state:
+    while (now := properties()["ActiveState"]) not in state:
         if time.monotonic() > deadline:
             return now
         time.sleep(0.01)
@@ -71,7 +71,7 @@ def until(state: set[str]) -> str:
 
 
 def started() -> int:
-    if told()["ActiveState"] == "active":
+    if properties()["ActiveState"] == "active":
         return 0
     tell(ActiveState="activating")
     subprocess.Popen(
@@ -85,9 +85,9 @@ def started() -> int:
 
 
 def ended() -> int:
-    if told()["ActiveState"] != "active":
+    if properties()["ActiveState"] != "active":
         return 0
-    os.kill(int(told()["MainPID"]), signal.SIGTERM)
+    os.kill(int(properties()["MainPID"]), signal.SIGTERM)
     return 0 if until({"inactive"}) == "inactive" else 1
 
 

@@ -90,14 +90,14 @@ def tried(world: World, *before: str, workspace: str = "worktree", outboxes: boo
         "SANDBOXED": "1" if str(SANDBOXED) in before else "",
         "SHARED": "1" if str(SANDBOXED) in before and workspace == "shared" else "",
     }
-    told = " ".join(f"{name}={value}" for name, value in given.items())
+    reported = " ".join(f"{name}={value}" for name, value in given.items())
     words = " ".join(before)
     world.let({"plan": [{"hold": "looked"}]})
     folder = world.brief(
         "t1",
         f"workspace: {workspace}",
         f"outboxes: {'yes' if outboxes else 'no'}",
-        f"explore.command: {words} env {told} /bin/sh {agent}",
+        f"explore.command: {words} env {reported} /bin/sh {agent}",
     )
     brief = folder / "task.md"
     lines = brief.read_text().split("\n")

@@ -89,15 +89,15 @@ def shown(world: World) -> dict[str, Any]:
     return document
 
 
-def test_what_its_transcript_tells_is_summed_over_the_task(world: World) -> None:
+def test_tokens_of_transcripts_are_summed_over_the_task(world: World) -> None:
     metered(world, 1000)
     folder = begin(world)
     world.until_is("complete")
     turns = len(list((Path(world.environ["HOME"]) / ".claude" / "projects" / "p").glob("*.jsonl")))
     assert turns >= 5
     world.until(lambda: shown(world)["usage"]["input"] == 1000 * turns)
-    told = shown(world)
-    assert told["usage"]["tokens"] == 1001 * turns == sum(each["tokens"] for each in told["used_by"])
+    reported = shown(world)
+    assert reported["usage"]["tokens"] == 1001 * turns == sum(each["tokens"] for each in reported["used_by"])
     assert "\nused      " in world.task("status", "t1").out
     assert "\n## Usage\n" in (folder / "progress.md").read_text()
 

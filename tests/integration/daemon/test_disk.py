@@ -56,7 +56,9 @@ def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, s
     world.until_works("plan")
     filler = fill(small_disk)
     world.go("on")
-    world.until(lambda: any(told in log.read_text() for told in ("rests: [Errno 28]", "No space left")))
+    world.until(
+        lambda: any(reported in log.read_text() for reported in ("rests: [Errno 28]", "No space left"))
+    )
     world.until(lambda: "the PM's own folder: [Errno 28]" in log.read_text())
     beat = world.beat["beat_at"]
     assert not has_room(str(world.state))

@@ -79,7 +79,7 @@ def test_without_processes_it_says_so_and_goes_on_once_there_are(
     world.let({})
     world.brief()
     said = world.task("start", "t1", "--project", str(world.project))
-    world.until(lambda: "Resource temporarily unavailable" in told(world) + said.err)
+    world.until(lambda: "Resource temporarily unavailable" in logged(world) + said.err)
     assert "this should not happen" not in world.log
     assert f"{most} processes in its control group" in " ".join(world.task("doctor").out.split())
     (group / "pids.max").write_text("max")
@@ -88,14 +88,14 @@ def test_without_processes_it_says_so_and_goes_on_once_there_are(
         assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until(lambda: world.stands() in {"complete", "waiting"}, within=60)
     if world.stands() == "waiting":
-        for question in world.told()["questions"]:
+        for question in world.state_shown()["questions"]:
             assert world.task("answer", "t1", question["id"], "retry").code == 0
         world.until_is("complete")
     assert world.pid == pid
     world.check_once()
 
 
-def told(world: World) -> str:
+def logged(world: World) -> str:
     """Return what the daemon and the task's log say."""
     logs = (world.state / "tasks").glob("*/pm.log")
     return "\n".join([world.log, *(log.read_text(errors="replace") for log in logs)])

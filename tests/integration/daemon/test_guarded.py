@@ -211,7 +211,7 @@ def test_folder_in_place_of_a_page_is_kept(world: World, page: str) -> None:
     assert f"{page} was a folder: it is kept as {page}.set-aside-1" in world.log
 
 
-def test_no_agent_steers_agents_however_it_hides(world: World) -> None:
+def test_no_agent_commands_agents_however_it_hides(world: World) -> None:
     """From within a real run, with all that it knows of the run taken out of the environment."""
     hidden = [
         "env", "-i", f"PATH={os.environ['PATH']}", f"HOME={world.environ['HOME']}",

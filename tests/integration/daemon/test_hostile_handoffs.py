@@ -45,7 +45,7 @@ def test_a_slow_writer_is_waited_for(world: World) -> None:
     world.begin({"explore": [{"slow": 1.0}], "plan": [{"temporary": "plan.tmp"}]})
     world.until_is("complete")
     assert len(world.lives) == 6
-    assert not world.told()["notices"]
+    assert not world.state_shown()["notices"]
 
 
 def test_nobody_speaks_for_another(world: World) -> None:
@@ -94,7 +94,7 @@ def test_the_same_report_again_is_taken_once(world: World) -> None:
     (first,) = (folder / "handoffs").glob("plan-*.md")
     (folder / "handoffs" / "plan-20260101-000000.md").write_bytes(first.read_bytes())
     first.write_bytes(first.read_bytes())
-    world.until(lambda: world.told()["notices"])
+    world.until(lambda: world.state_shown()["notices"])
     world.go("on")
     world.until_is("complete")
     assert len(world.lives) == 6

@@ -211,8 +211,17 @@ def test_pane_passes_on_no_title_clipboard_or_passthrough(world: World) -> None:
         world.until_is("complete")
         world.tmux.tmux("display-message", "-d", "100", "LAST-WORD")
         shown += drawn(master, b"LAST-WORD")
-    for told in (b"\x1b]52;", b"\x1b]0;", b"\x1b]1;", b"\x1b]2;", b"\x1b]8;", b"\x1bP", b"\x1bk", b"\x9d"):
-        assert told not in shown
+    for reported in (
+        b"\x1b]52;",
+        b"\x1b]0;",
+        b"\x1b]1;",
+        b"\x1b]2;",
+        b"\x1b]8;",
+        b"\x1bP",
+        b"\x1bk",
+        b"\x9d",
+    ):
+        assert reported not in shown
     windows = world.tmux.tmux("list-windows", "-a", "-F", "#{window_name}").split("\n")
     assert "RENAMED" not in windows
 

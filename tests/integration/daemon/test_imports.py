@@ -35,8 +35,8 @@ def test_started_daemon_imports_nothing_more(world: World) -> None:
     assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until_works("dev:greet")
     world.tmux.kill()
-    world.until(lambda: world.told()["questions"])
-    question = world.told()["questions"][0]["id"]
+    world.until(lambda: world.state_shown()["questions"])
+    question = world.state_shown()["questions"][0]["id"]
     assert world.task("answer", "t1", question, "retry").code == 0
     world.go("on")
     world.until_is("complete")

@@ -60,7 +60,7 @@ def test_a_server_that_is_left_behind_ends_with_its_run(world: World) -> None:
     (left,) = world.story().facts("run_left")
     assert left["left"] == [{"pid": server, "name": "sleep"}]
     assert left["exit"] == {"code": 0}
-    assert any(f"{server} sleep" in notice for notice in world.told()["notices"])
+    assert any(f"{server} sleep" in notice for notice in world.state_shown()["notices"])
     assert len(world.lives) == 6, "it cost no attempt"
 
 

@@ -128,8 +128,8 @@ def test_systemd_restarts_after_a_crash_and_not_after_a_stop(world, systemd) -> 
     assert not ended(agent)
     assert world.task("daemon", "stop").code == 0
     assert (world.state / "daemon.stopped").exists()
-    told = json.loads((systemd / "told").read_text())
-    assert (told["ActiveState"], told["Result"]) == ("inactive", "success")
+    shown = json.loads((systemd / "told").read_text())
+    assert (shown["ActiveState"], shown["Result"]) == ("inactive", "success")
     assert not world.pid
 
     assert world.task("start", "t1", "--project", str(world.project)).code == 0

@@ -67,7 +67,7 @@ def test_question_and_end_are_sent_and_one_command_answers(office: Office) -> No
     world.until_is("complete")
     world.until(lambda: len(news(world, "delivered")) == 2)
     assert hook.texts() == ["t1 asks: q1", "t1 is complete"]
-    assert not world.told()["questions"]
+    assert not world.state_shown()["questions"]
     assert world.story().facts("notified")
     assert "t1 asks: q1" in world.task("why", "t1", "-n", "100").out
     world.check_once()
@@ -95,7 +95,7 @@ def test_hanging_channel_delays_nothing_else(office: Office) -> None:
     assert other.texts().count("t1 asks: q1") == 1
 
 
-def test_a_channel_that_comes_back_is_told_what_it_missed_once(office: Office) -> None:
+def test_a_channel_that_comes_back_gets_what_it_missed_once(office: Office) -> None:
     world = office.world(500)
     (hook,) = office.hooks
     world.begin()

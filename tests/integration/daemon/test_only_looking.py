@@ -21,7 +21,7 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
     changed = world.git("diff", "--name-only", "main", "task/t1").splitlines()
     assert changed == ["pkg/greet.py"]
     assert "spoilt" not in world.git("show", "task/t1:pkg/greet.py")
-    said = "\n".join(world.told()["notices"])
+    said = "\n".join(world.state_shown()["notices"])
     for step, file in (("explore", "explored.txt"), ("test:greet", "pkg/conftest.py")):
         assert f"{step} was only to look, and changed '{file}'" in said
     assert "review:greet was only to look, and changed 'pkg/greet.py'" in said
@@ -63,8 +63,8 @@ def test_branch_moved_by_a_judge_is_put_back_and_judged_again(
     assert bool(kept) is stray
     if stray:
         assert world.git("show", f"{kept[0]}:stray.txt") == "x"
-        assert any(kept[0] in notice for notice in world.told()["notices"])
-    assert world.told()["questions"] == []
+        assert any(kept[0] in notice for notice in world.state_shown()["notices"])
+    assert world.state_shown()["questions"] == []
 
 
 def test_in_the_users_own_tree_nothing_counts_but_work(world: World) -> None:
@@ -84,6 +84,6 @@ def test_in_the_users_own_tree_nothing_counts_but_work(world: World) -> None:
     world.until_is("complete")
     assert world.lives_of("dev:greet") == 2
     assert world.lives_of("test:greet") == 2
-    said = "\n".join(world.told()["notices"])
+    said = "\n".join(world.state_shown()["notices"])
     assert "pkg/conftest.py" in said
     assert (world.project / "pkg/conftest.py").exists(), "nothing is taken out of the user's own tree"

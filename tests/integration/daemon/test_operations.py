@@ -51,7 +51,7 @@ def work(world: World, lives: int = 1) -> str:
     """Wait until dev had so many lives and its work is through its gates; return its commit."""
     for number in range(1, lives + 1):
         world.until(partial(lived, world, number))
-    world.until(lambda: world.steps().get("dev:greet") == "passed" if world.told() else False)
+    world.until(lambda: world.steps().get("dev:greet") == "passed" if world.state_shown() else False)
     commits = [change for change in world.story().changes("step_committed") if change["step"] == "dev:greet"]
     return str(commits[-1]["commit"])
 
@@ -103,7 +103,7 @@ def test_three_bad_tries_lead_to_a_question(world: World) -> None:
     world.until(partial(lived, world, 3))
     world.until_is("waiting")
     assert world.lives_of("dev:greet") == 3
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     assert "3 times, and none could be carried out" in question["text"]
     assert "Operation 0:" in question["text"]
     assert "does not exist: use create" in question["text"]
@@ -124,8 +124,8 @@ def test_hostile_paths_are_refused_with_all_the_rest(world: World) -> None:
     begin(world, answer(GREET, *({**GREET, "file_path": path} for path in reasons)), answer(GREET))
     commit = work(world, lives=2)
     for index, reason in enumerate(reasons.values(), 1):
-        (told,) = [line for line in orders(world)[1].splitlines() if f"Operation {index}: " in line]
-        assert reason in told
+        (instructions,) = [line for line in orders(world)[1].splitlines() if f"Operation {index}: " in line]
+        assert reason in instructions
     assert changed(world, commit) == ["pkg/greet.py"]
     assert not settled(world)[0].get("done")
     assert not list((world.root / "outside").iterdir())
@@ -161,7 +161,7 @@ def test_deletes_wait_for_a_person_and_are_then_done(world: World) -> None:
     """Nothing is written before the answer; then the same text counts, and its program is not run again."""
     folder = begin(world, answer(DELETE, GREET))
     world.until_is("waiting")
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     assert "wants to delete 1 file" in question["text"]
     assert "by the user" in question["text"]
     world.until(lambda: "DELETE REQUESTED" in (folder / "progress.md").read_text())

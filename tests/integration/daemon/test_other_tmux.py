@@ -37,7 +37,7 @@ def test_every_verb_names_a_server_of_another_version(replaced: tuple[World, Pat
     mark.touch()
     world.go("on")
     world.until_is("waiting")
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     remedy = f"kill {world.tmux.server_pid()}"
     assert question["step"] == "plan", "who was at work is not touched"
     assert SAID in question["text"]

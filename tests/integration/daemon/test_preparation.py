@@ -47,14 +47,14 @@ def test_agents_and_checks_find_a_tree_that_is_ready(world: World) -> None:
     assert not list((world.state / "caches").iterdir())
 
 
-def test_failed_preparation_is_a_question_that_tells_no_secret(world: World) -> None:
+def test_failed_preparation_is_a_question_without_secrets(world: World) -> None:
     ignoring(world)
     world.begin(
         {},
         config=["prepare: sh -c 'cat .env; echo no such package; exit 4'", "prepare.copy: .env"],
     )
     world.until_is("waiting")
-    text = world.told()["questions"][0]["text"]
+    text = world.state_shown()["questions"][0]["text"]
     assert "could not be made ready, tried 2 times in a row: exited 4" in text
     assert "no such package" in text
     assert "exited 4" in text

@@ -127,7 +127,7 @@ def test_agents_of_a_dead_tmux_server_are_started_anew(world: World) -> None:
     world.until(lambda: world.lives_of("dev:greet") == 1)
     world.tmux.kill()
     finished(world)
-    assert "its terminal" not in str(world.told()["questions"])
+    assert "its terminal" not in str(world.state_shown()["questions"])
     assert world.lives_of("plan") == 2
 
 
@@ -169,7 +169,7 @@ def test_a_torn_tail_is_cut_off_and_kept(world: World) -> None:
     world.daemon()
     world.go("on")
     finished(world)
-    assert not world.told()["questions"]
+    assert not world.state_shown()["questions"]
     assert [path.read_bytes() for path in (world.home() / "journal").glob("*.torn-*")] == [data[:-20]]
 
 
@@ -184,8 +184,8 @@ def test_damaged_journal_middle_is_set_aside_and_asked_about(world: World) -> No
     lines[number] = lines[number].replace(b"COMPLETE", b"COMPLETF", 1)
     segment(world).write_bytes(b"\n".join(lines))
     world.daemon()
-    world.until(lambda: world.told()["questions"])
-    (question,) = world.told()["questions"]
+    world.until(lambda: world.state_shown()["questions"])
+    (question,) = world.state_shown()["questions"]
     (kept,) = (world.home() / "journal").glob("*.damaged-*")
     assert kept.read_bytes() == b"\n".join(lines)
     assert kept.name in question["text"]
@@ -256,7 +256,7 @@ def test_lost_state_folder_makes_handoffs_history(world: World) -> None:
     assert said.code == 0, said
     world.until_is("complete")
     assert len(world.lives) == 12
-    assert f"{len(old) + 4} handoffs existed before" in world.told()["notices"][0]
+    assert f"{len(old) + 4} handoffs existed before" in world.state_shown()["notices"][0]
     assert {name: (folder / "handoffs" / name).read_bytes() for name in old} == old
     assert not {fact["name"] for fact in world.story().facts("report_landed")} & set(old)
     world.check_nobody_is_left()

@@ -128,7 +128,9 @@ def test_command_of_a_receiver_sends_work_back(world: World) -> None:
     assert "the check that the PM ran exited 1" in order
     assert "left over" in order
     world.until(lambda: archived(folder, "chain_*")[0]["outcome"] == "success")
-    assert any("implementer says that it is blocked: No name" in each for each in world.told()["notices"])
+    assert any(
+        "implementer says that it is blocked: No name" in each for each in world.state_shown()["notices"]
+    )
     statuses = {path.stem: json.loads(path.read_text()) for path in folder.glob("data/agent-status/*.json")}
     assert (sorted(statuses), {each["status"] for each in statuses.values()}) == (sorted(ROLES), {"idle"})
     (rejected,) = [each for each in archived(folder, "handoff_*") if each["handoff"]["status"] == "rejected"]

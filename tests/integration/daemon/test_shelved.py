@@ -51,7 +51,7 @@ def test_passivated_task_holds_no_file_and_no_thread(quick):
     quick.until(lambda: not list(home.glob("runs/*/pane.log")))  # packed ahead of its being forgotten
     # The hands are as many as there was ever work for at once.
     quick.until(lambda: threads(quick) <= before + 12)
-    assert quick.told()["state"] == "complete"
+    assert quick.state_shown()["state"] == "complete"
 
     quick.brief(goal="A greeting, and a farewell.")
     said = quick.task("start", "t1", "--project", str(quick.project))

@@ -27,7 +27,7 @@ def typed(world: World) -> str:
 @quick()
 def test_a_dialog_becomes_a_question_and_only_the_user_types(world: World) -> None:
     world.begin({"explore": [{"screen": "Overwrite notes.txt? [y/N] ", "listen": True}]})
-    (question,) = world.until(lambda: world.told().get("questions") or [])
+    (question,) = world.until(lambda: world.state_shown().get("questions") or [])
     assert question["kind"] == "dialog"
     assert "Overwrite notes.txt? [y/N]" in question["text"]
     assert world.agent("explore")["turn"] == "waiting"

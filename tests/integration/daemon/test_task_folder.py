@@ -18,7 +18,9 @@ HOLD = {"hold": "on"}
 def asked(world: World) -> str:
     """Return what is asked about the whole task, once it is."""
     return str(
-        world.until(lambda: [each["text"] for each in world.told()["questions"] if not each["step"]])[0]
+        world.until(lambda: [each["text"] for each in world.state_shown()["questions"] if not each["step"]])[
+            0
+        ]
     )
 
 
@@ -47,9 +49,7 @@ def finished(world: World) -> None:
     ],
     ids=["pipe", "file"],
 )
-def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
-    world: World, make: Callable[[Path], None]
-) -> None:
+def test_an_exit_is_noticed_whatever_replaces_handoffs(world: World, make: Callable[[Path], None]) -> None:
     """It was waited for with `alive` for an hour. What was in the place is kept, and the reports lie there again."""
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
@@ -63,7 +63,7 @@ def test_an_exit_is_told_whatever_is_in_the_place_of_handoffs(
     names = {path.name for path in (folder / "handoffs").iterdir()}
     assert set(before) <= names
     assert (folder / "handoffs.set-aside-1").exists()
-    assert any("set-aside-1" in notice for notice in world.told()["notices"])
+    assert any("set-aside-1" in notice for notice in world.state_shown()["notices"])
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_link_that_an_agent_lays_leads_no_order_elsewhere(world: World, name: 
     assert not (folder / name).is_symlink()
     assert (folder / f"{name}.set-aside-1").readlink() == elsewhere
     assert list(elsewhere.glob("pm-*")) == []
-    assert any("set-aside-1" in notice for notice in world.told()["notices"])
+    assert any("set-aside-1" in notice for notice in world.state_shown()["notices"])
 
 
 def test_a_link_of_the_user_is_followed(world: World) -> None:

@@ -144,7 +144,7 @@ def test_settings_are_taken_over_while_it_runs(world: World) -> None:
     world.brief("t1", "rejections: ask")
     assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until_is("waiting")
-    assert "rejected once" in world.told()["questions"][0]["text"]
+    assert "rejected once" in world.state_shown()["questions"][0]["text"]
 
 
 def test_version_that_cannot_be_imported_does_not_take_over(world: World, package: Path) -> None:
@@ -164,7 +164,7 @@ def test_version_that_cannot_be_imported_does_not_take_over(world: World, packag
     world.check_once()
 
 
-def test_told_to_stop_while_it_goes_over_it_stops_in_order(world: World, package: Path) -> None:
+def test_sigterm_during_an_upgrade_stops_it_in_order(world: World, package: Path) -> None:
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("there is no /proc")
     world.begin({"dev:greet": [HOLD]})

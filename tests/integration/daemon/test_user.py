@@ -77,10 +77,10 @@ def test_an_edit_that_does_not_read_is_said_until_it_is_mended(world: World) -> 
     brief = folder / "task.md"
     good = brief.read_text()
     brief.write_text(good + "dev.modle: opus\n")
-    world.until(lambda: "dev.modle" in world.told()["brief_fault"])
+    world.until(lambda: "dev.modle" in world.state_shown()["brief_fault"])
     assert "the last good one is in force" in " ".join(world.task("status", "t1").out.split())
     brief.write_text(good)
-    world.until(lambda: not world.told()["brief_fault"])
+    world.until(lambda: not world.state_shown()["brief_fault"])
     world.go("on")
     world.until_is("complete")
 
@@ -91,7 +91,7 @@ def test_criteria_added_after_the_end_count_with_an_order(world: World) -> None:
     world.until_is("complete")
     world.brief(criteria=("There is a greeting.", "There is a farewell."))
     assert world.task("order", "t1", "dev", "Say farewell.").code == 0
-    assert world.told()["counts"]["criteria"] == 2
+    assert world.state_shown()["counts"]["criteria"] == 2
     world.until_is("complete")
     assert world.lives_of("accept") == 2
     assert "2 of 2 success criteria met" in " ".join(world.task("status", "t1").out.split())
@@ -104,7 +104,7 @@ def test_an_edited_check_counts_once_a_person_confirmed_it(world: World) -> None
     world.until_works("explore")
     trace = world.project.parent / "was-run"
     world.brief("t1", f"test.check: touch {trace}")
-    world.until(lambda: world.told()["edited"])
+    world.until(lambda: world.state_shown()["edited"])
     assert "test.check" in world.task("status", "t1").out
     start = ("start", "t1", "--project", str(world.project))
     said = world.task(*start)
@@ -118,7 +118,7 @@ def test_an_edited_check_counts_once_a_person_confirmed_it(world: World) -> None
     assert world.task(*start, "--yes").code == 0
     world.until_is("complete")
     assert trace.exists()
-    assert not world.told()["edited"]
+    assert not world.state_shown()["edited"]
 
 
 def test_tasks_of_one_project_and_namesakes_run_together(world: World) -> None:
@@ -344,11 +344,11 @@ def test_inside_a_run_an_agent_may_look_and_change_nothing(world: World, tmp_pat
     world.begin({"explore": [{"run": [sys.executable, "-P", str(tmp_path / "probe.py")]}]})
     world.until_is("complete")
     shown = (world.project / "tasks/t1/artifacts/analysis/explore.md").read_text()
-    told = dict(line[3:].rsplit(" ", 1) for line in shown.splitlines() if line.startswith("## "))
-    assert {words: told.get(json.dumps(words)) for words in map(tuple, CHANGING)} == dict.fromkeys(
+    reported = dict(line[3:].rsplit(" ", 1) for line in shown.splitlines() if line.startswith("## "))
+    assert {words: reported.get(json.dumps(words)) for words in map(tuple, CHANGING)} == dict.fromkeys(
         map(tuple, CHANGING), "2"
     ), shown
-    assert {words: told.get(json.dumps(words)) for words in map(tuple, LOOKING)} == dict.fromkeys(
+    assert {words: reported.get(json.dumps(words)) for words in map(tuple, LOOKING)} == dict.fromkeys(
         map(tuple, LOOKING), "0"
     ), shown
     assert len(world.lives) == 6

@@ -26,7 +26,7 @@ def finished(world: World) -> None:
     assert world.git("for-each-ref", "--format=%(refname)", "refs/heads/task-work/") == ""
 
 
-def test_a_tree_that_is_removed_under_its_agent_is_told_at_once(world: World) -> None:
+def test_a_tree_removed_under_its_agent_is_noticed_at_once(world: World) -> None:
     """No rescan comes within the time that this test gives it."""
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
@@ -34,7 +34,7 @@ def test_a_tree_that_is_removed_under_its_agent_is_told_at_once(world: World) ->
     shutil.rmtree(gone)
     world.until(lambda: world.lives_of("dev:greet") == 2)
     assert world.story().facts("tree_vanished")[0]["reason"] == f"{gone} is gone"
-    assert any(f"{gone} is gone" in notice for notice in world.told()["notices"])
+    assert any(f"{gone} is gone" in notice for notice in world.state_shown()["notices"])
     world.go("on")
     finished(world)
     assert len(world.lives) == 7, "nobody but the developer began again"

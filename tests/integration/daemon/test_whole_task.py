@@ -28,7 +28,7 @@ def test_a_task_becomes_a_branch_and_leaves_the_users_tree_alone(world: World) -
     assert [step for _, step in world.lives] == ONE_EACH
     world.check_once()
     world.check_nobody_is_left()
-    (criterion,) = world.told()["criteria"]
+    (criterion,) = world.state_shown()["criteria"]
     assert (criterion["text"], criterion["met"]) == ("There is a greeting.", True)
     assert criterion["evidence"][0] == "artifacts/reviews/accept.md"
     assert criterion["attested"] is False  # an artifact of another step stands beside it
@@ -88,7 +88,7 @@ def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
     world.brief("t1", "rejections: ask")
     assert world.task("start", "t1", "--project", str(world.project)).code == 0
     world.until_is("waiting")
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     assert "rejected 3 times" in question["text"]
     assert world.lives_of("dev:greet") == 3
     said = world.task("answer", "t1", question["id"], "Be kind.")
@@ -117,7 +117,7 @@ def test_blocker_is_retried_then_asked_and_answered(
     """A blocker is tried differently then asked about and the answer reaches the agent."""
     world.begin({"dev:greet": [BLOCKED, BLOCKED]})
     world.until_is("waiting")
-    assert world.told()["phase"] == "BLOCKED"
+    assert world.state_shown()["phase"] == "BLOCKED"
     assert "Take a different approach." in world.story().orders("dev:greet")[1]
     said = world.task("answer", "t1", "q1", "Use a file instead.")
     assert said.code == 0, said
@@ -134,7 +134,7 @@ def test_skill_added_for_a_gap_is_named_after_the_answer(world: World) -> None:
     gap = BLOCKED | {"blockers": "There is no way in.\n\n## Skill Gaps\nhow to log in with OAuth tokens"}
     folder = world.begin({"dev:greet": [gap, gap]}, config=("plan.skills: house-rules",))
     world.until_is("waiting")
-    (question,) = world.told()["questions"]
+    (question,) = world.state_shown()["questions"]
     assert "no such skill was found (put one into .claude/skills/NAME/SKILL.md" in question["text"]
     skill = world.project / ".claude" / "skills" / "identity" / "SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -172,7 +172,7 @@ def test_a_handoff_that_is_not_one_is_asked_for_again_once(world: World, wrong, 
     world.until_is("waiting")
     assert world.lives_of("dev:greet") == 2
     assert said in world.story().orders("dev:greet")[1]
-    assert said in world.told()["questions"][0]["text"]
+    assert said in world.state_shown()["questions"][0]["text"]
     assert world.task("answer", "t1", "q1", "retry").code == 0
     world.until_is("complete")
     assert world.git("diff", "--name-only", "main", "task/t1") == "pkg/greet.py"
@@ -199,7 +199,7 @@ def test_an_agent_that_crashes_is_started_again_up_to_its_bound(world: World) ->
     world.begin({"explore": [crash] * 2, "plan": [crash] * 4})
     world.until_is("waiting")
     assert (world.lives_of("explore"), world.lives_of("plan")) == (3, 4)
-    assert "the last time it exited 7" in world.told()["questions"][0]["text"]
+    assert "the last time it exited 7" in world.state_shown()["questions"][0]["text"]
     assert world.task("answer", "t1", "q1", "retry").code == 0
     world.until_is("complete")
     world.check_once()

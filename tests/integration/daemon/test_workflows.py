@@ -133,7 +133,7 @@ def audited(world: World) -> Iterator[None]:
     task = world.project / "tasks" / "t1"
     if not any(world.homes()) or world.stands() not in SETTLED or not (task / "orchestration").exists():
         return
-    if not world.told().get("agents"):
+    if not world.state_shown().get("agents"):
         world.until(lambda: not _breaches(task))
 
 

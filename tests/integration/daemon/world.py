@@ -316,27 +316,27 @@ class World:
         (home,) = self.homes(name)
         return home
 
-    def told(self, name: str = "t1") -> dict[str, Any]:
+    def state_shown(self, name: str = "t1") -> dict[str, Any]:
         """Return what the daemon tells of a task."""
         home = next(self.homes(name), None)
         return read_json(home / "state.json") if home else {}
 
     def stands(self, name: str = "t1") -> str:
         """Return the task's state: running, waiting, complete …."""
-        return str(self.told(name).get("state", ""))
+        return str(self.state_shown(name).get("state", ""))
 
     def steps(self, name: str = "t1") -> dict[str, str]:
         """Return the state of each step."""
-        return {step["id"]: step["status"] for step in self.told(name)["steps"]}
+        return {step["id"]: step["status"] for step in self.state_shown(name)["steps"]}
 
     def agent(self, step: str, name: str = "t1") -> dict[str, Any]:
         """Return the live run of a step; empty if there is none."""
-        found = [each for each in self.told(name).get("agents", ()) if each["step"] == step]
+        found = [each for each in self.state_shown(name).get("agents", ()) if each["step"] == step]
         return next((each for each in found if each["state"] == "alive"), {})
 
     def believed(self, step: str, name: str = "t1") -> str:
         """Return what is believed of the life of a step's last run; empty where none lives."""
-        found = [each["state"] for each in self.told(name).get("agents", ()) if each["step"] == step]
+        found = [each["state"] for each in self.state_shown(name).get("agents", ()) if each["step"] == step]
         return found[-1] if found else ""
 
     def story(self, name: str = "t1") -> Story:

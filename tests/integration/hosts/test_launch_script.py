@@ -97,10 +97,13 @@ def test_agent_gets_exactly_the_environment_of_the_spec(start, folder) -> None:
     """The agent gets the environment of the spec and nothing else."""
     environment = {"PATH": PATH, "ODD": 'it\'s "$HOME" `x`\nnext line', "EMPTY": ""}
     shown = start("env", "-0", environment=environment).communicate()[0]
-    told = dict(pair.split("=", 1) for pair in shown.split("\0") if pair)
+    reported = dict(pair.split("=", 1) for pair in shown.split("\0") if pair)
     launched = read_launched(DiskFiles(), folder)
     assert launched
-    assert told == environment | {"TERM": "screen-256color", "ORCHESTRATOR_LAUNCHER": str(launched.process)}
+    assert reported == environment | {
+        "TERM": "screen-256color",
+        "ORCHESTRATOR_LAUNCHER": str(launched.process),
+    }
     assert ended(folder) == Exit(code=0)
 
 
@@ -202,7 +205,7 @@ def test_an_upgrade_changes_nothing_under_a_living_agent(start, folder, tmp_path
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_a_signal_to_all_ends_the_agent_and_the_launcher_tells(start, folder, tmp_path, number) -> None:
+def test_a_signal_to_all_ends_the_agent_and_is_recorded(start, folder, tmp_path, number) -> None:
     leader = start("sh", "-c", f"touch '{tmp_path}/begun'; exec sleep 600")
     wait_until((tmp_path / "begun").exists)
     os.killpg(leader.pid, number)

@@ -108,7 +108,7 @@ def bench(tmp_path: Path, tmux_socket: TmuxSocket) -> Iterator[Bench]:
 # The server ---------------------------------------------------------------------------------------
 
 
-def test_when_tmux_dies_the_exit_tells_what_became_of_the_run(bench: Bench) -> None:
+def test_when_tmux_dies_the_exit_says_how_the_run_ended(bench: Bench) -> None:
     folder = bench.launch("r1", "sleep", "600")
     bench.alive(folder)
     bench.socket.kill()
@@ -671,7 +671,7 @@ def small_memory() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(not shutil.which("tail"), reason="tail is what eats the memory")
-def test_one_killed_for_memory_is_told_from_one_killed(bench: Bench, small_memory: Path) -> None:
+def test_one_killed_for_memory_differs_from_one_killed(bench: Bench, small_memory: Path) -> None:
     (small_memory / "cgroup.procs").write_text(str(bench.socket.server_pid()))
     starved = bench.launch("r2", "sh", "-c", "exec tail /dev/zero")
     assert bench.gone(starved) == Exit(signal=signal.SIGKILL, out_of_memory=True)

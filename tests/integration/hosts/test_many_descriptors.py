@@ -54,7 +54,7 @@ def test_stream_sends_and_receives() -> None:
 
 
 @pytest.mark.usefixtures("crowded")
-def test_stream_tells_its_end_and_its_deadline() -> None:
+def test_stream_reports_its_end_and_its_deadline() -> None:
     with opened(["true"], os.environ, time.monotonic() + LONG) as stream, pytest.raises(Broken):
         stream.recv(1)
     with opened(["sleep", "60"], os.environ, time.monotonic() + 0.1) as stream, pytest.raises(Late):
@@ -77,19 +77,19 @@ def test_child_is_fed_and_read() -> None:
 
 
 @pytest.mark.usefixtures("crowded")
-def test_exit_of_a_run_is_told() -> None:
-    told = threading.Event()
+def test_exit_of_a_run_is_signalled() -> None:
+    events = threading.Event()
     with (
-        closing(ExitWatch(lambda _: told.set())) as watch,
+        closing(ExitWatch(lambda _: events.set())) as watch,
         subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child,
     ):
         watch.add("run", Process(child.pid, start_of(child.pid)))
         child.kill()
-        assert told.wait(LONG)
+        assert events.wait(LONG)
 
 
 @pytest.mark.usefixtures("crowded")
-def test_notices_on_a_box_are_told(tmp_path: Path) -> None:
+def test_notices_on_a_box_are_reported(tmp_path: Path) -> None:
     """It inherits what the login shell there had open."""
     crowd = [descriptor for descriptor in range(3, LIMIT + 1) if _is_open(descriptor)]
     program = [sys.executable, "-I", "-S", "-c", Path(notice.__file__).read_text()]

@@ -62,7 +62,7 @@ def test_only_the_same_process_is_signalled(sleeper) -> None:
 
 
 @pytest.mark.skipif(not processes.LINUX, reason="compares with /proc")
-def test_ps_tells_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> None:
+def test_ps_reports_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> None:
     (by_proc,) = rows_of({sleeper.pid})
     monkeypatch.setattr(processes, "LINUX", False)
     it = process(sleeper)
@@ -95,54 +95,54 @@ def how(request: pytest.FixtureRequest, monkeypatch) -> str:
     return str(request.param)
 
 
-def test_an_end_is_told_once(sleeper, how) -> None:
-    told = Told()
-    watch = ExitWatch(told, every=0.02)
+def test_an_end_is_reported_once(sleeper, how) -> None:
+    reported = Told()
+    watch = ExitWatch(reported, every=0.02)
     watch.add("r1", process(sleeper))
     sleeper.kill()
-    wait_until(lambda: told.runs == ["r1"])
+    wait_until(lambda: reported.runs == ["r1"])
     watch.close()
-    assert told.runs == ["r1"]
+    assert reported.runs == ["r1"]
 
 
-def test_one_that_was_gone_before_is_told_too(sleeper, how) -> None:
-    told = Told()
+def test_one_that_was_gone_before_is_signalled_too(sleeper, how) -> None:
+    reported = Told()
     it = process(sleeper)
     sleeper.kill()
     sleeper.wait()
-    watch = ExitWatch(told, every=0.02)
+    watch = ExitWatch(reported, every=0.02)
     watch.add("r1", it)
     watch.add("r2", Process(os.getpid(), "another start"))
-    wait_until(lambda: sorted(told.runs) == ["r1", "r2"])
+    wait_until(lambda: sorted(reported.runs) == ["r1", "r2"])
     watch.close()
 
 
-def test_one_that_is_watched_no_longer_is_not_told(sleeper, how) -> None:
-    told = Told()
-    watch = ExitWatch(told, every=0.02)
+def test_one_that_is_watched_no_longer_is_not_signalled(sleeper, how) -> None:
+    reported = Told()
+    watch = ExitWatch(reported, every=0.02)
     watch.add("r1", process(sleeper))
     watch.add("r2", process(sleeper))
     watch.remove("r1")
     watch.remove("never added")
     sleeper.kill()
-    wait_until(lambda: told.runs == ["r2"])
+    wait_until(lambda: reported.runs == ["r2"])
     watch.close()
 
 
 def test_a_listener_that_fails_stops_nothing(sleeper, caplog) -> None:
-    told = Told()
+    reported = Told()
 
     def fails_first(run: str) -> None:
         if run == "r1":
             raise ValueError(run)
-        told(run)
+        reported(run)
 
     watch = ExitWatch(fails_first)
     watch.add("r1", Process(sleeper.pid, "another start"))
     wait_until(lambda: "could not be passed on" in caplog.text)
     watch.add("r2", process(sleeper))
     sleeper.kill()
-    wait_until(lambda: told.runs == ["r2"])
+    wait_until(lambda: reported.runs == ["r2"])
     watch.close()
 
 
@@ -162,8 +162,8 @@ def test_it_closes_though_nothing_can_be_written(monkeypatch) -> None:
 
 def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
     descriptors = len(list(Path("/dev/fd").iterdir()))
-    told = Told()
-    watch = ExitWatch(told)
+    reported = Told()
+    watch = ExitWatch(reported)
 
     def come_and_go(number: int) -> None:
         for turn in range(10):
@@ -181,7 +181,7 @@ def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
     for thread in threads:
         thread.join()
     wanted = sorted(f"r{number}-{turn}" for number in range(8) for turn in range(1, 10, 2))
-    wait_until(lambda: sorted(told.runs) == wanted)
+    wait_until(lambda: sorted(reported.runs) == wanted)
     watch.close()
     watch.close()
     watch.add("late", Process(os.getpid(), start_of(os.getpid())))

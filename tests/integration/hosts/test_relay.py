@@ -70,7 +70,7 @@ def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Hooked:
 
 
 @pytest.mark.parametrize("said", [b"", b'{"a": "\\u00fc `$HOME` %s \\n"}', b"x" * 3_000_000])
-def test_what_is_told_is_there_whole_under_a_name_that_is_read(hooked: Hooked, said: bytes) -> None:
+def test_an_event_is_whole_under_a_name_that_is_read(hooked: Hooked, said: bytes) -> None:
     assert hooked.tell(said) == b""
     (event,) = hooked.events()
     assert event.read_bytes() == said
@@ -117,7 +117,7 @@ def small_disk(hooked: Hooked) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("words", [(), ("waits", '{"decision": "deny"}')])
-def test_on_a_full_disk_a_hook_waits_for_room_and_then_tells(
+def test_on_a_full_disk_a_hook_waits_for_room_then_reports(
     hooked: Hooked, small_disk: Path, words: tuple[str, ...]
 ) -> None:
     """A hook that gave up printed its fallback, and the program asked at its own screen, for ever."""

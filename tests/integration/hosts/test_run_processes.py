@@ -111,7 +111,7 @@ def test_what_bears_the_mark_of_another_run_belongs_to_that(family: Family) -> N
     assert found(Signs(launcher)) == {marked.pid}
 
 
-def test_session_tells_of_what_began_while_its_launcher_lived(family: Family) -> None:
+def test_session_shows_what_began_while_its_launcher_lived(family: Family) -> None:
     """After that its number may be another's, and nobody is taken for one of the run by it."""
     launcher = family.launcher("trap '' HUP; env -i sleep 600 & begun; wait")
     (child,) = family.begun(1)

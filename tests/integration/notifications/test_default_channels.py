@@ -88,8 +88,8 @@ def test_a_terminal_whose_name_is_used_again_is_not_rung(state: Path) -> None:
     """The same device with another session is somebody else's window."""
     with a_terminal(state):
         (file,) = (state / "terminals").iterdir()
-        told = json.loads(file.read_text())
-        file.write_text(json.dumps({**told, "started": told["started"] + 1}))
+        document = json.loads(file.read_text())
+        file.write_text(json.dumps({**document, "started": document["started"] + 1}))
         assert list(terminals(str(state))) == []
 
 

@@ -60,7 +60,7 @@ def until_shown(master: int, words: str) -> str:
     return shown.decode(errors="replace")
 
 
-def told(server: TmuxSocket, title: str, body: str = "") -> SendResult:
+def sent(server: TmuxSocket, title: str, body: str = "") -> SendResult:
     sender = SubprocessSender(10.0, server.name, server.environ | {"PATH": os.environ["PATH"]})
     (outcome,) = sender.send([Message(TMUX, title, body)])
     return outcome.result
@@ -68,7 +68,7 @@ def told(server: TmuxSocket, title: str, body: str = "") -> SendResult:
 
 def test_who_is_attached_sees_it(server: TmuxSocket) -> None:
     with attached(server) as master:
-        assert told(server, "demo asks: q1", "Keep the old\nname?") is SendResult.DELIVERED
+        assert sent(server, "demo asks: q1", "Keep the old\nname?") is SendResult.DELIVERED
         assert "\a" in until_shown(master, "demo asks: q1: Keep the old name?") or until_shown(master, "\a")
 
 
@@ -85,7 +85,7 @@ def test_formats_and_commands_in_text_are_never_executed(server: TmuxSocket, tex
     trap = server.folder / "t"
     said = text.format(trap, trap)
     with attached(server) as master:
-        assert told(server, said, f"{said} end;") is SendResult.DELIVERED
+        assert sent(server, said, f"{said} end;") is SendResult.DELIVERED
         shown = until_shown(master, "end")
     words = said.replace("#[fg=red]", "").split()
     assert [word for word in words if word not in shown] == []
@@ -95,9 +95,9 @@ def test_formats_and_commands_in_text_are_never_executed(server: TmuxSocket, tex
 
 def test_nobody_attached_or_no_server_is_refused(server: TmuxSocket) -> None:
     """Where nobody is attached or no server runs it is refused."""
-    assert told(server, "a title") is SendResult.REFUSED
+    assert sent(server, "a title") is SendResult.REFUSED
     server.tmux("kill-server")
-    assert told(server, "a title") is SendResult.REFUSED
+    assert sent(server, "a title") is SendResult.REFUSED
 
 
 def test_frozen_server_is_unknown_by_the_deadline(server: TmuxSocket) -> None:

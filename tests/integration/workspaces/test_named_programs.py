@@ -103,7 +103,7 @@ def test_a_configuration_at_rest_is_not_looked_at_again(repo, monkeypatch):
     assert len(looks) == 4
 
 
-def test_where_it_lies_is_told_by_one_git_that_runs_nothing(repo, ran, monkeypatch):
+def test_one_git_that_runs_nothing_finds_the_repository(repo, ran, monkeypatch):
     """Each call of a workspace asks: for this one question, nothing is looked at ahead of it."""
     keys = ("alias.rev-parse", "core.fsmonitor", "core.pager", "core.sshCommand", "core.alternateRefsCommand")
     for key in keys:

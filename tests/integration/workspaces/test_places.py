@@ -172,13 +172,13 @@ def test_what_is_no_repository_says_what_to_do(tmp_path, workspaces, tree):
         workspaces.prepare(replace(tree, project=tmp_path / "plain"), 1)
 
 
-def test_a_broken_repository_is_told(repo, workspaces):
+def test_a_broken_repository_is_reported(repo, workspaces):
     (repo.path / ".git" / "config").write_text("[core\n")
     with pytest.raises(Refused, match=r"git cannot read the repository of .*: fatal: bad config"):
         workspaces.head(repo.path)
 
 
-def test_without_git_it_is_told(repo, tmp_path):
+def test_without_git_that_is_reported(repo, tmp_path):
     with pytest.raises(Unavailable, match="git cannot be run in"):
         GitWorkspaces(environ={"PATH": str(tmp_path)}).head(repo.path)
 
@@ -234,7 +234,7 @@ def test_trees_of_one_task_are_worked_on_side_by_side(repo, tree, workspaces):
     assert len(repo.refs("refs/tasks/")) == 6
 
 
-def test_an_old_git_is_told(repo, tree, tmp_path, git_config):
+def test_an_old_git_is_reported(repo, tree, tmp_path, git_config):
     shim = tmp_path / "bin"
     shim.mkdir()
     (shim / "git").write_text(

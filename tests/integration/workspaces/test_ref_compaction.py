@@ -27,9 +27,9 @@ def test_one_ref_holds_all_kept_work(repo, tree, workspaces):
     assert workspaces.gather(repo.path, "task/demo", 3) == 4
     after = repo.refs("refs/tasks/")
     assert list(after) == [f"{GATHERED}demo"]
-    told = repo.git("log", "-1", "--format=%B", f"{GATHERED}demo")
+    output = repo.git("log", "-1", "--format=%B", f"{GATHERED}demo")
     for name, commit in before.items():
-        assert f"{name} {commit}" in told
+        assert f"{name} {commit}" in output
         assert repo.git("for-each-ref", "--contains", commit, "--format=%(refname)") == f"{GATHERED}demo"
         assert "half" in repo.at(commit, "half.txt")
     assert repo.git("status", "--porcelain") == ""

@@ -36,11 +36,11 @@ def test_a_tree_whose_folder_is_gone_is_still_registered(repo, tree, workspaces)
     assert not list(registered_beneath(repository, tree.root.parent))
 
 
-def test_git_that_somebody_looks_on_runs_where_it_is_told(repo, tmp_path, monkeypatch):
+def test_watched_git_runs_in_the_folder_that_is_named(repo, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     git = Repository.of(repo.path, 60.0, os.environ).git
     with git.stream("rev-parse", "--show-toplevel") as process:
-        told, _ = process.communicate(timeout=60)
-    assert told.decode().strip() == str(repo.path)
+        reported, _ = process.communicate(timeout=60)
+    assert reported.decode().strip() == str(repo.path)

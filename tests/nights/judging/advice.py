@@ -33,10 +33,10 @@ def next_step(seen: Observation) -> Ruled:
 
 def _said(seen: Observation) -> Iterator[tuple[Shown, str, set[str], bool]]:
     """Yield what comes next by each document and page, which questions are open by it, and if the task is at work."""
-    for shown, told in documents(seen):
-        if said := str((told.get("outcome") or {}).get("next") or ""):
-            asked = {str(each["id"]) for each in told.get("questions", ())}
-            yield shown, said, asked, told.get("state") in _AT_WORK
+    for shown, reported in documents(seen):
+        if said := str((reported.get("outcome") or {}).get("next") or ""):
+            asked = {str(each["id"]) for each in reported.get("questions", ())}
+            yield shown, said, asked, reported.get("state") in _AT_WORK
     for shown in by_source(seen, PROGRESS):
         for found in _NEXT.finditer(shown.text):
             yield shown, found[1], set(_TO_ANSWER.findall(shown.text)), _RESULT_SO_FAR in shown.text

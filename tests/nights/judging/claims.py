@@ -46,8 +46,8 @@ _PATH: Final = re.compile(r"`?([\w.-]+(?:/[\w.-]*)*)`?(?::\d+(?:-\d+)?)?\Z")
 def complete(seen: Observation) -> Ruled:
     """Complete is what has every criterion on its branch, by the judge's own probes, and whose tests pass."""
     checking = Checking("complete")
-    for shown, told in documents(seen):
-        if told.get("state") == "complete":
+    for shown, notified in documents(seen):
+        if notified.get("state") == "complete":
             checking.check(shown, '"state": "complete"', _not_whole(seen, shown.task, shown.at))
     for shown in by_source(seen, LIST_JSON):
         for each in read(shown.text).get("tasks", ()):
@@ -101,10 +101,10 @@ def criteria(seen: Observation) -> Ruled:
 def evidence(seen: Observation) -> Ruled:
     """A path that is named as evidence stands on the task's branch, or lies in its folder."""
     checking = Checking("evidence")
-    for shown, told in documents(seen):
+    for shown, notified in documents(seen):
         task = task_named(seen, shown.task)
         tip = tip_at(seen, task, shown.at) if task else None
-        for mark in told.get("criteria", ()) if tip else ():
+        for mark in notified.get("criteria", ()) if tip else ():
             for each in mark.get("evidence") or () if mark.get("met") else ():
                 found = _PATH.match(str(each))
                 if tip is None or found is None or "/" not in found[1]:
@@ -179,9 +179,9 @@ def checked(seen: Observation) -> Ruled:
 def _first_work(seen: Observation) -> dict[str, float]:
     """Return when a developer's step of each task was first shown as passed."""
     first = dict[str, float]()
-    for shown, told in documents(seen):
+    for shown, notified in documents(seen):
         if any(
-            step["id"].startswith("dev:") and step["status"] == "passed" for step in told.get("steps", ())
+            step["id"].startswith("dev:") and step["status"] == "passed" for step in notified.get("steps", ())
         ):
             first[shown.task] = min(shown.at, first.get(shown.task, shown.at))
     return first

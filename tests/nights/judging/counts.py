@@ -52,7 +52,7 @@ def counts(seen: Observation) -> Ruled:
 def _last_codes(seen: Observation) -> dict[str, tuple[Shown, str]]:
     """Return the last exit code that told how a task stands, with the state that its JSON showed last."""
     last = sorted(documents(seen), key=lambda each: each[0].at)
-    states = {shown.task: str(told.get("state")) for shown, told in last}
+    states = {shown.task: str(reported.get("state")) for shown, reported in last}
     coded = [each for each in seen.shown if each.source == EXIT_CODE and each.task in states]
     return {each.task: (each, states[each.task]) for each in coded}
 
@@ -61,15 +61,15 @@ def _counted(
     shown: Shown, still: dict[tuple[int, str], dict[str, Any]]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield what is counted: task, what, what was said, and what `task status --json` said in that moment."""
-    for (number, task), told in still.items():
+    for (number, task), reported in still.items():
         if number != shown.round or shown.task not in {"", task}:
             continue
-        steps = [step for step in told.get("steps", ()) if not step.get("replaced")]
+        steps = [step for step in reported.get("steps", ()) if not step.get("replaced")]
         passed = sum(step["status"] == "passed" for step in steps)
         aside = sum(step["status"] == "set_aside" for step in steps)
         steps_are = f"{passed} of {len(steps)}, {aside} set aside"
-        questions = str(len(told.get("questions", ())))
-        live = str(sum(agent["state"] != "gone" for agent in told.get("agents", ())))
+        questions = str(len(reported.get("questions", ())))
+        live = str(sum(agent["state"] != "gone" for agent in reported.get("agents", ())))
         match shown.source:
             case "task list --json":
                 for each in read(shown.text).get("tasks", ()):
@@ -78,7 +78,7 @@ def _counted(
                         yield task, "steps", f"{said}, {each['steps_set_aside']} set aside", steps_are
                         yield task, "questions open", str(each["questions_open"]), questions
                         yield task, "agents live", str(each["agents_live"]), live
-                        yield task, "state", str(each["state"]), str(told.get("state"))
+                        yield task, "state", str(each["state"]), str(reported.get("state"))
             case "task list":
                 for found in _ROW.finditer(shown.text):
                     if found[1] == task:
@@ -97,9 +97,9 @@ def _all(still: dict[tuple[int, str], dict[str, Any]], number: int) -> str:
         len(
             {
                 str(each["id"])
-                for (n, _), told in still.items()
+                for (n, _), reported in still.items()
                 if n == number
-                for each in told.get("questions", ())
+                for each in reported.get("questions", ())
             }
         )
     )
@@ -109,9 +109,9 @@ def questions(seen: Observation) -> Ruled:
     """Nothing waits for an answer exactly if no question is open; and who waits, waits for one."""
     checking, still = Checking("questions"), still_documents(seen)
     for shown in by_source(seen, QUESTIONS):
-        told = [each for (number, _), each in still.items() if number == shown.round]
-        if len(told) == len(seen.tasks) and _NOTHING in shown.text:
-            there = [question["id"] for each in told for question in each.get("questions", ())]
+        reported = [each for (number, _), each in still.items() if number == shown.round]
+        if len(reported) == len(seen.tasks) and _NOTHING in shown.text:
+            there = [question["id"] for each in reported for question in each.get("questions", ())]
             checking.check(shown, _NOTHING, f"open: {', '.join(there)}" if there else None)
     for shown, told_now in documents(seen):
         if told_now.get("state") == "waiting":
@@ -140,10 +140,10 @@ def names(seen: Observation) -> Ruled:
 def runs(seen: Observation) -> Ruled:
     """A run that is called alive has a process, one that is called gone has none."""
     checking = Checking("runs")
-    for shown, told in documents(seen):
+    for shown, reported in documents(seen):
         if _unseen(seen, shown.at):
             continue
-        for agent in told.get("agents", ()):
+        for agent in reported.get("agents", ()):
             lives = [life for life in seen.lives if life.run == agent.get("run") and life.first]
             truth = _wrong_life(lives, str(agent.get("state")), shown.at)
             checking.check(shown, f"{agent.get('name')} {agent.get('state')}", truth)
@@ -174,11 +174,11 @@ def attempts(seen: Observation) -> Ruled:
     checking = Checking("attempts")
     heard = {order.run for order in seen.orders} | {life.run for life in seen.lives}
     steps = dict[tuple[str, str], set[str]]()
-    for shown, told in documents(seen):
-        for agent in told.get("agents", ()):
+    for shown, reported in documents(seen):
+        for agent in reported.get("agents", ()):
             if agent.get("run") in heard:
                 steps.setdefault((shown.task, str(agent.get("step"))), set()).add(str(agent["run"]))
-        for step in told.get("steps", ()):
+        for step in reported.get("steps", ()):
             known = len(steps.get((shown.task, str(step["id"])), ()))
             said = int(step.get("attempts") or 1)
             if said > 1:
@@ -221,10 +221,10 @@ def _meanwhile(
 def usage(seen: Observation) -> Ruled:
     """The tokens that a task is said to have used in the end are those that the service counted, to 2 %."""
     checking = Checking("usage")
-    last = {shown.task: (shown, told) for shown, told in documents(seen)}
-    for name, (shown, told) in last.items():
+    last = {shown.task: (shown, reported) for shown, reported in documents(seen)}
+    for name, (shown, reported) in last.items():
         task = task_named(seen, name)
-        said = (told.get("usage") or {}).get("tokens")
+        said = (reported.get("usage") or {}).get("tokens")
         if task is None or task.ended is None or not said:
             continue
         mine = {order.run for order in seen.orders if order.task == name}

@@ -38,9 +38,9 @@ def history(seen: Observation) -> Ruled:
     return checking.ruled
 
 
-def _another_time(moments: list[float], told: str) -> str | None:
+def _another_time(moments: list[float], notified: str) -> str | None:
     """Return when something was, if it was not at the time that a clock showed; nothing where it was not seen."""
-    hours, minutes, seconds = (int(part) for part in told.split(":"))
+    hours, minutes, seconds = (int(part) for part in notified.split(":"))
     for at in moments:
         apart = abs((at % 86400) - (hours * 3600 + minutes * 60 + seconds))
         if min(apart, 86400 - apart) <= NEAR:

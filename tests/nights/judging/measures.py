@@ -45,7 +45,7 @@ def wasted(seen: Observation) -> list[Request]:
                 if each.main
                 and each.vendor == window.vendor
                 and each.outcome is Outcome.REFUSED
-                and window.since <= each.at <= window.told - window.told % 60 - CLOCKS
+                and window.since <= each.at <= window.stated_end - window.stated_end % 60 - CLOCKS
             ),
             key=lambda each: each.at,
         )

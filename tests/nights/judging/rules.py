@@ -73,30 +73,30 @@ def by_source(seen: Observation, *sources: str) -> Iterator[Shown]:
 def documents(seen: Observation) -> Iterator[tuple[Shown, dict[str, Any]]]:
     """Yield each JSON document that `task status` printed."""
     for each in by_source(seen, STATUS_JSON):
-        told = read(each.text)
-        if told:
-            yield each, told
+        reported = read(each.text)
+        if reported:
+            yield each, reported
 
 
 @cache
 def read(text: str) -> dict[str, Any]:
     """Return a JSON object; empty if it is none."""
     try:
-        told = json.loads(text)
+        reported = json.loads(text)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return reported if isinstance(reported, dict) else {}
 
 
 def still_documents(seen: Observation) -> dict[tuple[int, str], dict[str, Any]]:
     """Return the JSON document of each round and task that said the same at the round's beginning and at its end."""
     rounds = defaultdict[tuple[int, str], list[dict[str, Any]]](list)
-    for shown, told in documents(seen):
-        rounds[shown.round, shown.task].append(told)
+    for shown, reported in documents(seen):
+        rounds[shown.round, shown.task].append(reported)
     return {
-        key: told[0]
-        for key, told in rounds.items()
-        if len(told) > 1 and all(each | {"daemon": 0} == told[0] | {"daemon": 0} for each in told)
+        key: reported[0]
+        for key, reported in rounds.items()
+        if len(reported) > 1 and all(each | {"daemon": 0} == reported[0] | {"daemon": 0} for each in reported)
     }
 
 

@@ -67,8 +67,8 @@ def _wrong_time(seen: Observation, shown: Shown, found: re.Match[str], wrong: _W
 def _wrong_end(_seen: Observation, shown: Shown, window: Window, said: float, upto: float) -> str | None:
     if shown.source != NOTIFICATION and shown.at > upto + LAG and window.until > shown.at:
         return "that time is past, and the service refuses still"
-    if window.told and not said - LAG <= window.told <= upto + LAG:
-        return f"the service's limit was told to end at {clock(window.told)}"
+    if window.stated_end and not said - LAG <= window.stated_end <= upto + LAG:
+        return f"the service's limit was told to end at {clock(window.stated_end)}"
     return None
 
 
@@ -121,8 +121,8 @@ def service_troubles(seen: Observation) -> Ruled:
 def busy(seen: Observation) -> Ruled:
     """Nobody is called busy whose stream has hung for longer than ten minutes of the night."""
     checking = Checking("busy")
-    for shown, told in documents(seen):
-        for agent in told.get("agents", ()):
+    for shown, notified in documents(seen):
+        for agent in notified.get("agents", ()):
             if agent.get("turn") != "busy" or agent.get("state") != "alive":
                 continue
             asked = [each for each in seen.requests if each.run == agent.get("run") and each.at <= shown.at]

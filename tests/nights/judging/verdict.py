@@ -136,14 +136,16 @@ def _failures(night: Night, seen: Observation, verdict: Verdict) -> list[str]:
 
 def _unsaid(night: Night, seen: Observation) -> list[str]:
     last = {(each.source, each.task): each.text for each in seen.shown if each.source in {STATUS, PROGRESS}}
-    told = "\n".join([*last.values(), *(each.text for each in seen.shown if each.source == NOTIFICATION)])
+    notified = "\n".join([*last.values(), *(each.text for each in seen.shown if each.source == NOTIFICATION)])
     return [
-        f"nothing says {each!r} in the morning" for each in night.expects.shown if not re.search(each, told)
+        f"nothing says {each!r} in the morning"
+        for each in night.expects.shown
+        if not re.search(each, notified)
     ]
 
 
 def _state(seen: Observation, task: str) -> str:
-    states = [str(told.get("state")) for shown, told in documents(seen) if shown.task == task]
+    states = [str(notified.get("state")) for shown, notified in documents(seen) if shown.task == task]
     return states[-1] if states else ""
 
 

@@ -67,9 +67,9 @@ class Manager:
     def calls(self) -> list[str]:
         """What was asked since this was asked last."""
         path = self.folder / "calls"
-        told = path.read_text().splitlines() if path.exists() else []
+        reported = path.read_text().splitlines() if path.exists() else []
         path.unlink(missing_ok=True)
-        return told
+        return reported
 
     def set(self, name: str, text: str = "") -> None:
         """Let it behave: `unreachable`, `broken`, `linger`, `shown`, `on-start`, `on-stop`."""

@@ -146,7 +146,7 @@ GONE = [{"name": "dev", "state": "gone"}]
 
 
 @pytest.mark.parametrize(
-    ("told", "alarms"),
+    ("reported", "alarms"),
     [
         ({"state": "running", "agents": []}, True),
         ({"state": "waiting"}, True),
@@ -158,9 +158,9 @@ GONE = [{"name": "dev", "state": "gone"}]
         ({"version": 99}, True),
     ],
 )
-def test_it_is_about_tasks_in_which_something_could_go_on(house, said_to_an_agent, beat, told, alarms):
+def test_it_is_about_tasks_in_which_something_could_go_on(house, said_to_an_agent, beat, reported, alarms):
     house.task("other-00000001", state="complete", agents=[])
-    house.task(**told)
+    house.task(**reported)
     beat(600)
     assert bool(said_to_an_agent()) == alarms
 

@@ -55,14 +55,14 @@ def test_what_would_start_is_not_spoken_of(put, look, argv):
 )
 def test_a_script_that_would_not_start_is_missing(put, look, kind, text):
     put("a.sh", **kind)
-    ((severity, told, _),) = look("./a.sh")
+    ((severity, reported, _),) = look("./a.sh")
     assert severity is Severity.MISSING
-    assert text in told
+    assert text in reported
 
 
 def test_what_lies_nowhere_is_missing(look):
-    ((severity, told, mend),) = look("./a.sh")
-    assert (severity, "is missing in" in told, mend) == (Severity.MISSING, True, "")
+    ((severity, reported, mend),) = look("./a.sh")
+    assert (severity, "is missing in" in reported, mend) == (Severity.MISSING, True, "")
 
 
 def test_an_ignored_file_is_added_by_force(shop, put, look):
@@ -74,33 +74,33 @@ def test_an_ignored_file_is_added_by_force(shop, put, look):
 
 def test_a_folder_is_no_program(put, look):
     put("a/b.sh")
-    assert [told for _, told, _ in look("./a")] == ["is not a file"]
+    assert [reported for _, reported, _ in look("./a")] == ["is not a file"]
 
 
 def test_in_the_users_own_tree_what_lies_there_counts(put, look):
     put("a.sh", committed=False)
     assert look("./a.sh", folder=True) == []
     put("a.sh", runs=False, committed=False)
-    ((_, told, mend),) = look("./a.sh", folder=True)
-    assert (told, mend.startswith("chmod +x ")) == ("is not executable", True)
+    ((_, reported, mend),) = look("./a.sh", folder=True)
+    assert (reported, mend.startswith("chmod +x ")) == ("is not executable", True)
 
 
 def test_a_program_is_looked_for_on_the_agents_path(look, tmp_path):
-    ((severity, told, _),) = look("nosuch")
-    assert (severity, "on the PATH that an agent gets" in told) == (Severity.MISSING, True)
+    ((severity, reported, _),) = look("nosuch")
+    assert (severity, "on the PATH that an agent gets" in reported) == (Severity.MISSING, True)
     (tmp_path / "nosuch").write_text("#!/bin/sh\n")
     (tmp_path / "nosuch").chmod(0o755)
     assert look("nosuch", search=str(tmp_path)) == []
 
 
 def test_a_tilde_is_read_by_nobody(look):
-    ((_, told, mend),) = look("~/bin/agent", "--fast")
-    assert "no shell expands" in told
+    ((_, reported, mend),) = look("~/bin/agent", "--fast")
+    assert "no shell expands" in reported
     assert mend.endswith("/bin/agent --fast")
 
 
 def test_a_path_out_of_the_tree_is_missing(look):
-    assert ["leads out of" in told for _, told, _ in look("../a.sh")] == [True]
+    assert ["leads out of" in reported for _, reported, _ in look("../a.sh")] == [True]
 
 
 def test_an_absolute_path_is_looked_at_as_it_is(look, tmp_path):
@@ -117,7 +117,7 @@ def test_a_script_that_is_not_there_is_only_a_warning(put, look, program, tmp_pa
     (tmp_path / program.rpartition("/")[2]).chmod(0o755)
     found = look(program, "my_agent.py", search=str(tmp_path))
     assert (Severity.WARN, True) in [
-        (severity, "my_agent.py is missing" in told) for severity, told, _ in found
+        (severity, "my_agent.py is missing" in reported) for severity, reported, _ in found
     ]
     put("my_agent.py")
     assert not [

@@ -62,14 +62,14 @@ def test_boxes_in_use_and_of_pools_are_offered(house, task):
     settings.write_text(
         '[hosts.farm]\nboxes = ["me@alpha", "ssh://me@beta:22", "`x`", 3]\n[hosts.odd]\nboxes = 3\n'
     )
-    told = house.state / "boxes" / "boxes.json"
-    told.parent.mkdir(mode=0o700)
-    told.write_text(
+    shown = house.state / "boxes" / "boxes.json"
+    shown.parent.mkdir(mode=0o700)
+    shown.write_text(
         json.dumps({"boxes": [{"address": "me@beta:22"}, {"address": "old"}, {"address": "$(x)"}]})
     )
-    told.chmod(0o600)
+    shown.chmod(0o600)
     assert names(task("complete", "boxes")) == ["me@alpha", "old", "ssh://me@beta:22"]
-    told.write_text('{"boxes": 3}')
+    shown.write_text('{"boxes": 3}')
     settings.write_text("hosts = 3")
     assert names(task("complete", "boxes")) == []
 
@@ -116,7 +116,7 @@ def test_every_argument_has_a_kind_that_scripts_know():
 
 
 def test_completion_imports_nothing_slow(user):
-    told = "print(*sys.modules, file=sys.stderr)"
-    code = f"import sys; from orchestrator.cli.main import main; main(['complete', 'runs+agents+templates']); {told}"
+    shown = "print(*sys.modules, file=sys.stderr)"
+    code = f"import sys; from orchestrator.cli.main import main; main(['complete', 'runs+agents+templates']); {shown}"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert not {"argparse", "pathlib", "pydantic", "tomllib", "typing"} & set(done.stderr.split())

@@ -28,10 +28,12 @@ def of(topic, **seen):
 
 
 def test_a_sound_machine_has_nothing_to_mend():
-    told = found(programs={"tmux": TMUX, "git": GIT}, daemon_up=True, daemon_version="1", synchronised=True)
-    assert can_run(told)
-    assert {each.severity for each in told} == {Severity.OK}
-    assert not any(each.fix for each in told)
+    reported = found(
+        programs={"tmux": TMUX, "git": GIT}, daemon_up=True, daemon_version="1", synchronised=True
+    )
+    assert can_run(reported)
+    assert {each.severity for each in reported} == {Severity.OK}
+    assert not any(each.fix for each in reported)
 
 
 @pytest.mark.parametrize(
@@ -47,9 +49,9 @@ def test_a_sound_machine_has_nothing_to_mend():
     ],
 )
 def test_without_tmux_or_git_no_task_runs(programs, text):
-    told = found(programs=programs)
-    assert not can_run(told)
-    assert text in next(each.text for each in told if each.severity is Severity.MISSING)
+    reported = found(programs=programs)
+    assert not can_run(reported)
+    assert text in next(each.text for each in reported if each.severity is Severity.MISSING)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +59,9 @@ def test_without_tmux_or_git_no_task_runs(programs, text):
     [("tmux 3.3a", True), ("tmux 3.5a", True), ("tmux 3.6", False), ("tmux next-3.7", False)],
 )
 def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
-    (told,) = of("tmux", programs={"tmux": VersionReply("tmux", "/bin/tmux", said)})
-    assert said.removeprefix("tmux ") in told.text
-    assert ("exit statuses" in told.text) is warned
+    (reported,) = of("tmux", programs={"tmux": VersionReply("tmux", "/bin/tmux", said)})
+    assert said.removeprefix("tmux ") in reported.text
+    assert ("exit statuses" in reported.text) is warned
 
 
 @pytest.mark.parametrize(
@@ -78,23 +80,23 @@ def test_a_tmux_that_loses_exit_statuses_is_named(said, warned):
     ],
 )
 def test_too_old_program_is_reported_with_the_version_needed(name, said, severity):
-    (told,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
-    assert told.severity is severity
-    assert told.fix.startswith(f"install {name} ") is (severity is not Severity.OK)
-    assert can_run([told]) is (severity is not Severity.MISSING)
+    (reported,) = of(name, programs={name: VersionReply(name, f"/bin/{name}", said)})
+    assert reported.severity is severity
+    assert reported.fix.startswith(f"install {name} ") is (severity is not Severity.OK)
+    assert can_run([reported]) is (severity is not Severity.MISSING)
 
 
 @pytest.mark.parametrize("name", ["ssh", "rsync"])
 def test_what_only_boxes_need_keeps_nothing_from_running(name):
-    (told,) = of(name, programs={name: VersionReply(name)})
-    assert told.severity is Severity.NOTE
+    (reported,) = of(name, programs={name: VersionReply(name)})
+    assert reported.severity is Severity.NOTE
 
 
 def test_untested_older_version_is_reported():
     old = CliReport(CLAUDE, VersionReply("claude", "/bin/claude", "2.0.9 (Claude Code)"), logins=("x",))
-    (told,) = of("claude", clis=(old,))
-    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.install)
-    assert "2.0.9 is older than any tested version (2.1.197)" in told.text
+    (reported,) = of("claude", clis=(old,))
+    assert (reported.severity, reported.fix) == (Severity.WARN, CLAUDE.install)
+    assert "2.0.9 is older than any tested version (2.1.197)" in reported.text
 
 
 def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
@@ -103,8 +105,8 @@ def test_a_version_that_cannot_be_read_is_nothing_to_complain_of():
 
 
 def test_missing_login_is_reported_with_its_command():
-    (told,) = of("claude", clis=(claude(),))
-    assert (told.severity, told.fix) == (Severity.WARN, CLAUDE.login)
+    (reported,) = of("claude", clis=(claude(),))
+    assert (reported.severity, reported.fix) == (Severity.WARN, CLAUDE.login)
     assert login_of(claude()) == "not seen"
     assert login_of(claude(logins=("a", "B"))) == "a, B"
     assert login_of(CliReport(CLAUDE, VersionReply("claude"))) == ""
@@ -113,10 +115,10 @@ def test_missing_login_is_reported_with_its_command():
 def test_withheld_key_is_reported_with_its_setting():
     seen = {"clis": (claude(held_back=("ANTHROPIC_API_KEY",)),), "settings_file": "~/config.toml"}
     assert of("claude", **seen) == []
-    (told,) = of("agents", **seen)
-    assert told.severity is Severity.WARN
-    assert told.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
-    where, line = told.fix.split("\n")
+    (reported,) = of("agents", **seen)
+    assert reported.severity is Severity.WARN
+    assert reported.text == "set here, but reaches no agent of claude: ANTHROPIC_API_KEY"
+    where, line = reported.fix.split("\n")
     assert "[environment] of ~/config.toml" in where
     assert tomllib.loads(line)["pass"] == [*PASSED, "ANTHROPIC_API_KEY"]
 
@@ -126,19 +128,19 @@ def test_key_that_reaches_one_runtime_is_reported_for_others():
         CliReport(cli, VersionReply(cli.name, "/bin/x", "9.9"), held_back=("K",), driven=cli is CODEX)
         for cli in AGENT_CLIS[1:]
     ]
-    (told,) = of("agents", clis=(claude(logins=("K",)), *others))
-    assert told.text == "set here, but reaches no agent of codex: K"
+    (reported,) = of("agents", clis=(claude(logins=("K",)), *others))
+    assert reported.text == "set here, but reaches no agent of codex: K"
 
 
 def test_a_key_that_nobody_needs_is_a_note():
-    (told,) = of("agents", clis=(claude(logins=("x",), held_back=("ANTHROPIC_API_KEY",)),))
-    assert told.severity is Severity.NOTE
+    (reported,) = of("agents", clis=(claude(logins=("x",), held_back=("ANTHROPIC_API_KEY",)),))
+    assert reported.severity is Severity.NOTE
 
 
 def test_key_missing_from_the_daemons_start_is_reported():
-    (told,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
-    assert told.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
-    assert told.fix == "task daemon stop && task daemon start"
+    (reported,) = of("agents", clis=(claude(unheard=("ANTHROPIC_API_KEY",)),))
+    assert reported.text.endswith("the daemon was started without it: ANTHROPIC_API_KEY")
+    assert reported.fix == "task daemon stop && task daemon start"
 
 
 def test_of_a_cli_that_is_not_installed_nothing_is_said():
@@ -148,9 +150,9 @@ def test_of_a_cli_that_is_not_installed_nothing_is_said():
 
 
 def test_without_any_agent_cli_tasks_of_programs_still_run():
-    told = found(clis=(CliReport(CLAUDE, VersionReply("claude")),))
-    assert can_run(told)
-    assert "no agent CLI is installed" in told[0].text
+    reported = found(clis=(CliReport(CLAUDE, VersionReply("claude")),))
+    assert can_run(reported)
+    assert "no agent CLI is installed" in reported[0].text
 
 
 @pytest.mark.parametrize(
@@ -165,22 +167,22 @@ def test_without_any_agent_cli_tasks_of_programs_still_run():
     ],
 )
 def test_room_on_the_disk(room, inodes, severity):
-    (told,) = of("state", folders=(Folder("state", "/s", room=room, inodes=inodes),))
-    assert told.severity is severity
+    (reported,) = of("state", folders=(Folder("state", "/s", room=room, inodes=inodes),))
+    assert reported.severity is severity
 
 
 def test_unusable_folder_or_settings_stop_everything():
-    told = found(folders=(Folder("state", "/s", "is a link"),), settings_fault="line 2: is not TOML")
-    assert [each.text for each in told if each.severity is Severity.MISSING] == [
+    reported = found(folders=(Folder("state", "/s", "is a link"),), settings_fault="line 2: is not TOML")
+    assert [each.text for each in reported if each.severity is Severity.MISSING] == [
         "line 2: is not TOML",
         "is a link",
     ]
 
 
 def test_a_project_without_a_commit():
-    (told,) = of("project", repository=False)
-    assert told.severity is Severity.WARN
-    assert told.fix.startswith("git init")
+    (reported,) = of("project", repository=False)
+    assert reported.severity is Severity.WARN
+    assert reported.fix.startswith("git init")
 
 
 def test_the_clock():
@@ -190,14 +192,14 @@ def test_the_clock():
 
 
 def test_low_system_limits_are_reported_with_their_remedy():
-    told = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
-    assert [each.text for each in told] == [
+    reported = of("limits", limits={"open files": 256, "processes": 1 << 62, "inotify watches": 10})
+    assert [each.text for each in reported] == [
         "256 open files; at least 1024 are needed",
         "10 inotify watches; at least 8192 are needed",
     ]
-    assert all(each.fix for each in told)
-    (told,) = of("limits", limits={"processes in its control group": 30})
-    assert (told.severity, "pids.max" in told.fix) == (Severity.WARN, True)
+    assert all(each.fix for each in reported)
+    (reported,) = of("limits", limits={"processes in its control group": 30})
+    assert (reported.severity, "pids.max" in reported.fix) == (Severity.WARN, True)
     assert of("limits", limits={"processes": 1 << 62})[0].text == "any number of processes"
 
 
@@ -210,6 +212,6 @@ def test_the_daemon():
 
 
 def test_a_cli_that_this_version_has_no_runtime_for_is_a_note():
-    (told,) = of("claude", clis=(claude(driven=False),))
-    assert told.severity is Severity.NOTE
-    assert "no runtime for it" in told.text
+    (reported,) = of("claude", clis=(claude(driven=False),))
+    assert reported.severity is Severity.NOTE
+    assert "no runtime for it" in reported.text

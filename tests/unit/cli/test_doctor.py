@@ -51,11 +51,11 @@ def test_what_is_there_is_shown_with_its_version_and_login(house, task, programs
     assert "warn     claude: no login is seen" in said.out
     assert "npm install -g @google/gemini-cli" in said.out
     assert said.out.endswith("a task could run here\n")
-    told = task("doctor", "--json", "--project", str(house.project))
-    assert _cli(told, "codex")["version"] == "0.169.0"
-    assert _cli(told, "codex")["logins"] == ["~/.codex/auth.json"]
-    assert _cli(told, "gemini")["path"] is None
-    assert told.json["can_run"] is True
+    shown = task("doctor", "--json", "--project", str(house.project))
+    assert _cli(shown, "codex")["version"] == "0.169.0"
+    assert _cli(shown, "codex")["logins"] == ["~/.codex/auth.json"]
+    assert _cli(shown, "gemini")["path"] is None
+    assert shown.json["can_run"] is True
 
 
 def test_without_tmux_it_ends_with_1(house, task, programs):
@@ -172,9 +172,9 @@ def test_a_project_with_a_commit(task, programs, repository):
 
 
 def test_a_daemon_that_beats(house, task, programs, daemon):
-    (told,) = _of(task("doctor", "--json"), "daemon")
-    assert told["severity"] in {"ok", "note"}
-    assert "is not running" not in told["text"]
+    (shown,) = _of(task("doctor", "--json"), "daemon")
+    assert shown["severity"] in {"ok", "note"}
+    assert "is not running" not in shown["text"]
 
 
 def test_nothing_is_made(house, task, programs):
@@ -220,9 +220,9 @@ def test_key_missing_from_the_daemons_start_is_reported(house, task, programs, d
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-secret")
     monkeypatch.setattr(program_probe, "program_on", lambda _path, name: str(house.root / "bin" / name))
     said = task("doctor", "--json", "--project", str(house.project))
-    (told,) = _of(said, "agents")
-    assert told["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
-    assert told["fix"] == "task daemon stop && task daemon start"
+    (shown,) = _of(said, "agents")
+    assert shown["text"].endswith("the daemon was started without it: ANTHROPIC_AUTH_TOKEN")
+    assert shown["fix"] == "task daemon stop && task daemon start"
 
 
 def test_what_nobody_has_tried_says_so(house, task, programs):
@@ -230,10 +230,10 @@ def test_what_nobody_has_tried_says_so(house, task, programs):
     programs("claude", "echo 2.1.328")
     said = task("doctor", "--project", str(house.project))
     assert "kiro       1.2.3    hooks (untested)" in said.out
-    told = task("doctor", "--json", "--project", str(house.project))
-    assert "untested" in _of(told, "kiro")[0]["text"]
-    assert (_cli(told, "kiro")["tested"], _cli(told, "claude")["tested"]) == (False, True)
-    assert not any("untested" in each["text"] for each in _of(told, "claude"))
+    shown = task("doctor", "--json", "--project", str(house.project))
+    assert "untested" in _of(shown, "kiro")[0]["text"]
+    assert (_cli(shown, "kiro")["tested"], _cli(shown, "claude")["tested"]) == (False, True)
+    assert not any("untested" in each["text"] for each in _of(shown, "claude"))
 
 
 def test_own_runtimes_are_listed_with_their_path(house, task, programs):
@@ -252,19 +252,19 @@ def test_own_runtimes_are_listed_with_their_path(house, task, programs):
         "[runtimes.laid]\ncommand = ['{folder}/x', '{order}']\n"
         "[runtimes.gone]\ncommand = ['not-there', '{prompt}']\n"
     )
-    told = task("doctor", "--json", "--project", str(house.project))
-    assert [(each["name"], each["path"], each["signals"]) for each in told.json["runtimes"]] == [
+    shown = task("doctor", "--json", "--project", str(house.project))
+    assert [(each["name"], each["path"], each["signals"]) for each in shown.json["runtimes"]] == [
         ("qwen", f"{house.root}/away/qwen", "exit"),
         ("near", f"{house.project}/bin/near", "hooks of claude"),
         ("laid", None, "exit"),
         ("gone", None, "exit"),
     ]
-    assert told.json["can_run"] is True
-    assert [_of(told, name) for name in ("qwen", "near", "laid")] == [[], [], []]
-    (gone,) = _of(told, "gone")
+    assert shown.json["can_run"] is True
+    assert [_of(shown, name) for name in ("qwen", "near", "laid")] == [[], [], []]
+    (gone,) = _of(shown, "gone")
     assert "no program not-there" in gone["text"]
     assert "[runtimes.gone] of " in gone["fix"]
-    assert _of(told, "agents") == []  # there is something that agents could run with
+    assert _of(shown, "agents") == []  # there is something that agents could run with
     said = task("doctor", "--project", str(house.project))
     assert "qwen" in said.out.split("agent CLIs that are not installed")[0]
     assert not mark.exists()

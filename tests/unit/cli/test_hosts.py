@@ -27,7 +27,7 @@ def box(address="me@alpha", **other):
 
 
 @pytest.fixture
-def told(house):
+def boxes_seen(house):
     """Have the daemon tell of these boxes."""
     folder = house.state / "boxes"
     folder.mkdir(mode=0o700)
@@ -39,8 +39,8 @@ def told(house):
     return tell
 
 
-def test_each_box_is_a_row(task, told, daemon):
-    told(box(), box("beta", way="untried", since=None, why="", runs=0, tasks=[], pulled_at=None))
+def test_each_box_is_a_row(task, boxes_seen, daemon):
+    boxes_seen(box(), box("beta", way="untried", since=None, why="", runs=0, tasks=[], pulled_at=None))
     said = task("hosts")
     assert (said.code, said.err) == (0, "")
     heading, alpha, beta = said.out.splitlines()
@@ -51,15 +51,15 @@ def test_each_box_is_a_row(task, told, daemon):
     assert beta.split() == ["beta", "untried", "-", "-", "no", "agents", "there"]
 
 
-def test_box_that_floods_is_said_to(task, told, daemon):
-    told(box("alpha", floods=True), box("beta"))
+def test_box_that_floods_is_said_to(task, boxes_seen, daemon):
+    boxes_seen(box("alpha", floods=True), box("beta"))
     said = task("hosts").out
     assert "alpha reports more file changes" in said
     assert "beta reports" not in said
 
 
-def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daemon):
-    told(
+def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, boxes_seen, daemon):
+    boxes_seen(
         box("alpha", pool="farm", cap=4),
         box("beta", pool="farm", cap=4, runs=6),
         box("gamma", pool="farm", cap=4, way="untried", since=0, why="", runs=0, tasks=[], pulled_at=0),
@@ -78,8 +78,8 @@ def test_boxes_of_pools_say_which_and_how_many_runs_of_how_many(task, told, daem
     ]
 
 
-def test_refusing_box_is_shown_with_both_fingerprints(task, told, daemon):
-    told(
+def test_refusing_box_is_shown_with_both_fingerprints(task, boxes_seen, daemon):
+    boxes_seen(
         box(
             way="refused",
             why="Host key for alpha has changed.",
@@ -92,30 +92,30 @@ def test_refusing_box_is_shown_with_both_fingerprints(task, told, daemon):
     assert f"\n  its key    {SHOWN}\n  known key  {KEPT}\n  ask whoever runs it\n" in said
 
 
-def test_one_that_does_not_answer_is_tried_again_by_itself(task, told, daemon):
-    told(box(way="unreachable", why="timed out"))
+def test_one_that_does_not_answer_is_tried_again_by_itself(task, boxes_seen, daemon):
+    boxes_seen(box(way="unreachable", why="timed out"))
     assert "me@alpha: timed out\n  retried automatically" in task("hosts").out
 
 
-def test_nothing_is_promised_of_a_box_without_agents(task, told, daemon):
+def test_nothing_is_promised_of_a_box_without_agents(task, boxes_seen, daemon):
     """Nobody tries it again, and there is nobody whose work goes on."""
-    told(box(way="unreachable", why="timed out", runs=0, tasks=[]))
+    boxes_seen(box(way="unreachable", why="timed out", runs=0, tasks=[]))
     assert "retried" not in task("hosts").out
-    told(box(way="unreachable", why="timed out", runs=0, missing=1))
+    boxes_seen(box(way="unreachable", why="timed out", runs=0, missing=1))
     assert "retried" in task("hosts").out
 
 
-def test_where_there_is_none_it_says_so(task, told):
+def test_where_there_is_none_it_says_so(task, boxes_seen):
     for _ in range(2):
         said = task("hosts")
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("no box is in use")
-        told()
+        boxes_seen()
     assert task("hosts", "--json").json["boxes"] == []
 
 
-def test_the_document_has_moments_and_every_field_is_explained(task, told, daemon):
-    told(box(since=1_764_254_100.0, pulled_at=None))
+def test_the_document_has_moments_and_every_field_is_explained(task, boxes_seen, daemon):
+    boxes_seen(box(since=1_764_254_100.0, pulled_at=None))
     document = task("hosts", "--json").json
     (only,) = document["boxes"]
     assert (only["since"], only["pulled_at"], only["offered"]) == ("2025-11-27T14:35:00Z", None, None)
@@ -124,14 +124,16 @@ def test_the_document_has_moments_and_every_field_is_explained(task, told, daemo
     assert set(only) <= set(explained)
 
 
-def test_a_daemon_that_is_down_is_said(task, told):
-    told(box())
+def test_a_daemon_that_is_down_is_said(task, boxes_seen):
+    boxes_seen(box())
     assert task("hosts").out.endswith("daemon down\n")
 
 
-def test_what_a_box_says_of_itself_does_nothing_to_a_terminal(task, told, daemon):
+def test_what_a_box_says_of_itself_does_nothing_to_a_terminal(task, boxes_seen, daemon):
     hostile = "x\x1b[2Jy\n\u202ez\x9b"
-    told(box(way="refused", why=hostile, advice=hostile, offered=hostile, known=hostile, tasks=[hostile]))
+    boxes_seen(
+        box(way="refused", why=hostile, advice=hostile, offered=hostile, known=hostile, tasks=[hostile])
+    )
     for words in (["hosts"], ["hosts", "--json"]):
         said = task(*words).out
         assert "\x1b" not in said
@@ -140,8 +142,8 @@ def test_what_a_box_says_of_itself_does_nothing_to_a_terminal(task, told, daemon
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"boxes": 3}', '{"boxes": [3]}', "[" * 100_000])
-def test_what_does_not_read_is_one_sentence(house, task, told, text):
-    told()
+def test_what_does_not_read_is_one_sentence(house, task, boxes_seen, text):
+    boxes_seen()
     (house.state / "boxes" / "boxes.json").write_text(text)
     said = task("hosts")
     assert (said.code, said.out) == (1, "")
@@ -149,22 +151,22 @@ def test_what_does_not_read_is_one_sentence(house, task, told, text):
     assert said.err.count("\n") == 1
 
 
-def test_odd_fields_are_no_error(task, told, daemon):
-    told({}, {"since": "x", "runs": "y", "tasks": 3, "way": None, "pulled_at": 1e300})
+def test_odd_fields_are_no_error(task, boxes_seen, daemon):
+    boxes_seen({}, {"since": "x", "runs": "y", "tasks": 3, "way": None, "pulled_at": 1e300})
     assert task("hosts").code == 0
     assert len(task("hosts", "--json").json["boxes"]) == 2
 
 
-def test_a_file_of_others_is_not_believed(house, task, told):
-    told(box())
+def test_a_file_of_others_is_not_believed(house, task, boxes_seen):
+    boxes_seen(box())
     (house.state / "boxes" / "boxes.json").chmod(0o666)
     said = task("hosts")
     assert said.code == 1
     assert "can be written by others" in said.err
 
 
-def test_it_imports_nothing_heavy(house, told):
-    told(box())
+def test_it_imports_nothing_heavy(house, boxes_seen):
+    boxes_seen(box())
     script = "import sys; from orchestrator.cli.main import main; main(['hosts']); print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], env=dict(os.environ), capture_output=True, text=True, check=True
@@ -173,7 +175,7 @@ def test_it_imports_nothing_heavy(house, told):
     assert not loaded & {"pydantic", "libtmux", "paramiko", "platformdirs", "orchestrator.hosts.ssh.link"}
 
 
-def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon):
+def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, boxes_seen, daemon):
     failing = {
         "task": "shop",
         "task_id": "shop-0a1b2c3d",
@@ -181,7 +183,7 @@ def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon)
         "since": time.time() - 90,
         "why": "no rsync: install it",
     }
-    told(box(failing=[failing], missing=2))
+    boxes_seen(box(failing=[failing], missing=2))
     said = task("hosts")
     for part in (
         "handoffs, events and exits of shop cannot be fetched since",
@@ -196,7 +198,7 @@ def test_what_fails_on_a_box_that_answers_is_said_with_cause(task, told, daemon)
 
 
 @pytest.mark.parametrize("odd", ["x", [1], [{}], {"a": 1}, None])
-def test_odd_words_of_what_fails_are_shown_as_nothing(task, told, daemon, odd):
-    told(box(failing=odd, missing=odd))
+def test_odd_words_of_what_fails_are_shown_as_nothing(task, boxes_seen, daemon, odd):
+    boxes_seen(box(failing=odd, missing=odd))
     assert task("hosts").code == 0
     assert task("hosts", "--json").code == 0

@@ -73,9 +73,9 @@ def shown(house, story, unjournaled=NOTHING):
 
 @pytest.mark.parametrize("story", [started, limited, asking, large])
 def test_documents_of_a_daemons_own_state_fit_their_schemas(house, task, story):
-    told = story()
-    shown(house, told)
-    assert task("status", "tidy", "--json").json["id"] == told.state.id
+    made_story = story()
+    shown(house, made_story)
+    assert task("status", "tidy", "--json").json["id"] == made_story.state.id
     assert len(task("list", "--json").json["tasks"]) == 1
     asked = task("questions", "--json").json["questions"]
     assert len(asked) == (1 if story is asking else 0)

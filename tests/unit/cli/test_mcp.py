@@ -85,7 +85,7 @@ def written(root):
 
 
 @pytest.fixture
-def told(house):
+def known_task(house):
     """A task with a journal and a question."""
     home = house.task(questions=[house.question()])
     lines = Lines()
@@ -116,7 +116,7 @@ def test_a_client_is_offered_what_its_user_permitted(house, may, run, names):
         Draft202012Validator.check_schema(each.output_schema)
 
 
-def test_each_reading_tool_gives_its_verbs_document(told, task):
+def test_each_reading_tool_gives_its_verbs_document(known_task, task):
     for words, name, arguments in (
         (["list"], "list", {}),
         (["status", "tidy"], "status", {"task": "tidy"}),
@@ -130,11 +130,11 @@ def test_each_reading_tool_gives_its_verbs_document(told, task):
     assert report["steps"] == printed["steps"]
 
 
-def test_the_only_task_need_not_be_named(told):
+def test_the_only_task_need_not_be_named(known_task):
     assert document("status")["task"] == "tidy"
 
 
-def test_an_answer_reaches_the_daemon(told, daemon):
+def test_an_answer_reaches_the_daemon(known_task, daemon):
     said = document("answer", ALL, task="tidy", question="q1", text="2")
     assert said == {"message": "so be it"}
     assert [each["arguments"] for each in daemon.heard] == [{"question": "q1", "text": "rename"}]
@@ -145,7 +145,7 @@ def test_an_answer_reaches_the_daemon(told, daemon):
     ("may", "run", "why"),
     [(frozenset(), "", "the user has not permitted"), (ALL, "dev-run", "is not for agents")],
 )
-def test_what_is_not_permitted_changes_nothing(told, house, daemon, name, may, run, why):
+def test_what_is_not_permitted_changes_nothing(known_task, house, daemon, name, may, run, why):
     before = written(house.root)
     taken = {
         "answer": {"task": "tidy", "question": "q1", "text": "2"},
@@ -195,7 +195,7 @@ def test_a_client_starts_no_daemon(house):
     assert written(house.root) == before
 
 
-def test_hostile_names_are_refused_and_do_nothing(told, house, daemon):
+def test_hostile_names_are_refused_and_do_nothing(known_task, house, daemon):
     before = written(house.root)
     for name in HOSTILE:
         for tool in ("status", "why", "report", "questions", "answer"):
@@ -217,7 +217,7 @@ def test_hostile_names_are_refused_and_do_nothing(told, house, daemon):
         ("status", {"task": "nobody"}, "there is no task nobody"),
     ],
 )
-def test_a_bad_call_is_answered_with_what_is_wrong(told, name, arguments, why):
+def test_a_bad_call_is_answered_with_what_is_wrong(known_task, name, arguments, why):
     assert why in refusal(name, arguments)
 
 
@@ -282,7 +282,7 @@ def test_no_other_verb_imports_the_sdk(house, words):
     assert not {name for name in modules if name.startswith("orchestrator.cli.mcp_server")}
 
 
-def test_over_real_stdio_it_is_a_server_of_its_own(told, house):
+def test_over_real_stdio_it_is_a_server_of_its_own(known_task, house):
     """As an agent CLI starts it: a process that speaks over two pipes, and ends when they are closed."""
     from mcp.client.stdio import StdioServerParameters, stdio_client
 

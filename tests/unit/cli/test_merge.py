@@ -87,7 +87,7 @@ def test_what_is_merged_already_is_said_and_no_error(shop, task):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("reported", "said"),
     [
         ({"state": "running"}, "it is running"),
         ({"state": "stopped", "why": "the user stopped it"}, "it is stopped (the user stopped it)"),
@@ -101,9 +101,9 @@ def test_what_is_merged_already_is_said_and_no_error(shop, task):
         ({"questions": [{"id": "q7"}]}, "asked: q7"),
     ],
 )
-def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, told, said):
+def test_what_is_not_whole_is_merged_only_if_that_is_wanted(shop, task, reported, said):
     tip = shop.work()
-    shop.state_json(**told)
+    shop.state_json(**reported)
     err = refused(task)
     assert said in err
     assert "--anyway" in err

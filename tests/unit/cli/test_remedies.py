@@ -64,9 +64,9 @@ def test_half_deleted_task_is_named_by_its_id(house: Any, task: Any, another: An
     said = task("status", "tidy", "--project", str(house.project))
     (words,) = commands_in(said.err)
     another()
-    told = task(*words)
-    assert "tidy-0a1b2c3d" in told.out + told.err
-    assert "tidy-99999999" not in told.out + told.err
+    output = task(*words)
+    assert "tidy-0a1b2c3d" in output.out + output.err
+    assert "tidy-99999999" not in output.out + output.err
 
 
 def test_demo_names_its_own_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:

@@ -26,7 +26,7 @@ def journal(house):
 
 
 @pytest.fixture
-def told(house, journal):
+def reported_task(house, journal):
     house.task()
     journal()
     folder = house.project / "tasks" / "tidy"
@@ -34,19 +34,19 @@ def told(house, journal):
     return folder
 
 
-def test_the_page_lies_beside_progress_md(task, told):
+def test_the_page_lies_beside_progress_md(task, reported_task):
     said = task("report", "tidy")
-    assert (said.code, said.err, said.out) == (0, "", f"{told / 'report.html'}\n")
-    assert "rejected by test:one" in (told / "report.html").read_text()
+    assert (said.code, said.err, said.out) == (0, "", f"{reported_task / 'report.html'}\n")
+    assert "rejected by test:one" in (reported_task / "report.html").read_text()
 
 
-def test_the_journal_makes_the_page(task, told, journal):
+def test_the_journal_makes_the_page(task, reported_task, journal):
     journal(why="rejected for another reason")
     assert "rejected for another reason" in task("report", "tidy", "--html").out
-    assert not (told / "report.html").exists()
+    assert not (reported_task / "report.html").exists()
 
 
-def test_markdown_and_json_are_printed(task, told):
+def test_markdown_and_json_are_printed(task, reported_task):
     assert task("report", "tidy", "--md").out.startswith("# tidy: running")
     (document,) = task("report", "tidy", "--json").json["reports"]
     assert [(each["id"], len(each["attempts"])) for each in document["steps"]] == [
@@ -87,7 +87,7 @@ def test_a_large_diff_is_cut_and_said_to_be(task, shop, journal):
     assert (seen["cut"], len(seen["diff"]) < 25_000) == (True, True)
 
 
-def test_commits_that_cannot_be_read_are_not_said_to_be_none(task, house, told):
+def test_commits_that_cannot_be_read_are_not_said_to_be_none(task, house, reported_task):
     house.task(code=str(house.root / "gone"))
     (document,) = task("report", "tidy", "--json").json["reports"]
     assert document["commits"] is None
@@ -95,7 +95,7 @@ def test_commits_that_cannot_be_read_are_not_said_to_be_none(task, house, told):
     assert "None is on the task" not in task("report", "tidy", "--html").out
 
 
-def test_all_tasks_are_on_one_page(task, house, told, journal):
+def test_all_tasks_are_on_one_page(task, house, reported_task, journal):
     house.task("other-0a1b2c3d", updated=2e9)
     journal("other-0a1b2c3d")
     assert [each["task"] for each in task("report", "--all", "--json").json["reports"]] == ["other", "tidy"]
@@ -109,23 +109,23 @@ def test_without_a_task_it_fails(task, house):
     assert task("report").code == 2
 
 
-def test_it_is_written_where_it_is_wanted(task, told, house):
+def test_it_is_written_where_it_is_wanted(task, reported_task, house):
     path = house.root / "night.html"
     assert task("report", "tidy", "--output", str(path)).code == 0
     assert path.read_text().startswith("<!doctype html>")
     assert task("report", "tidy", "--output", str(house.root / "no" / "where.html")).code == 1
 
 
-def test_a_link_in_its_place_is_replaced_not_followed(task, told, house):
+def test_a_link_in_its_place_is_replaced_not_followed(task, reported_task, house):
     """An agent may write in the task's folder."""
     target = house.root / "precious"
     target.write_text("mine")
-    (told / "report.html").symlink_to(target)
+    (reported_task / "report.html").symlink_to(target)
     assert task("report", "tidy").code == 0
-    assert (target.read_text(), (told / "report.html").is_symlink()) == ("mine", False)
+    assert (target.read_text(), (reported_task / "report.html").is_symlink()) == ("mine", False)
 
 
-def test_the_browser_is_opened_if_wanted(task, told, monkeypatch):
+def test_the_browser_is_opened_if_wanted(task, reported_task, monkeypatch):
     opened = []
 
     def opens(url):
@@ -134,6 +134,6 @@ def test_the_browser_is_opened_if_wanted(task, told, monkeypatch):
 
     monkeypatch.setattr("webbrowser.open", opens)
     assert task("report", "tidy", "--open").code == 0
-    assert opened == [(told / "report.html").as_uri()]
+    assert opened == [(reported_task / "report.html").as_uri()]
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     assert task("report", "tidy", "--open").code == 1

@@ -162,10 +162,10 @@ def test_the_slash_commands_are_written_where_a_cli_has_them(tmp_path):
         assert "$ARGUMENTS" in text
         assert "argument-hint: " in text
         assert "$ARGUMENTS" in (tmp_path / f".opencode/command/{name}.md").read_text()
-        told = tomllib.loads((tmp_path / f".gemini/commands/{name}.toml").read_text())
-        assert "{{args}}" in told["prompt"]
-        assert "$ARGUMENTS" not in told["prompt"]
-        assert told["description"]
+        reported = tomllib.loads((tmp_path / f".gemini/commands/{name}.toml").read_text())
+        assert "{{args}}" in reported["prompt"]
+        assert "$ARGUMENTS" not in reported["prompt"]
+        assert reported["description"]
     assert not [path for path in done if "task-start" in path and path.startswith((".codex", ".kiro"))]
 
 

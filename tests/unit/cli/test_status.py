@@ -95,8 +95,8 @@ def test_a_changed_config_is_taken_over_from_any_folder(house, task):
 def test_branch_is_shown_as_of_its_last_look(house, task):
     house.task(outcome=house.state_json()["outcome"] | {"branch_seen": 946_728_000.0})
     assert "1 commit (the branch as of " in " ".join(task("status", "tidy").out.split())
-    told = json.loads(task("status", "tidy", "--json").out)
-    assert told["outcome"]["branch_seen"] == "2000-01-01T12:00:00Z"
+    document = json.loads(task("status", "tidy", "--json").out)
+    assert document["outcome"]["branch_seen"] == "2000-01-01T12:00:00Z"
 
 
 def test_a_task_that_rests_without_its_folder_says_so(house, task):
@@ -382,9 +382,11 @@ def test_a_stopped_task_is_not_said_to_try_again(house, task):
 
 def test_json_shows_a_usage_limit_beside_the_state(house, task):
     house.task(limited=LIMIT, steps=[house.step(status="pending", limit=LIMIT)])
-    told = json.loads(task("status", "tidy", "--json").out)
-    assert told["state"] == "running"
-    assert told["limited"]["next_try"] == told["steps"][0]["limit"]["next_try"] == "2070-11-28T14:34:30Z"
+    document = json.loads(task("status", "tidy", "--json").out)
+    assert document["state"] == "running"
+    assert (
+        document["limited"]["next_try"] == document["steps"][0]["limit"]["next_try"] == "2070-11-28T14:34:30Z"
+    )
     (listed,) = json.loads(task("list", "--json").out)["tasks"]
     assert (listed["state"], listed["limited"]["resets_at"]) == ("running", "2070-11-28T14:35:00Z")
 

@@ -14,8 +14,8 @@ WIDTH = 80
 
 def step(name: str, status: str = "passed", **more: Any) -> dict[str, Any]:
     agent, _, subtask = name.partition(":")
-    told = {"id": name, "agent": agent, "title": f"Mend {subtask}", "status": status, "attempts": 1}
-    return {**told, "subtask": subtask, "since": 100.0, "began": 90.0, "why": "", **more}
+    reported = {"id": name, "agent": agent, "title": f"Mend {subtask}", "status": status, "attempts": 1}
+    return {**reported, "subtask": subtask, "since": 100.0, "began": 90.0, "why": "", **more}
 
 
 def shown(*steps: dict[str, Any], before: tuple[dict[str, Any], ...] = ()) -> list[str]:

@@ -50,7 +50,7 @@ def test_only_the_last_ones(task, journal):
 
 
 @pytest.mark.parametrize(
-    ("about", "told"),
+    ("about", "output"),
     [
         ("dev", "run r-77 lives"),
         ("dev-2", "run r-77 lives"),
@@ -60,9 +60,9 @@ def test_only_the_last_ones(task, journal):
         ("r-77", "run r-77 lives"),
     ],
 )
-def test_only_what_touches_a_step_an_agent_or_a_question(task, journal, about, told):
+def test_only_what_touches_a_step_an_agent_or_a_question(task, journal, about, output):
     out = task("why", "tidy", about).out
-    assert told in out
+    assert output in out
     assert ("answered q1" in out) == (about == "q1")
 
 
@@ -100,9 +100,9 @@ def test_secrets_are_masked(house, task):
     said = line(1, "answered", question="q1", text="use token=hunter2hunter2")
     (folder / "0000000001.jsonl").write_text(f"{json.dumps(said)}\n")
     for words in (["why", "tidy"], ["why", "tidy", "--json"]):
-        told = task(*words).out
-        assert "hunter2" not in told
-        assert "token=[redacted]" in told
+        output = task(*words).out
+        assert "hunter2" not in output
+        assert "token=[redacted]" in output
 
 
 def test_notices_are_found_by_their_kind(task, journal):

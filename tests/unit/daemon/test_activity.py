@@ -32,8 +32,8 @@ PATH = Path(TRANSCRIPT)
 def line(kind: str, content: object, at: float, **more: object) -> bytes:
     """Return a line of a transcript of Claude Code."""
     stamp = datetime.fromtimestamp(at, UTC).isoformat()
-    told = {"type": kind, "message": {"role": kind, "content": content, **more}, "timestamp": stamp}
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+    reported = {"type": kind, "message": {"role": kind, "content": content, **more}, "timestamp": stamp}
+    return json.dumps(reported, separators=(",", ":")).encode() + b"\n"
 
 
 def call(number: int, at: float, command: str = "make") -> bytes:
@@ -177,8 +177,8 @@ def test_only_relevant_activity_becomes_a_fact(bench: Bench) -> None:
     data = line("user", "work", bench.clock.now())
     bench.files.write(PATH, data)
     listening.hear(WHERE)
-    told = [fact for fact in engine.took if isinstance(fact, ActivitySeen)]
-    assert [fact.activity.stage for fact in told] == [Stage.MODEL]
+    reported = [fact for fact in engine.took if isinstance(fact, ActivitySeen)]
+    assert [fact.activity.stage for fact in reported] == [Stage.MODEL]
     for number in range(5):
         bench.clock.sleep(10)
         now = bench.clock.now()

@@ -48,7 +48,7 @@ class Tasks:
         for number, box in enumerate(boxes):
             story = Story(cwd=Location(path.format(number), box) if box else None)
             story.at += number * apart
-            story.told = 1000 * number  # ids differ by it
+            story.serial = 1000 * number  # ids differ by it
             if clis:
                 story.agents["dev"] = replace(story.agents["dev"], runtime=clis[number], command=())
             if number in checks:

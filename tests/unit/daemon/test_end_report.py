@@ -56,7 +56,7 @@ class Desk:
         report.go(state, FOLDER, lambda: self.order.append("shown"), lambda: self.order.append("again"))
 
     @property
-    def told(self):
+    def sent(self):
         """The texts in the spool; nobody is there to send them."""
         folders = [Path("/pm/notifications") / each for each in FOLDERS]
         found = [self.files.read(at / entry.name) for at in folders for entry in self.files.entries(at)]
@@ -75,7 +75,7 @@ def test_the_page_comes_first_and_the_news_name_it(ended):
     assert report.takes(END)
     desk.go(report, ended)
     assert desk.order == ["shown", "page of demo-1", "again"]
-    assert desk.told == [f"All is done.\nreport: {FOLDER}/report.html"]
+    assert desk.sent == [f"All is done.\nreport: {FOLDER}/report.html"]
     (hint,) = desk.hints
     assert (type(hint), hint.fact.action) == (OutcomeHint, END.id)
 
@@ -91,7 +91,7 @@ def test_a_page_that_fails_keeps_no_news_back(ended):
     report = desk.report()
     report.takes(END)
     desk.go(report, ended)
-    assert desk.told == ["All is done."]
+    assert desk.sent == ["All is done."]
     said = [hint.text for hint in desk.hints if isinstance(hint, SayHint)]
     assert said == ["the report could not be written: no room; `task report demo-1` writes it"]
 
@@ -101,7 +101,7 @@ def test_a_daemon_that_ends_leaves_the_news_in_the_outbox(ended):
     report = desk.report()
     report.takes(END)
     desk.go(report, ended)
-    assert (desk.told, desk.hints) == ([], [])
+    assert (desk.sent, desk.hints) == ([], [])
 
 
 def test_repeating_the_action_writes_no_second_page(ended):
@@ -115,7 +115,7 @@ def test_repeating_the_action_writes_no_second_page(ended):
     report.forget()
     assert report.takes(END)
     desk.go(report, ended)
-    assert (desk.order.count("page of demo-1"), len(desk.told)) == (2, 1)
+    assert (desk.order.count("page of demo-1"), len(desk.sent)) == (2, 1)
 
 
 def test_last_runs_are_waited_for_but_not_for_long():
@@ -136,7 +136,7 @@ def test_a_task_started_again_gets_no_page_of_its_end():
     report = desk.report()
     report.takes(END)
     desk.go(report, story.state)
-    assert (desk.order, desk.told) == ([], ["All is done."])
+    assert (desk.order, desk.sent) == ([], ["All is done."])
 
 
 # The process -------------------------------------------------------------------------------------

@@ -39,14 +39,14 @@ class Bench:
         self.files.make_folder(folder)
         self.files.write(layout.run_order(folder), b"# Agent: dev\nDo it;\n")
         self.files.make_folder(layout.task_events(HOME))
-        self.told = 0
+        self.serial = 0
 
-    def tell(self, told: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
+    def tell(self, reported: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
         """A hook leaves a file; return the event's name."""
-        self.told += 1
-        name = f"{run or self.run.id}.{int(AT)}.{self.told}"
+        self.serial += 1
+        name = f"{run or self.run.id}.{int(AT)}.{self.serial}"
         path = layout.task_events(HOME) / f"{name}{'.waits' if waits else ''}.json"
-        self.files.write(path, raw or json.dumps(told).encode())
+        self.files.write(path, raw or json.dumps(reported).encode())
         return name
 
     def facts(self):
@@ -123,8 +123,8 @@ def test_invalid_event_names_are_removed(bench):
 
 
 def asks(tool: str, **given: str) -> dict[str, object]:
-    told = {"hook_event_name": "PermissionRequest", "cwd": "/state/worktrees/demo-1/a"}
-    return {**told, "tool_name": tool, "tool_input": given}
+    reported = {"hook_event_name": "PermissionRequest", "cwd": "/state/worktrees/demo-1/a"}
+    return {**reported, "tool_name": tool, "tool_input": given}
 
 
 def test_tool_request_is_judged_by_resolved_paths(bench):

@@ -40,7 +40,7 @@ class FarHost:
     """A box on which nothing is claimed yet; `told` is what it was told to do to a run."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.deeds: list[str] = []
         self.lost = False
         self.error: Exception = Cut("the connection ended at launch: nobody knows what came of it")
 
@@ -57,7 +57,7 @@ class FarHost:
         self._do("kill" if kill else "end")
 
     def _do(self, deed: str) -> None:
-        self.told.append(deed)
+        self.deeds.append(deed)
         if self.lost:
             raise Unavailable("the box does not answer")
 
@@ -195,7 +195,7 @@ def test_fenced_run_that_began_anyway_is_left_alone():
     for _ in range(3):
         desk.clock.advance(Settings().limits.termination_grace)
         desk.doing.see_what_is_due(desk.story.state, WHERE)
-    assert desk.boxes.there.told == ["fence"]
+    assert desk.boxes.there.deeds == ["fence"]
 
 
 def test_one_that_still_has_not_come_is_fenced_again():
@@ -204,7 +204,7 @@ def test_one_that_still_has_not_come_is_fenced_again():
     desk.clock.advance(Settings().limits.termination_grace)
     desk.doing.see_what_is_due(desk.story.state, WHERE)
     desk.doing.endings.fence(desk.story.state, desk.run.id)
-    assert desk.boxes.there.told == ["fence"] * 2
+    assert desk.boxes.there.deeds == ["fence"] * 2
 
 
 SCRATCHPAD = "/repo/tasks/demo/scratchpad/dev"
@@ -248,7 +248,7 @@ def test_launch_that_fails_though_there_is_a_way_has_failed(error):
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "certain"),
+    ("error", "reported", "certain"),
     [
         (Unavailable("no room for its files"), [], True),
         (TmuxFailed("create window failed"), ["fence"], True),
@@ -256,11 +256,11 @@ def test_launch_that_fails_though_there_is_a_way_has_failed(error):
     ],
     ids=["files", "tmux", "cut"],
 )
-def test_launch_has_failed_once_no_launcher_can_come(error, told, certain):
+def test_launch_has_failed_once_no_launcher_can_come(error, reported, certain):
     desk = Desk(OneBox())
     desk.boxes.there.error = error
     assert bool(desk.launch()) is certain
-    assert desk.boxes.there.told == told
+    assert desk.boxes.there.deeds == reported
     assert (desk.files.entry(desk.folder / LAUNCHED) is None) is certain
     assert desk.doing.launches.error(desk.run.id) == str(error)
 

@@ -275,10 +275,10 @@ def test_work_on_a_box_is_what_was_committed_there(far):
     assert (done.commit, done.files, done.reason, done.left) == ("b" * 40, 2, "", "")
 
 
-@pytest.mark.parametrize(("left", "told"), [(True, "me@box:/repo"), (False, "")])
-def test_uncommitted_work_on_a_box_is_reported(far, left, told):
+@pytest.mark.parametrize(("left", "reported"), [(True, "me@box:/repo"), (False, "")])
+def test_uncommitted_work_on_a_box_is_reported(far, left, reported):
     done = finish.commit(world_of(Adopting(new=False), Bringing(left=left)), far, COMMIT, WHERE, 1.0)
-    assert (done.commit, done.reason, done.left) == ("", "", told)
+    assert (done.commit, done.reason, done.left) == ("", "", reported)
 
 
 @pytest.mark.parametrize(("before", "left"), [("b" * 40, "me@box:/repo"), ("c" * 40, "")])

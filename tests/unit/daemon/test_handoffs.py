@@ -155,8 +155,8 @@ def test_final_scan_finds_new_unfinished_and_changed_files(desk):
     desk.now += 1
     desk.put(NAME, GOOD.replace("Done", "Done well"))
     desk.put("dev-20251127-153003.md", GOOD)
-    told = {fact.name for fact in desk.last_words()}
-    assert told == {"dev-20251127-153003.md", "explore-20251127-153002.md", NAME}
+    reported = {fact.name for fact in desk.last_words()}
+    assert reported == {"dev-20251127-153003.md", "explore-20251127-153002.md", NAME}
     assert desk.last_words() == []
     assert not desk.intake.unsettled
 

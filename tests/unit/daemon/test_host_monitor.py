@@ -408,13 +408,13 @@ def test_only_what_a_channel_reports_is_looked_at(bench: Bench, part: Part, done
     def counted() -> tuple[int, ...]:
         return bench.looks, sync.pulls, sync.hauls, other.pulls + other.hauls
 
-    def told() -> bool:
+    def was_looked_at() -> bool:
         before, at = counted(), bench.monitor.rounds
         bench.channels[-1].says.put(ChannelEvent("t-1", part))
         wait_until(lambda: bench.monitor.rounds > at)
         return tuple(now - then for now, then in zip(counted(), before, strict=True)) == done
 
-    wait_until(told)  # a round of the beginning may still be under way
+    wait_until(was_looked_at)  # a round of the beginning may still be under way
 
 
 def test_large_files_hold_up_no_exit_and_no_handoff(bench: Bench) -> None:

@@ -42,8 +42,8 @@ class Trees:
         self.released.append(tree.name)
 
     def taken(self):
-        told, self.released = self.released, []
-        return sorted(told)
+        reported, self.released = self.released, []
+        return sorted(reported)
 
 
 class NoPanes:

@@ -151,9 +151,9 @@ def test_a_run_that_has_reported_is_not_launched_again():
         argv_of("command", None, orders={})
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(UNUSUAL / 4, 0), (UNUSUAL, 1)])
+@pytest.mark.parametrize(("seconds", "reported"), [(UNUSUAL / 4, 0), (UNUSUAL, 1)])
 def test_a_long_launch_says_where_its_time_went(
-    caplog: pytest.LogCaptureFixture, seconds: float, told: int
+    caplog: pytest.LogCaptureFixture, seconds: float, reported: int
 ) -> None:
     """At load 15 one in sixteen took 7.7 s, and nothing told on what."""
     clock = FakeClock(0.0)
@@ -166,5 +166,5 @@ def test_a_long_launch_says_where_its_time_went(
 
     argv_of("claude", None, disk=SlowDisk(now=clock.now), clock=clock)
     lines = [each.getMessage() for each in caplog.records if each.name.endswith("launch_times")]
-    assert len(lines) == told
+    assert len(lines) == reported
     assert all(f"tree {seconds:.1f} s" in line for line in lines)

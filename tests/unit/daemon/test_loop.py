@@ -163,10 +163,10 @@ def test_of_a_run_that_is_gone_nothing_left_behind_is_waited_for():
         assert not task._grace.moments
 
 
-def wait_for(world, told):
+def wait_for(world, reported):
     """Let a world go on until something is told that is not empty, and return it."""
     until = world.clock.monotonic() + 10 * 86400
-    while not (found := told()):
+    while not (found := reported()):
         assert world.go_on(until=until), "it does not come to that"
     return found
 

@@ -55,14 +55,14 @@ def test_what_was_asked_is_a_whole_sentence(goal: str, said: str) -> None:
 
 
 def test_a_complete_task() -> None:
-    told = outcome_of(finished().state, LOOK)
-    assert told.asked == "Title: Make it so"
-    assert told.outcome == "complete; 6 of 6 steps passed, 2 of 2 success criteria met"
-    assert "branch `task/demo` at c1: 1 commit, 2 files changed, +3 -1" in told.work
-    assert "the PM has run no check" in told.work
-    assert told.branch_seen == LOOK.at
-    assert told.not_done == "nothing"
-    assert told.next == "`task diff demo-1` shows what is done, `task merge demo-1` takes it over"
+    shown = outcome_of(finished().state, LOOK)
+    assert shown.asked == "Title: Make it so"
+    assert shown.outcome == "complete; 6 of 6 steps passed, 2 of 2 success criteria met"
+    assert "branch `task/demo` at c1: 1 commit, 2 files changed, +3 -1" in shown.work
+    assert "the PM has run no check" in shown.work
+    assert shown.branch_seen == LOOK.at
+    assert shown.not_done == "nothing"
+    assert shown.next == "`task diff demo-1` shows what is done, `task merge demo-1` takes it over"
 
 
 def test_a_partial_task_says_what_is_missing() -> None:
@@ -72,22 +72,22 @@ def test_a_partial_task_says_what_is_missing() -> None:
     story.rejects("test:a", "it leaks")
     story.finishes("b")
     story.does("accept", criteria=MET)
-    told = outcome_of(story.state, LOOK)
-    assert told.outcome.startswith(
+    shown = outcome_of(story.state, LOOK)
+    assert shown.outcome.startswith(
         "complete in part: 1 subtask set aside: Do a; 6 of 9 steps passed, 3 set aside"
     )
-    assert "Do a (rejected once, last: it leaks)" in told.not_done
-    assert "`task start demo --project /project` tries again" in told.next
-    assert "`task merge demo-1 --anyway` takes it over" in told.next
+    assert "Do a (rejected once, last: it leaks)" in shown.not_done
+    assert "`task start demo --project /project` tries again" in shown.next
+    assert "`task merge demo-1 --anyway` takes it over" in shown.next
 
 
 def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     """A task whose developer works on a box without `bring:` has no commit here, and no line says that it has."""
     story = finished(cwd=Location("/srv/shop", "me@box"))
-    told = outcome_of(story.state, EMPTY)
-    assert "it is in /project, on no branch of the task" in told.work
-    assert "nothing is on the branch `task/demo`" in told.work
-    assert "task merge" not in told.next
+    shown = outcome_of(story.state, EMPTY)
+    assert "it is in /project, on no branch of the task" in shown.work
+    assert "nothing is on the branch `task/demo`" in shown.work
+    assert "task merge" not in shown.next
 
 
 def test_missing_or_unreadable_branch_is_reported() -> None:
@@ -98,9 +98,9 @@ def test_missing_or_unreadable_branch_is_reported() -> None:
 
 
 def test_what_is_merged_already_is_said_to_be() -> None:
-    told = outcome_of(finished().state, BranchLook(1.0, replace(SEEN, merged=True)))
-    assert "all of it in your tree's HEAD" in told.work
-    assert told.next == "it is merged already"
+    shown = outcome_of(finished().state, BranchLook(1.0, replace(SEEN, merged=True)))
+    assert "all of it in your tree's HEAD" in shown.work
+    assert shown.next == "it is merged already"
 
 
 def test_outcome_lists_checks_before_and_after() -> None:
@@ -141,8 +141,8 @@ def test_a_check_of_older_work_is_no_check_of_what_lies_there() -> None:
 
 def test_a_shared_tree_is_named() -> None:
     """Who works there may commit: "no commit of it is here" was said without a look."""
-    told = outcome_of(finished(workspace=WorkspaceKind.SHARED).state, None)
-    assert "it is in /project, on no branch of the task" in told.work
+    shown = outcome_of(finished(workspace=WorkspaceKind.SHARED).state, None)
+    assert "it is in /project, on no branch of the task" in shown.work
 
 
 def test_a_question_says_what_to_type() -> None:
@@ -178,10 +178,10 @@ def test_a_start_is_said_to_try_again_only_what_was_set_aside() -> None:
     """Where every step passed, a start alone does nothing: what has to change is said."""
     story = Story().planned()
     story.does("accept", criteria=MET)
-    told = outcome_of(story.state, EMPTY)
+    shown = outcome_of(story.state, EMPTY)
     assert story.task() is TaskState.PARTIAL
-    assert "set aside" not in told.next
-    assert "task.md" in told.next
+    assert "set aside" not in shown.next
+    assert "task.md" in shown.next
 
 
 def test_a_branch_that_nobody_could_look_at_is_not_called_empty() -> None:
@@ -199,8 +199,8 @@ def test_an_answer_can_be_typed_as_it_is_shown() -> None:
 
 def test_rebase_onto_the_work_itself_leaves_no_commits() -> None:
     """The work was merged; that nothing is on the branch reads as if none had been done."""
-    told = outcome_of(finished().state, EMPTY)
-    assert "nothing is on the branch `task/demo` beyond base" in told.work
+    shown = outcome_of(finished().state, EMPTY)
+    assert "nothing is on the branch `task/demo` beyond base" in shown.work
 
 
 def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
@@ -215,11 +215,11 @@ def test_of_a_branch_that_is_gone_the_way_back_is_named() -> None:
 def test_branch_that_was_moved_after_the_end_is_not_as_accepted(seen: BranchSurvey) -> None:
     """A branch that was set back to its base had "nothing to merge", and no word of the work that was accepted."""
     story = finished()
-    told = outcome_of(story.state, BranchLook(1.0, replace(seen, tip="d" * 40)))
-    assert "dddddddddd" in told.work
-    assert story.state.tip in told.work
-    assert "task merge demo-1" in told.next
-    assert "takes it over" not in told.next
+    shown = outcome_of(story.state, BranchLook(1.0, replace(seen, tip="d" * 40)))
+    assert "dddddddddd" in shown.work
+    assert story.state.tip in shown.work
+    assert "task merge demo-1" in shown.next
+    assert "takes it over" not in shown.next
 
 
 def test_acceptance_that_was_set_aside_is_no_subtask() -> None:
@@ -265,9 +265,9 @@ def test_next_counts_the_other_open_questions() -> None:
     story = Story(limits=Limits(max_blocks=0)).planned("a", "b")
     for step in ("dev:a", "dev:b"):
         story.does(step, ReportStatus.BLOCKED, blockers=f"no key for {step}")
-    told = outcome_of(story.state, None).next
-    assert "q1" in told
-    assert "shows 1 more" in told
+    shown = outcome_of(story.state, None).next
+    assert "q1" in shown
+    assert "shows 1 more" in shown
 
 
 def test_next_names_no_agents_where_none_works() -> None:
@@ -285,21 +285,21 @@ def test_abandoned_part_says_what_is_left_and_how_to_go_on() -> None:
     story.finishes("a")
     story.does("dev:b", ReportStatus.BLOCKED, blockers="no key for the API")
     story.answers("q1", "abandon")
-    told = outcome_of(story.state, LOOK)
+    shown = outcome_of(story.state, LOOK)
     assert story.task() is TaskState.PARTIAL
-    assert "Do b (not finished)" in told.not_done
-    assert "tries again" not in told.next
-    assert "task start demo --project /project" in told.next
+    assert "Do b (not finished)" in shown.not_done
+    assert "tries again" not in shown.next
+    assert "task start demo --project /project" in shown.next
 
 
 def test_what_a_stopped_task_has_not_done_is_named() -> None:
     """ "Not done: nothing was given up so far", of a task that had been stopped before any work."""
     story = Story().planned("a")
     story.stops()
-    told = outcome_of(story.state, EMPTY)
-    assert "Do a (not finished)" in told.not_done
-    assert "nothing" not in told.not_done
-    assert "Next: `task start demo" in dict(told.lines())["Cost"]
+    shown = outcome_of(story.state, EMPTY)
+    assert "Do a (not finished)" in shown.not_done
+    assert "nothing" not in shown.not_done
+    assert "Next: `task start demo" in dict(shown.lines())["Cost"]
 
 
 def checked_and_rebased(refused: str = "") -> Story:

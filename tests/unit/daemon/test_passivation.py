@@ -107,11 +107,11 @@ def reads_of(watching, monkeypatch):
     read = []
     reads = watching.world.files.read
 
-    def told(path, *rest):
+    def counted_read(path, *rest):
         read.append(path)
         return reads(path, *rest)
 
-    monkeypatch.setattr(watching.world.files, "read", told)
+    monkeypatch.setattr(watching.world.files, "read", counted_read)
     return read
 
 

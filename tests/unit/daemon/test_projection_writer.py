@@ -42,8 +42,8 @@ class CountingFiles(MemoryFiles):
         self._written.append((path, len(data)))
 
     def written(self):
-        told, self._written = self._written, []
-        return told
+        shown_state, self._written = self._written, []
+        return shown_state
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def moved(state, step, to=StepState.WORKING):
     return replace(state, steps=state.steps.with_step(replace(state.steps[f"dev:{step}"], state=to)))
 
 
-def told(files):
+def shown_state(files):
     """Return what `state.json` and its pages say, as `task` reads them."""
     shown = json.loads(files.read(layout.task_state(HOME)))
     if "pages" in shown:
@@ -100,7 +100,7 @@ def test_state_json_and_its_pages_show_the_state(files, count):
     for step in (0, count // 2, count - 1):
         state = moved(state, step) if count else state
         shown.write(state, 0.0, 1.0)
-        assert told(files) == projection(state, last_checkin=0.0, at=1.0)
+        assert shown_state(files) == projection(state, last_checkin=0.0, at=1.0)
 
 
 def test_of_a_change_only_the_page_is_written_on_which_it_is(files):
@@ -147,7 +147,7 @@ def test_killed_at_any_step_state_json_names_pages_of_one_moment(files):
         except KilledError:
             kills += 1
         files.before = None
-        assert told(files)["steps"] in known
+        assert shown_state(files)["steps"] in known
     assert 5 < kills < 30
 
 
@@ -193,7 +193,7 @@ def test_outcome_of_a_large_plan_is_as_new_as_its_documents(files, clock, showin
     clock.advance(LARGE * 1000 / RATE)
     showing.soon()
     assert not showing.behind
-    assert told(files)["outcome"]["cost"] == outcome_of(later, None).cost
+    assert shown_state(files)["outcome"]["cost"] == outcome_of(later, None).cost
 
 
 def test_a_question_an_end_and_one_who_waits_for_it_do_not_wait(files, showing):
@@ -224,7 +224,7 @@ def test_what_could_not_be_written_is_written_the_next_time(files, showing, wher
     assert showing.behind
     showing.soon()
     assert not showing.behind
-    assert told(files)["steps"][1]["status"] == "working"
+    assert shown_state(files)["steps"][1]["status"] == "working"
     assert json.loads(files.read(layout.pm_state(FOLDER)))["milestones"][1]["status"] == "working"
     assert b"| Do part 1 | developing |" in files.read(layout.task_progress(FOLDER))
 
@@ -237,7 +237,7 @@ def test_commands_stay_right_when_a_namesake_appears(files, showing):
     ended = replace(planned(0), state=TaskState.STOPPED)
     asks = Questions([Question("q1", "dev:0", "Which?", ("this", "that"), 1.0)])
     show(showing, replace(planned(1), state=TaskState.RUNNING, questions=asks))
-    assert "`task answer t-0123abcd q1 this`" in told(files)["outcome"]["next"]
+    assert "`task answer t-0123abcd q1 this`" in shown_state(files)["outcome"]["next"]
     assert files.read(layout.task_progress(FOLDER)).decode().count("`task answer t-0123abcd q1 this`") == 2
     show(showing, ended)
     assert f"`task start t --project {ended.project}`" in files.read(layout.task_progress(FOLDER)).decode()
@@ -248,11 +248,11 @@ def test_an_edit_that_cannot_be_taken_is_in_both_documents(files, showing):
     fault = "task.md, line 7: `dev.modle` is no key"
     showing.submit(planned(1), 0.0, changed=True, unjournaled=Unjournaled(brief_fault=fault))
     showing.soon()
-    assert told(files)["brief_fault"] == fault
+    assert shown_state(files)["brief_fault"] == fault
     progress = files.read(FOLDER / "progress.md").decode()
     assert "cannot be taken, and the last good one is in force (task.md, line 7: " in progress
     show(showing, moved(planned(1), 0))
-    assert not told(files)["brief_fault"]
+    assert not shown_state(files)["brief_fault"]
     assert "cannot be taken" not in files.read(FOLDER / "progress.md").decode()
 
 
@@ -270,7 +270,7 @@ def test_branch_is_not_counted_during_a_rebase(files, clock):
     moving = replace(old, base="new", outbox={"a1": Rebase("a1", "c1", "c2", "old")})
     show(showing, moving)
     assert looks == ["old"]
-    assert "has not been looked at yet" in told(files)["outcome"]["work"]
+    assert "has not been looked at yet" in shown_state(files)["outcome"]["work"]
     show(showing, replace(moving, outbox={}))
     assert looks == ["old", "new"]
-    assert "seen from new" in told(files)["outcome"]["work"]
+    assert "seen from new" in shown_state(files)["outcome"]["work"]

@@ -52,10 +52,10 @@ def test_full_disk_loses_no_log_line_and_logging_resumes(step) -> None:
     with pytest.raises(OSError, match="No space"):
         log.append(b"second line\n")
     log.append(b"third line\n")
-    told = files.read(PATH)
+    reported = files.read(PATH)
     if files.entry(old_one(PATH)) is not None:
-        told = files.read(old_one(PATH)) + told
-    assert told == b"first line\nthird line\n"
+        reported = files.read(old_one(PATH)) + reported
+    assert reported == b"first line\nthird line\n"
 
 
 # The output of a process ----------------------------------------------------------------------------
@@ -72,12 +72,12 @@ os.system("echo a child of it")
 """
 
 
-def _run(path: Path, output: Path, told: Path) -> list[str]:
+def _run(path: Path, output: Path, reported: Path) -> list[str]:
     with output.open("ab") as file:
         subprocess.run(
-            [sys.executable, "-c", PROGRAM, path, told], stdout=file, stderr=file, check=True, timeout=30
+            [sys.executable, "-c", PROGRAM, path, reported], stdout=file, stderr=file, check=True, timeout=30
         )
-    return told.read_text().split()
+    return reported.read_text().split()
 
 
 def test_the_output_goes_to_a_new_file_and_that_of_children_too(tmp_path: Path) -> None:

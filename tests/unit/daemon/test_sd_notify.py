@@ -21,14 +21,14 @@ def manager(request, tmp_path):
 
 
 def test_service_manager_gets_start_heartbeat_and_end(manager):
-    address, told = manager
+    address, notified = manager
     notify = SdNotify.taken_from({"NOTIFY_SOCKET": address})
     notify.ready("2 tasks, 1 at work")
-    assert told() == ["READY=1", "STATUS=2 tasks, 1 at work", "WATCHDOG=1"]
+    assert notified() == ["READY=1", "STATUS=2 tasks, 1 at work", "WATCHDOG=1"]
     notify.beat("2 tasks, 0 at work")
-    assert told() == ["WATCHDOG=1", "STATUS=2 tasks, 0 at work"]
+    assert notified() == ["WATCHDOG=1", "STATUS=2 tasks, 0 at work"]
     notify.stopping()
-    assert told()[0] == "STOPPING=1"
+    assert notified()[0] == "STOPPING=1"
 
 
 def test_nothing_that_we_start_can_speak_in_our_name():

@@ -173,7 +173,7 @@ def test_claims_of_two_old_copies_stay(shared: Shared) -> None:
     assert shared.file.refused(shared.story.state) == ()
 
 
-def test_forbidden_edit_is_told_though_it_was_put_back(shared: Shared) -> None:
+def test_forbidden_edit_that_was_put_back_is_reported(shared: Shared) -> None:
     """The thread that shows the state may be faster than the one that looks for edits. It is told once."""
     shared.path.write_bytes(shared.edited("d", status="verified"))
     shared.file.publish(shared.story.state)
@@ -182,10 +182,10 @@ def test_forbidden_edit_is_told_though_it_was_put_back(shared: Shared) -> None:
     assert shared.file.refused(shared.story.state) == ()
 
 
-def test_forbidden_edit_that_was_told_is_not_told_again(shared: Shared) -> None:
+def test_forbidden_edit_is_reported_once(shared: Shared) -> None:
     shared.path.write_bytes(shared.edited("a", dependencies=[{"b": 1}]))
-    told = shared.file.refused(shared.story.state)
-    assert told == ("a.dependencies were changed; they are those of the plan",)
+    shown = shared.file.refused(shared.story.state)
+    assert shown == ("a.dependencies were changed; they are those of the plan",)
     shared.file.publish(shared.story.state)
     assert shared.entry("a")["dependencies"] == []
     assert shared.file.refused(shared.story.state) == ()

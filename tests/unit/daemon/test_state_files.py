@@ -63,9 +63,9 @@ def test_a_task_is_limited_once_nothing_else_goes_on():
     story = limited_story()
     assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "its run is being ended"
     story.ends("explore", Exit(signal=15))
-    told = projection(story.state, last_checkin=1.0, at=2.0)
-    limit = told["limited"]
-    assert limit == told["steps"][0]["limit"]
+    document = projection(story.state, last_checkin=1.0, at=2.0)
+    limit = document["limited"]
+    assert limit == document["steps"][0]["limit"]
     assert (limit["since"], limit["resets_at"], limit["refusals"]) == (story.at, story.at + 86_400, 1)
     assert limit["next_try"] == story.step("explore").not_before
     assert "abcdef123456" not in limit["words"]
@@ -89,9 +89,9 @@ def test_what_goes_wrong_after_a_limit_is_no_limit():
     story.passes(86_400)
     story.ends("explore", Exit(code=7))
     assert story.step("explore").not_before > story.at, "it waits a little"
-    told = projection(story.state, last_checkin=1.0, at=2.0)
-    assert told["limited"] is None
-    assert "limit" not in told["steps"][0]
+    document = projection(story.state, last_checkin=1.0, at=2.0)
+    assert document["limited"] is None
+    assert "limit" not in document["steps"][0]
     assert "usage limit" not in outcome_of(story.state, None).outcome
 
 
@@ -144,26 +144,26 @@ def test_usage_is_shown_by_task_agent_and_run():
         1000, 50, 10, 0.25, 400, 8000, estimate=0.5, prices="2026-10-27", unpriced=("x",), partial=True
     )
     story.feed(UsageSeen(story.at, "n", run, usage))
-    told = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
+    document = projection(story.state, last_checkin=0.0, at=story.at + 10, limits=story.limits)
     used = {
         "tokens": 1050, "input": 1000, "output": 50, "cached": 10, "cost": 0.25, "context": 400, "window": 8000,
         "estimate": 0.5, "prices": "2026-10-27", "unpriced": ["x"], "partial": True,
     }  # fmt: skip
-    assert told["usage"] == {
+    assert document["usage"] == {
         **used,
         "time": 100.0,
         "idle": 0.0,
         "limits": {"tokens": 300_000_000, "cost": 20.0, "time": None},
         "defaults": ["tokens"],
     }
-    assert told["used_by"] == [{"agent": "explore", "runs": 1, "time": 0.0, **used}]
-    (agent,) = told["agents"]
+    assert document["used_by"] == [{"agent": "explore", "runs": 1, "time": 0.0, **used}]
+    (agent,) = document["agents"]
     assert {key: agent[key] for key in used} == used
 
 
 def test_unreported_usage_is_null(state):
-    told = projection(state, last_checkin=0.0, at=1.0)
-    assert {key: told["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
+    document = projection(state, last_checkin=0.0, at=1.0)
+    assert {key: document["usage"][key] for key in ("tokens", "input", "cost", "context")} == dict.fromkeys(
         ("tokens", "input", "cost", "context")
     )
 
@@ -174,8 +174,8 @@ def test_only_begun_attempts_are_shown(files) -> None:
         story.does("dev:a")
         story.rejects("test:a", "it leaks")
     tries = story.limits.max_rejections
-    told = {step["id"]: step for step in projection(story.state, last_checkin=1.0, at=2.0)["steps"]}
-    assert (told["dev:a"]["attempts"], told["dev:a"]["tries"]) == (tries + 1, tries)
+    document = {step["id"]: step for step in projection(story.state, last_checkin=1.0, at=2.0)["steps"]}
+    assert (document["dev:a"]["attempts"], document["dev:a"]["tries"]) == (tries + 1, tries)
     view = pm_view(story.state, 1.0)
     assert {each.step: each.attempts for each in view.troubles}["dev:a"] == tries
     assert any(f"attempt {tries};" in f"{each.notes};" for each in view.milestones)
@@ -187,10 +187,10 @@ def test_only_begun_attempts_are_shown(files) -> None:
 def test_each_step_names_the_steps_before_it() -> None:
     """`task watch` draws the graph of the plan from them."""
     state = Story().planned("a").state
-    told = {step["id"]: step["needs"] for step in projection(state, last_checkin=1.0, at=2.0)["steps"]}
-    assert told["explore"] == []
-    assert told["plan"] == ["explore"]
-    assert "dev:a" in told["test:a"]
+    document = {step["id"]: step["needs"] for step in projection(state, last_checkin=1.0, at=2.0)["steps"]}
+    assert document["explore"] == []
+    assert document["plan"] == ["explore"]
+    assert "dev:a" in document["test:a"]
 
 
 def test_the_last_check_in_is_known_after_a_restart(files, state) -> None:
@@ -210,9 +210,9 @@ def test_all_notices_are_counted_though_few_are_shown(counted):
     for slept in range(60):
         story.feed(ClockMoved(story.at, story.nonce(), slept=float(3600 + slept), put=0.0))
     state = story.state if counted else replace(story.state, noticed=0)
-    told, page = projection(state, last_checkin=1.0, at=2.0), pm_view(state, 1.0)
-    assert len(told["notices"]) == len(page.notices) == 10
-    assert told["noticed"] == len(page.notices) + page.more_notices == (60 if counted else 50)
+    document, page = projection(state, last_checkin=1.0, at=2.0), pm_view(state, 1.0)
+    assert len(document["notices"]) == len(page.notices) == 10
+    assert document["noticed"] == len(page.notices) + page.more_notices == (60 if counted else 50)
 
 
 def test_a_run_that_may_not_begin_yet_says_for_what_it_waits():
@@ -222,5 +222,5 @@ def test_a_run_that_may_not_begin_yet_says_for_what_it_waits():
     shown = projection(
         story.state, last_checkin=0.0, at=story.at, unjournaled=Unjournaled(waiting={run.id: "a place"})
     )
-    (told,) = (each for each in shown["agents"] if each["run"] == run.id)
-    assert "a place" in told["evidence"]
+    (document,) = (each for each in shown["agents"] if each["run"] == run.id)
+    assert "a place" in document["evidence"]

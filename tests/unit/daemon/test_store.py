@@ -457,8 +457,8 @@ def test_what_a_failed_write_left_is_not_the_tasks_story(tmp_path):
     assert (journal.replaced, journal.failed) == ("0000000001.jsonl", True)
     assert journal.state.state is not TaskState.STOPPED
     fed(journal, StopAsked(3.0, "req-3"))
-    told = [(line["n"], line["fact"].get("request")) for line in newest_first(folder)]
-    assert told == [(2, "req-3"), (1, "req-1")]
+    reported = [(line["n"], line["fact"].get("request")) for line in newest_first(folder)]
+    assert reported == [(2, "req-3"), (1, "req-1")]
     assert Journal(DiskFiles(), folder).lines == 2
 
 

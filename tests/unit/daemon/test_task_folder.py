@@ -63,8 +63,8 @@ def test_what_is_no_folder_is_set_aside_and_handoffs_made_anew(files: MemoryFile
         files.delete(HANDOFFS)
         files.put(HANDOFFS, b"" if kind is Kind.PIPE else b"precious", kind=kind)
         assert trouble(files, FOLDER, NONE, closely=True) == "", "it can be put right"
-        told = put_right(files, FOLDER, REPORTS, SEEN, NONE)
-        assert f"handoffs.set-aside-{number}" in told
+        reported = put_right(files, FOLDER, REPORTS, SEEN, NONE)
+        assert f"handoffs.set-aside-{number}" in reported
         assert sorted(files.names(HANDOFFS)) == ["dev-20261120-060000.md", "explore-20261120-050000.md"]
         assert files.read(HANDOFFS / "dev-20261120-060000.md") == b"aa"
     if kind is Kind.FILE:
@@ -138,8 +138,8 @@ def test_a_link_that_an_agent_lays_is_put_aside(disk: Path, tmp_path: Path, name
     """Orders, and reports that are put back, went where it led."""
     elsewhere = tmp_path / "elsewhere"
     put_in_place(disk / name, elsewhere)
-    told = put_right(DiskFiles(), disk, tmp_path / "reports", SEEN, NONE)
-    assert f"{name}.set-aside-1" in told
+    reported = put_right(DiskFiles(), disk, tmp_path / "reports", SEEN, NONE)
+    assert f"{name}.set-aside-1" in reported
     assert (disk / name).is_dir()
     assert not (disk / name).is_symlink()
     assert list(elsewhere.iterdir()) == []
@@ -180,8 +180,8 @@ def test_what_lies_where_a_run_writes_is_put_aside(disk: Path, tmp_path: Path, n
         (disk / name).write_bytes(b"precious")
     else:
         (disk / name).symlink_to(tmp_path / "elsewhere")
-    told = make_run_folders(DiskFiles(), disk, replace(STATE, links=NONE), RUN)
-    assert f"{disk / name} was not a folder" in told
+    reported = make_run_folders(DiskFiles(), disk, replace(STATE, links=NONE), RUN)
+    assert f"{disk / name} was not a folder" in reported
     assert (disk / "artifacts" / "analysis").is_dir()
     assert (disk / "scratchpad" / "explore").is_dir()
     assert list((tmp_path / "elsewhere").iterdir()) == []

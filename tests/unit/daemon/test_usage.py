@@ -33,8 +33,8 @@ def stamp(at: float) -> str:
 def message(name: str, at: float, given: int = 100, made: int = 10, model: str = "") -> bytes:
     usage = {"input_tokens": given, "output_tokens": made}
     said = {"id": name, "usage": usage, "model": model}
-    told = {"type": "assistant", "timestamp": stamp(at), "message": said}
-    return json.dumps(told).encode() + b"\n"
+    reported = {"type": "assistant", "timestamp": stamp(at), "message": said}
+    return json.dumps(reported).encode() + b"\n"
 
 
 def cost(dollars: float) -> bytes:

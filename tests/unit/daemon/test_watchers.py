@@ -56,11 +56,11 @@ def test_folders_are_scanned_without_a_system_watcher(tmp_path, monkeypatch):
 
     monkeypatch.setattr("watchdog.observers.inotify_c.inotify_init", none_left)
     monkeypatch.setattr(watchers, "POLL", 0.05)
-    told = queue.Queue[h.Hint]()
+    reported = queue.Queue[h.Hint]()
     handoffs = tmp_path / "project" / "handoffs"
     handoffs.mkdir(parents=True)
     (tmp_path / "tasks").mkdir()
-    looking = Watch(told.put, tmp_path)
+    looking = Watch(reported.put, tmp_path)
     assert "inotify instance limit" in looking.polling
     looking.start()
     try:
@@ -69,13 +69,13 @@ def test_folders_are_scanned_without_a_system_watcher(tmp_path, monkeypatch):
             (handoffs / "part").write_text("x")
             (handoffs / "part").rename(handoffs / name)
             wanted = h.HandoffHint("t-1", name)
-            while told.get(timeout=20) != wanted:
+            while reported.get(timeout=20) != wanted:
                 pass
         (handoffs / "dev-1.md").write_text("longer")
-        while told.get(timeout=20) != h.HandoffHint("t-1", "dev-1.md"):
+        while reported.get(timeout=20) != h.HandoffHint("t-1", "dev-1.md"):
             pass
         (tmp_path / "tasks" / "t-2").mkdir()
-        while told.get(timeout=20) != h.RequestHint("t-2"):
+        while reported.get(timeout=20) != h.RequestHint("t-2"):
             pass
     finally:
         looking.close()

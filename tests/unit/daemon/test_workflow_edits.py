@@ -97,7 +97,7 @@ def test_removed_note_stays(edited: Edited) -> None:
     [("b", {"status": "verified"}, "b.status"), ("a", {"dependencies": ["b"]}, "a.dependencies")],
     ids=["status of another", "dependencies"],
 )
-def test_forbidden_edit_is_put_back_and_told(
+def test_forbidden_edit_is_put_back_and_reported(
     edited: Edited, agent: str, fields: dict[str, object], named: str
 ) -> None:
     edited.status(agent, **fields)

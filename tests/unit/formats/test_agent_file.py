@@ -111,7 +111,7 @@ def test_a_role_is_the_name_where_none_is_given():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("", ["has no `name`", "line 1: has no front matter: begin with a line `---`"]),
         ("name: x\n", ["has no `name`", "line 1: has no front matter"]),
@@ -141,11 +141,11 @@ def test_a_role_is_the_name_where_none_is_given():
         ("---\nname: x\nmodel: [\n---", ["line 3: `model:` holds nesting"]),
     ],
 )  # fmt: skip
-def test_fault_is_reported_with_its_line(text, told):
+def test_fault_is_reported_with_its_line(text, reported):
     problems = faults(read_agent, text)
-    assert [problem.startswith(start) for problem, start in zip(problems, told, strict=False)] == [
+    assert [problem.startswith(start) for problem, start in zip(problems, reported, strict=False)] == [
         True
-    ] * len(told)
+    ] * len(reported)
 
 
 # Trust -------------------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ def test_fault_is_reported_with_its_line(text, told):
 def test_a_program_is_taken_from_whom_we_trust_alone(line):
     text = f"---\nname: x\n{line}\n---\n"
     assert claude(text).name == "x"
-    (told,) = faults(read_agent, text, trusted=False)
-    assert told.startswith(f"line 3: `{line.partition(':')[0]}` names a program, which only a template")
+    (reported,) = faults(read_agent, text, trusted=False)
+    assert reported.startswith(f"line 3: `{line.partition(':')[0]}` names a program, which only a template")
 
 
 @pytest.mark.parametrize("field", ['"command": "sh x"', '"check": ["a"]', '"runtime": "command"'])
@@ -190,7 +190,7 @@ def test_kiros_words_become_claudes():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("[]", "line 1: is not a JSON object"),
         ("{}", "has no `name`"),
@@ -202,8 +202,8 @@ def test_kiros_words_become_claudes():
         ('{"name": "x", "role": "boss"}', "`role` is 'boss'"),
     ],
 )
-def test_fault_in_json_is_reported(text, told):
-    assert faults(read_kiro_agent, text)[0].startswith(told)
+def test_fault_in_json_is_reported(text, reported):
+    assert faults(read_kiro_agent, text)[0].startswith(reported)
 
 
 # Properties --------------------------------------------------------------------------------------
@@ -242,5 +242,5 @@ def test_an_agent_reads_back_from_kiros_form(agent):
 @given(junk | prose.map(lambda text: f"---\nname: x\n{text}\n---\n".encode("utf-8", "replace")))
 def test_any_bytes_are_an_agent_or_a_bad_file(data):
     for read in (read_agent, read_kiro_agent):
-        agent, told = attempted(partial(read, name="a", trusted=False), data)
-        assert told or not agent.command
+        agent, reported = attempted(partial(read, name="a", trusted=False), data)
+        assert reported or not agent.command

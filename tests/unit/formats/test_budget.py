@@ -27,7 +27,7 @@ def test_any_of_the_three_may_stand(text, budget):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("2M", "holds '2M'"),
         ("20", "holds '20'"),
@@ -43,8 +43,8 @@ def test_any_of_the_three_may_stand(text, budget):
         ("0 h", "give a time above 0"),
     ],
 )
-def test_anything_else_is_refused_with_what_may_stand(text, told):
-    with pytest.raises(Refused, match=told.replace("$", r"\$")):
+def test_anything_else_is_refused_with_what_may_stand(text, reported):
+    with pytest.raises(Refused, match=reported.replace("$", r"\$")):
         read_budget(text)
 
 

@@ -72,7 +72,7 @@ def test_what_is_shown_of_a_channel_holds_nothing_of_its_address(write):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "notified"),
     [
         (f'channels = "{SECRET}"', "is no list of texts"),
         (f'channels = ["json://a", "{SECRET}"]', "holds as number 2 what is no address"),
@@ -95,16 +95,16 @@ def test_what_is_shown_of_a_channel_holds_nothing_of_its_address(write):
         ("per_hour = 0", "give a whole number from 1 to 1000"),
     ],
 )
-def test_invalid_channel_is_reported_without_secrets(write, line, told):
+def test_invalid_channel_is_reported_without_secrets(write, line, notified):
     said = refused(write(f"[notify]\n{line}\n"))
     assert said.startswith(f"config.toml, line 2: notify.{line.split()[0]} ")
-    assert told in said
+    assert notified in said
     assert "secret" not in said
     key, _, value = line.partition(" = ")
     if key == "channels" and value.startswith('["json'):
         said = refused(write(""), {"ORCHESTRATOR_NOTIFY__CHANNELS": value})
         assert said.startswith("environment: ORCHESTRATOR_NOTIFY__CHANNELS: ")
-        assert told in said
+        assert notified in said
         assert "secret" not in said
 
 

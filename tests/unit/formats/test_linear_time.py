@@ -102,6 +102,6 @@ def test_a_megabyte_of_junk_is_done_with_at_once(head, junk, size):
     data = (head + junk * (size // len(junk.encode()))).encode()
     for read in readers_of(head):
         begun = time.process_time()
-        _, told = attempted(read, data)
+        _, reported = attempted(read, data)
         assert time.process_time() - begun < ENOUGH * (size / MEGABYTE) ** 0.5
-        assert len(told) <= 101
+        assert len(reported) <= 101

@@ -123,7 +123,7 @@ def test_a_skill_cannot_pretend_to_be_more():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (
             "",
@@ -139,13 +139,15 @@ def test_a_skill_cannot_pretend_to_be_more():
         ),
     ],
 )
-def test_what_is_no_order_is_refused(text, told):
+def test_what_is_no_order_is_refused(text, reported):
     with pytest.raises(BadFile) as caught:
         read_order(text.encode(), "pm.md")
-    assert all(str(fault).startswith(start) for fault, start in zip(caught.value.faults, told, strict=True))
+    assert all(
+        str(fault).startswith(start) for fault, start in zip(caught.value.faults, reported, strict=True)
+    )
 
 
 @given(junk)
 def test_any_bytes_are_an_order_or_a_bad_file(data):
-    order, told = attempted(partial(read_order, name="pm.md"), data)
-    assert told or order.target == one_line(order.target)
+    order, reported = attempted(partial(read_order, name="pm.md"), data)
+    assert reported or order.target == one_line(order.target)

@@ -62,7 +62,7 @@ def test_a_semicolon_in_quotes_parts_nothing():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("allow", "write allow, deny, ask, then read, write, run, fetch, ask or tool: `allow run npm test`"),
         ("Allow run x", "has the rule 'Allow run x'"),
@@ -76,10 +76,10 @@ def test_a_semicolon_in_quotes_parts_nothing():
         ("; ".join(["deny fetch"] * (MOST + 1)), f"give at most {MOST}"),
     ],
 )
-def test_fault_in_permissions_names_what_is_allowed(text, told):
+def test_fault_in_permissions_names_what_is_allowed(text, reported):
     with pytest.raises(Refused) as refused:
         read_permissions(text)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 words = st.lists(

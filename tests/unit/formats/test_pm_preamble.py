@@ -49,12 +49,12 @@ def test_what_was_not_filled_in_decides_nothing():
 
 def test_it_names_places_bounds_and_the_order():
     text = pm_preamble(**GIVEN, definition="Lead.")
-    for told in (
+    for reported in (
         "/p/tasks/dds/progress.md",
         "and 10 minutes at the most",
         "After 1.5 minutes",
         "{braces} stay",
         "Lead.",
     ):
-        assert told in text
+        assert reported in text
     assert "## Your Role" not in pm_preamble(**GIVEN)

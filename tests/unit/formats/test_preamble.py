@@ -25,7 +25,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def told(**changes: Any) -> str:
+def preamble_with(**changes: Any) -> str:
     return preamble(AgentOrder(**(GIVEN | changes)))
 
 
@@ -49,27 +49,27 @@ def test_the_documents_preamble_is_in_it_line_by_line():
         "{contents of PM's handoff file}": GIVEN["order"].strip(),
     }.items():
         document = document.replace(blank, value)
-    lines = iter(told().split("\n"))
+    lines = iter(preamble_with().split("\n"))
     for line in document.split("\n"):
         assert line in lines  # found after the one before it: the order is the document's
 
 
 def test_the_order_ends_it_as_it_is():
-    assert told().endswith("\n---\n\n## Your Instructions\n# Handoff: pm\n{braces} stay\n")
+    assert preamble_with().endswith("\n---\n\n## Your Instructions\n# Handoff: pm\n{braces} stay\n")
 
 
 def test_a_sign_of_progress_is_asked_for():
-    assert "at least every 20 minutes" in told()
+    assert "at least every 20 minutes" in preamble_with()
 
 
 def test_the_remote_addition_is_the_documents():
-    text = told(remote_host="user@box", task_dir="/repo/tasks/dds/")
+    text = preamble_with(remote_host="user@box", task_dir="/repo/tasks/dds/")
     document = (HUB / "preamble_remote.md").read_text()
     document = document.replace("{remote_host}", "user@box").replace(
         "{remote_cwd}/tasks/{task}", "/repo/tasks/dds"
     )
     assert document.replace("(cron every 2 min)", "(every 2 min)") in text
-    assert "Remote Setup" not in told()
+    assert "Remote Setup" not in preamble_with()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_remote_addition_is_the_documents():
     ],
 )
 def test_each_role_is_asked_for_its_part(changes, parts):
-    shown = form(told(**changes))
+    shown = form(preamble_with(**changes))
     every = {"**Verdict:**", "## Subtasks", "## Success Criteria", "- [x] A (", "- [x] B ("}
     assert {part for part in every if part in shown} == parts
 
@@ -107,7 +107,7 @@ def filled_in(text: str) -> str:
 
 @pytest.mark.parametrize("role", [*Role, None])
 def test_the_form_filled_in_is_a_report(role):
-    shown = form(told(role=role, gates=(Gate.CRITERIA,), criteria=("All pass ```x", "B")))
+    shown = form(preamble_with(role=role, gates=(Gate.CRITERIA,), criteria=("All pass ```x", "B")))
     report = read_report(filled_in(shown).encode(), "r")
     assert (report.run, report.in_reply_to) == ("r-1", "pm-20251127-153000.md")
     assert report.artifacts == ("/w/a.py",)
@@ -120,11 +120,11 @@ def test_the_form_filled_in_is_a_report(role):
 
 def test_the_form_copied_as_it_stands_is_no_report():
     with pytest.raises(BadFile):
-        read_report(form(told(role=Role.REVIEW)).encode(), "r")
+        read_report(form(preamble_with(role=Role.REVIEW)).encode(), "r")
 
 
 def test_memories_come_ahead_of_the_order():
-    text = told(learned="- mem_1 (semantic, 2025-12-11): it holds")
+    text = preamble_with(learned="- mem_1 (semantic, 2025-12-11): it holds")
     assert "\n## What Was Learned Here\n" in text.partition("\n---\n")[0]
     assert "mem_1" in text
-    assert "Learned" not in told()
+    assert "Learned" not in preamble_with()

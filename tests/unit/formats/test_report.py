@@ -29,8 +29,8 @@ def read(text: str) -> Report:
 
 
 def test_template_with_alternatives_is_refused():
-    (told,) = faults((HUB / "handoff_report.md").read_bytes())
-    assert told.startswith("line 3: `**Status:**` is 'COMPLETE | BLOCKED | NEEDS_REVIEW': choose one of ")
+    (found,) = faults((HUB / "handoff_report.md").read_bytes())
+    assert found.startswith("line 3: `**Status:**` is 'COMPLETE | BLOCKED | NEEDS_REVIEW': choose one of ")
 
 
 @pytest.mark.parametrize("status", ["COMPLETE", "BLOCKED", "NEEDS_REVIEW"])
@@ -90,8 +90,8 @@ def test_a_missing_status_is_refused():
 
 
 def test_status_in_a_code_block_does_not_count():
-    told = faults("# Handoff: dev\n```\n**Status:** COMPLETE\n```\n")
-    assert "(the one in line 3 is in a code block and does not count)" in told[0]
+    found = faults("# Handoff: dev\n```\n**Status:** COMPLETE\n```\n")
+    assert "(the one in line 3 is in a code block and does not count)" in found[0]
 
 
 def test_a_status_in_a_comment_does_not_count():
@@ -99,8 +99,8 @@ def test_a_status_in_a_comment_does_not_count():
 
 
 def test_contradicting_statuses_are_refused_with_both_lines():
-    told = faults("# Handoff: dev\n**Status:** COMPLETE\n\n## Blockers\nx\n\n**Status:** BLOCKED\n")
-    assert told == ["line 7: `**Status:**` is BLOCKED, and COMPLETE in line 2: choose one"]
+    found = faults("# Handoff: dev\n**Status:** COMPLETE\n\n## Blockers\nx\n\n**Status:** BLOCKED\n")
+    assert found == ["line 7: `**Status:**` is BLOCKED, and COMPLETE in line 2: choose one"]
 
 
 def test_the_same_status_twice_is_read():
@@ -144,7 +144,7 @@ def test_a_verdict_run_or_order_may_say_that_there_is_none(value):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "found"),
     [
         ("**Verdict:** APPROVED | REJECTED", "choose one of APPROVED, REJECTED"),
         ("**Verdict:** LGTM", "write exactly one of APPROVED, REJECTED"),
@@ -155,8 +155,8 @@ def test_a_verdict_run_or_order_may_say_that_there_is_none(value):
         ("**In reply to:** pm-20259999-000000.md", "write the file name of your order"),
     ],
 )
-def test_other_header_lines_are_read_strictly(line, told):
-    assert told in faults(DONE + line.encode())[0]
+def test_other_header_lines_are_read_strictly(line, found):
+    assert found in faults(DONE + line.encode())[0]
 
 
 def test_a_verdict_given_twice_differently_is_refused():
@@ -188,8 +188,8 @@ def test_a_heading_in_a_block_of_code_is_code():
 
 
 def test_unclosed_code_block_that_hides_lines_is_refused():
-    told = faults(DONE + b"## Completed Work\n```\nx\n## Artifacts Generated\n- a.py\n")
-    assert told == ["line 4: this block of code is never closed, so nothing after it counts: close it"]
+    found = faults(DONE + b"## Completed Work\n```\nx\n## Artifacts Generated\n- a.py\n")
+    assert found == ["line 4: this block of code is never closed, so nothing after it counts: close it"]
 
 
 def test_unclosed_code_block_that_hides_nothing_is_read():
@@ -217,15 +217,15 @@ def test_prose_is_cut_at_64_kb():
 
 
 def test_a_section_that_steers_stands_once():
-    told = faults(DONE + b"## Subtasks\nNone\n## Subtasks\n- [a] b\n")
-    assert told == ["line 5: `## Subtasks` is in line 3 already: keep one"]
+    found = faults(DONE + b"## Subtasks\nNone\n## Subtasks\n- [a] b\n")
+    assert found == ["line 5: `## Subtasks` is in line 3 already: keep one"]
 
 
 def test_every_fault_is_reported():
-    told = faults(
+    found = faults(
         "**Status:** maybe\n**Verdict:** perhaps\n**Run:** !\n## Subtasks\n- a\n## Success Criteria\n- b\n"
     )
-    assert [fault.partition(":")[0] for fault in told] == ["line 1", "line 2", "line 3", "line 5", "line 7"]
+    assert [fault.partition(":")[0] for fault in found] == ["line 1", "line 2", "line 3", "line 5", "line 7"]
 
 
 def test_a_report_too_large_is_refused():
@@ -292,14 +292,14 @@ def test_no_text_in_a_report_changes_how_it_stands(report, text, at):
 
 @given(junk)
 def test_any_bytes_are_a_report_or_a_bad_file(data):
-    report, told = attempted(partial(read_report, name="r"), data)
-    assert told or report.status in ReportStatus
+    report, found = attempted(partial(read_report, name="r"), data)
+    assert found or report.status in ReportStatus
 
 
 @given(prose)
 def test_any_section_is_read_or_reported_with_its_line(text):
     for title in ("Subtasks", "Success Criteria"):
         data = f"**Status:** COMPLETE\n## {title}\n{text}".encode("utf-8", "replace")
-        report, told = attempted(partial(read_report, name="r"), data)
-        assert told or (report.subtasks, report.criteria) != (None, None)
-        assert all(fault.reason for fault in told)
+        report, found = attempted(partial(read_report, name="r"), data)
+        assert found or (report.subtasks, report.criteria) != (None, None)
+        assert all(fault.reason for fault in found)

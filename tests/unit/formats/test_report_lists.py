@@ -86,7 +86,7 @@ def test_no_subtasks_are_said_to_be_none():
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         ("", "line 2: lists nothing: write `- [id] text"),
         ("Later.", "line 2: lists nothing"),
@@ -106,8 +106,8 @@ def test_no_subtasks_are_said_to_be_none():
         ("- [a] " + "x" * 9000, "line 3: is longer than 8192 characters"),
     ],
 )
-def test_subtasks_are_read_strictly(body, told):
-    assert told in faults("Subtasks", body)[0]
+def test_subtasks_are_read_strictly(body, reported):
+    assert reported in faults("Subtasks", body)[0]
 
 
 def test_too_many_subtasks_are_refused():
@@ -136,7 +136,7 @@ def test_marks_of_criteria_are_read():
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         ("All met.", "lists nothing"),
         ("- All tests pass", "line 3: is not a mark of a criterion"),
@@ -145,5 +145,5 @@ def test_marks_of_criteria_are_read():
         ("- [x] a (evidence: a) b", "close the parenthesis"),
     ],
 )
-def test_marks_are_read_strictly(body, told):
-    assert told in faults("Success Criteria", body)[0]
+def test_marks_are_read_strictly(body, reported):
+    assert reported in faults("Success Criteria", body)[0]

@@ -209,11 +209,11 @@ def test_codex_reset_time_is_in_the_zone_of_its_machine(name, expected):
     """On its screen and in its rollout alike; on another day with a date. The true moments lie 35 s later."""
     now, zone = at("2026-11-22 17:41:00"), ZoneInfo(BERLIN)
     screen = (FIXTURES / "codex" / f"failed_{name}.txt").read_text(encoding="utf-8")
-    ((told,),) = [
+    ((reported,),) = [
         [event.text for event in events_of([json.dumps(line).encode() for line in lines])]
         for lines in [json.loads((FIXTURES / "codex" / f"rollout_{name}.json").read_text(encoding="utf-8"))]
     ]
-    assert reset_time(told, now, zone) == reset_time(screen, now, zone) == Reset((at(expected),), 60.0)
+    assert reset_time(reported, now, zone) == reset_time(screen, now, zone) == Reset((at(expected),), 60.0)
 
 
 @pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
@@ -226,12 +226,12 @@ def test_claude_reset_time_names_its_zone(version):
 
 def test_each_limit_screen_yields_a_reset_time():
     kinds = ("failed_rate_limit*.txt", "failed_used_up*.txt")
-    told = {
+    reported = {
         str(path.relative_to(FIXTURES).with_suffix("")) for kind in kinds for path in FIXTURES.rglob(kind)
     }
-    told -= {"codex/failed_used_up", "codex/failed_used_up_for_days"}  # in the zone of its machine: below
+    reported -= {"codex/failed_used_up", "codex/failed_used_up_for_days"}  # in the zone of its machine: below
     table = test_it_is_read_from_the_screens_that_were_kept.pytestmark[0].args[1]
-    assert {screen for screen, _ in table} == told
+    assert {screen for screen, _ in table} == reported
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_reset_time_matches_the_local_clock(hour, minute, now, zone):
 
 
 @pytest.mark.parametrize(
-    ("junk", "told"),
+    ("junk", "reported"),
     [
         ("resets ", None),
         ("try again in 1h ", "2026-11-20 13:00:00"),
@@ -304,6 +304,6 @@ def test_reset_time_matches_the_local_clock(hour, minute, now, zone):
         ("0", None),
     ],
 )
-def test_a_megabyte_is_done_with_at_once(junk, told):
+def test_a_megabyte_is_done_with_at_once(junk, reported):
     reset = reset_time(junk * (1_000_000 // len(junk)), at(NOON))
-    assert (reset and reset.moments[-1]) == (told and at(told))
+    assert (reset and reset.moments[-1]) == (reported and at(reported))

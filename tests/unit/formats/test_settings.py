@@ -83,8 +83,8 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
     environ = {"ORCHESTRATOR_LIMITS__MAX_TASK_TIME": "8 h"}
     limits = load_settings(path, environ).limits
     assert (limits.max_task_tokens, limits.max_task_cost, limits.max_task_time) == (2_000_000, 20.0, 28_800.0)
-    told = {each.key: each.value for each in explained(path, environ)}
-    shown = {name: told[f"limits.max_task_{name}"] for name in ("tokens", "cost", "time")}
+    reported = {each.key: each.value for each in explained(path, environ)}
+    shown = {name: reported[f"limits.max_task_{name}"] for name in ("tokens", "cost", "time")}
     assert shown == {"tokens": "2000000 tokens", "cost": "$20", "time": "8 h"}
     again = "\n".join(f'max_task_{name} = "{value}"' for name, value in shown.items())
     assert load_settings(write(f"[limits]\n{again}"), {}).limits == limits
@@ -96,24 +96,24 @@ def test_what_a_task_may_use_is_written_and_shown_as_in_task_md(write):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("max_task_tokens = 0", "limits.max_task_tokens is 0: give a number of tokens above 0"),
         ("max_task_cost = true", "limits.max_task_cost is True: give US dollars above 0"),
         ('max_task_time = "long"', "limits.max_task_time is 'long': give a time above 0"),
     ],
 )
-def test_invalid_amount_is_reported(write, line, told):
-    assert told in faults(write(f"[limits]\n{line}"))
+def test_invalid_amount_is_reported(write, line, reported):
+    assert reported in faults(write(f"[limits]\n{line}"))
 
 
 @pytest.mark.parametrize("value", ["handoffs", "../x", "a\\u0000b", 3, True])
 def test_invalid_folder_is_reported(write, value):
-    told = faults(
+    reported = faults(
         write(f"daemon.archive = {value if isinstance(value, int) else repr(value)}".replace("True", "true"))
     )
-    assert "daemon.archive" in told
-    assert "give an absolute path, or one that begins with ~/" in told
+    assert "daemon.archive" in reported
+    assert "give an absolute path, or one that begins with ~/" in reported
 
 
 def test_folder_in_the_home_is_read(write, monkeypatch):
@@ -134,13 +134,13 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         PermissionRule(PermissionDecision.DENY, Act.FETCH, "", "settings"),
     )
     assert load_settings(path, {}).permissions == Policy(rules, PermissionDecision.DENY, 300.0)
-    told = {each.key: each.value for each in explained(path, {})}
-    assert told["permissions.rules"] == '["allow run uv *", "deny fetch"]'
-    assert (told["permissions.otherwise"], told["permissions.wait"]) == ("deny", "5 m")
+    reported = {each.key: each.value for each in explained(path, {})}
+    assert reported["permissions.rules"] == '["allow run uv *", "deny fetch"]'
+    assert (reported["permissions.otherwise"], reported["permissions.wait"]) == ("deny", "5 m")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ('rules = "deny fetch"', "permissions.rules is 'deny fetch': give a list like"),
         ('rules = ["deny"]', "permissions.rules has the rule 'deny': write allow, deny, ask, then"),
@@ -150,15 +150,15 @@ def test_permissions_are_read_and_shown_as_they_are_written(write):
         ('wait = "soon"', "permissions.wait is 'soon': give a time above 0"),
     ],
 )
-def test_invalid_permission_rule_is_reported(write, line, told):
-    assert told in faults(write(f"[permissions]\n{line}"))
+def test_invalid_permission_rule_is_reported(write, line, reported):
+    assert reported in faults(write(f"[permissions]\n{line}"))
 
 
 @pytest.mark.parametrize("value", ["0", "-1", '"ten"', '"10 q"', "nan", "true", "[1]", "1979-05-27", "{}"])
 def test_a_bad_time_names_file_line_key_and_what_is_allowed(write, value):
-    told = faults(write(f"# settings\n[limits]\ncheck_in_interval = {value}\n"))
-    assert told.startswith("/config.toml, line 3: limits.check_in_interval is ")
-    assert told.endswith(
+    reported = faults(write(f"# settings\n[limits]\ncheck_in_interval = {value}\n"))
+    assert reported.startswith("/config.toml, line 3: limits.check_in_interval is ")
+    assert reported.endswith(
         'give a time above 0 in seconds, or as text like "90 s", "10 m", "4 h" '
         "(units: ms, s, m, h, d), at most 366 days"
     )
@@ -166,9 +166,9 @@ def test_a_bad_time_names_file_line_key_and_what_is_allowed(write, value):
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", '"3"', "true", "1001"])
 def test_a_bad_count_names_its_bounds(write, value):
-    told = faults(write(f"limits.max_rejections = {value}"))
-    assert told.startswith("/config.toml, line 1: limits.max_rejections is ")
-    assert told.endswith("give a whole number from 1 to 1000")
+    reported = faults(write(f"limits.max_rejections = {value}"))
+    assert reported.startswith("/config.toml, line 1: limits.max_rejections is ")
+    assert reported.endswith("give a whole number from 1 to 1000")
 
 
 def test_unknown_key_is_reported_with_the_nearest_one(write):
@@ -233,8 +233,10 @@ def test_unknown_section_is_reported_with_the_nearest_one(write):
 
 
 def test_all_faults_of_settings_are_reported_at_once(write):
-    told = faults(write('[limits]\nmax_rejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
-    assert [part.split(":")[0] for part in told.split("; ")] == [f"/config.toml, line {n}" for n in (2, 3, 5)]
+    reported = faults(write('[limits]\nmax_rejections = 0\nchekin = 3\n[tmux]\nsocket = "a b"\n'))
+    assert [part.split(":")[0] for part in reported.split("; ")] == [
+        f"/config.toml, line {n}" for n in (2, 3, 5)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_variables_override_the_file(write):
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "told"),
+    ("variable", "value", "reported"),
     [
         (
             "ORCHESTRATOR_LIMITS__CHECK_IN_INTERVAL",
@@ -323,8 +325,10 @@ def test_variables_override_the_file(write):
         ("ORCHESTRATOR_ENVIRONMENT__PASS", "A B", "environment.pass holds 'A B': give names of variables"),
     ],
 )
-def test_invalid_variable_is_reported_by_name(tmp_path, variable, value, told):
-    assert faults(tmp_path / "none.toml", {variable: value}).startswith(f"environment: {variable}: {told}")
+def test_invalid_variable_is_reported_by_name(tmp_path, variable, value, reported):
+    assert faults(tmp_path / "none.toml", {variable: value}).startswith(
+        f"environment: {variable}: {reported}"
+    )
 
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "LD_*", "TMUX", "TMUX_PANE", "ORCHESTRATOR_HOME", "DYLD_X"])
@@ -339,16 +343,18 @@ def test_template_folders_are_absolute(write, folder):
 
 def test_each_setting_shows_its_source(write):
     path = write("[limits]\ninactivity_timeout = 1800\n")
-    told = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__TIMEOUT": "90"})}
-    assert told["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
-    assert told["limits.inactivity_timeout"] == Explained("limits.inactivity_timeout", "30 m", f"{path}:2")
-    assert told["git.timeout"] == Explained("git.timeout", "90 s", "ORCHESTRATOR_GIT__TIMEOUT")
-    assert told["templates.folders"].value == "[]"
-    assert "environment.pass" in told
+    reported = {each.key: each for each in explained(path, {"ORCHESTRATOR_GIT__TIMEOUT": "90"})}
+    assert reported["limits.check_in_interval"] == Explained("limits.check_in_interval", "10 m", "default")
+    assert reported["limits.inactivity_timeout"] == Explained(
+        "limits.inactivity_timeout", "30 m", f"{path}:2"
+    )
+    assert reported["git.timeout"] == Explained("git.timeout", "90 s", "ORCHESTRATOR_GIT__TIMEOUT")
+    assert reported["templates.folders"].value == "[]"
+    assert "environment.pass" in reported
     keys = sum(
         len(fields(getattr(Settings(), each.name))) for each in fields(Settings) if each.name not in TABLES
     )
-    assert len(told) == keys + len(shipped_prices())
+    assert len(reported) == keys + len(shipped_prices())
 
 
 def test_prices_are_shown_with_day_and_source(write):
@@ -359,14 +365,14 @@ def test_prices_are_shown_with_day_and_source(write):
     first, second = load_settings(path, {}).prices
     assert first == Price("gpt-5.5", ("gpt-5.5",), 7.0, 8.5, 7.0, 7.0, 7.0, "2026-11-20")
     assert second == Price("own", ("own-*", "ours"), 1.0, 2.0, 0.5, 1.0, 1.0, "2026-11-21")
-    told = {each.key: each for each in explained(path, {})}
-    assert told["prices.gpt-5.5"].where == f"{path}:1"
-    assert told["prices.own"].where == f"{path}:5"
-    assert told["prices.own"].value == (
+    reported = {each.key: each for each in explained(path, {})}
+    assert reported["prices.gpt-5.5"].where == f"{path}:1"
+    assert reported["prices.own"].where == f"{path}:5"
+    assert reported["prices.own"].value == (
         "$1 in, $2 out, cached $0.5, written $1 or $1 for an hour; own-*, ours; of 2026-11-21"
     )
-    assert told["prices.claude-opus-5-5"].where == "default"
-    assert sum(key.startswith("prices.") for key in told) == len(shipped_prices()) + 1
+    assert reported["prices.claude-opus-5-5"].where == "default"
+    assert sum(key.startswith("prices.") for key in reported) == len(shipped_prices()) + 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from orchestrator.model.errors import BadFile
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("", "f, line 1: is not JSON"),
         ('{"a": 1,\n "b": }', "f, line 2: is not JSON"),
@@ -28,10 +28,10 @@ from orchestrator.model.errors import BadFile
         ("[1] x", "f, line 1: is not JSON"),
     ],
 )
-def test_json_that_would_do_harm_is_refused_with_the_place(text, told):
+def test_json_that_would_do_harm_is_refused_with_the_place(text, reported):
     with pytest.raises(BadFile) as caught:
         load_json(text.encode(), "f")
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(reported)
 
 
 def test_brackets_in_strings_are_text():

@@ -103,7 +103,7 @@ def test_criteria_go_on_over_lines():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (
             "",
@@ -131,23 +131,23 @@ def test_criteria_go_on_over_lines():
         ("# X\n## Goal\ng\n## Success Criteria\n- a\n## Agents config\n", ["line 6: did you mean `## Agent Config`?"]),
     ],
 )  # fmt: skip
-def test_missing_section_is_reported_with_its_line(text, told):
-    for problem, expected in zip(faults(text), told, strict=True):
+def test_missing_section_is_reported_with_its_line(text, reported):
+    for problem, expected in zip(faults(text), reported, strict=True):
         start, _, end = expected.partition("…")
         assert problem.startswith(start)
         assert problem.endswith(end)
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "reported"),
     [
         (TOP.encode("utf-16"), "line 1: is UTF-16: save it as UTF-8"),
         (TOP.encode() + b"\xff", "line 9: byte 0xff is not UTF-8"),
         (TOP.encode() + b"\0", "line 9: holds a NUL"),
     ],
 )
-def test_what_is_no_text_is_refused(data, told):
-    assert faults(data) == [told]
+def test_what_is_no_text_is_refused(data, reported):
+    assert faults(data) == [reported]
 
 
 # The blank template ------------------------------------------------------------------------------
@@ -213,9 +213,9 @@ def test_unfilled_task_reports_faults_of_its_config():
 
 
 def test_invalid_limit_is_reported_with_its_line():
-    (told,) = faults("# T\n## Goal\ng\n## Success Criteria\n- a\n## Agent Config\nlimits: 2M; $20\n")
-    assert "line 7" in told
-    assert "write one or more of `2M tokens`, `$20`, `8 h`" in told
+    (reported,) = faults("# T\n## Goal\ng\n## Success Criteria\n- a\n## Agent Config\nlimits: 2M; $20\n")
+    assert "line 7" in reported
+    assert "write one or more of `2M tokens`, `$20`, `8 h`" in reported
 
 
 def test_lines_are_read_as_people_write_them():
@@ -260,7 +260,7 @@ def test_commands_are_split_as_in_a_shell():
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("cdw: /x", "`cdw:` is not a setting: did you mean `cwd:`?"),
         ("Cwd: /x", "is not a setting: did you mean `cwd:`?"),
@@ -324,11 +324,11 @@ def test_commands_are_split_as_in_a_shell():
         ("dev-2.cwd: user@host:/x", "only dev and architect may work remotely"),
     ],
 )
-def test_fault_is_reported_with_its_line(line, told):
+def test_fault_is_reported_with_its_line(line, reported):
     problems = config_faults("# one", line)
     assert len(problems) == 1
     assert problems[0].startswith("line 4: ")
-    assert told in problems[0]
+    assert reported in problems[0]
 
 
 def test_every_fault_is_reported():
@@ -359,16 +359,16 @@ def test_an_endless_config_is_refused():
 
 @given(junk)
 def test_any_bytes_are_a_task_or_a_bad_file(data):
-    brief, told = attempted(read_brief, data)
-    assert told or brief.title
+    brief, reported = attempted(read_brief, data)
+    assert reported or brief.title
 
 
 @given(prose)
 def test_any_config_is_read_or_reported_with_its_line(text):
     data = f"{TOP}## Agent Config\n{text}".encode("utf-8", "replace")
-    brief, told = attempted(read_brief, data)
-    assert told or brief.title == "X"
-    assert all(fault.line for fault in told)
+    brief, reported = attempted(read_brief, data)
+    assert reported or brief.title == "X"
+    assert all(fault.line for fault in reported)
 
 
 def test_skills_are_asked_for_by_name_for_all_or_for_one_agent():

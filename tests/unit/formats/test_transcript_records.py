@@ -26,7 +26,7 @@ Reading = Callable[[bytes], list[Record]]
 READERS: list[Reading] = [claude_records, codex_records, gemini_records, our_records]
 
 
-def told(reading: Reading, *lines: object) -> list[Record]:
+def records_of(reading: Reading, *lines: object) -> list[Record]:
     found = [json.dumps(line, separators=(",", ":")).encode() for line in lines]
     return [record for line in found for record in reading(line)]
 
@@ -41,7 +41,7 @@ def kinds(records: list[Record]) -> list[str]:
 @pytest.mark.parametrize("version", ["claude", "claude-2.1.197"])
 def test_captured_claude_turns_are_read(version: str) -> None:
     lines = json.loads((FIXTURES / version / "transcript.json").read_text())
-    found = kinds(told(claude_records, *lines))
+    found = kinds(records_of(claude_records, *lines))
     turn = ["Prompted", "Called", "Returned", "Spoke over", "Spoke over"]
     assert found[:5] == turn
     assert found[5:10] == turn
@@ -49,7 +49,7 @@ def test_captured_claude_turns_are_read(version: str) -> None:
 
 def test_captured_codex_turn_is_read() -> None:
     lines = json.loads((FIXTURES / "codex" / "rollout.json").read_text())
-    found = kinds(told(codex_records, *lines))
+    found = kinds(records_of(codex_records, *lines))
     assert found[0] == "Prompted"
     assert found.index("Called") < found.index("Returned") < len(found) - 1
     assert found[-2:] == ["Prompted", "Spoke over"]
@@ -60,7 +60,7 @@ def test_gemini_call_is_known_by_its_result() -> None:
     begun = {"id": "g1", "type": "gemini", "content": "", "thoughts": []}
     call = {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}
     came = {"functionResponse": {"id": "c1", "name": "run_shell_command", "response": {"output": "made.txt"}}}
-    found = told(
+    found = records_of(
         gemini_records,
         {"id": "u1", "type": "user", "content": [{"text": "Work."}]},
         begun,
@@ -79,7 +79,7 @@ def test_claude_subagent_records_are_only_signs_of_life() -> None:
         "isSidechain": True,
         "message": {"content": [call], "stop_reason": "tool_use"},
     }
-    assert kinds(told(claude_records, line)) == ["Spoke model"]
+    assert kinds(records_of(claude_records, line)) == ["Spoke model"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_claude_subagent_records_are_only_signs_of_life() -> None:
     ],
 )
 def test_a_turn_of_claude_that_was_broken_off_is_over(content: object, found: list[str]) -> None:
-    assert kinds(told(claude_records, {"type": "user", "message": {"content": content}})) == found
+    assert kinds(records_of(claude_records, {"type": "user", "message": {"content": content}})) == found
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,20 @@ def test_a_turn_of_claude_that_was_broken_off_is_over(content: object, found: li
 )
 def test_claude_synthetic_user_records_need_a_hook(said: str, found: list[str]) -> None:
     assert (
-        kinds(told(claude_records, {"type": "user", "isMeta": True, "message": {"content": said}})) == found
+        kinds(records_of(claude_records, {"type": "user", "isMeta": True, "message": {"content": said}}))
+        == found
     )
 
 
 def test_requests_that_claude_makes_again_are_no_sign() -> None:
     """It notes each (2.1.328), those that come to nothing too."""
-    assert told(claude_records, {"type": "api-request", "timestamp": "2026-11-22T15:56:44Z"}) == []
+    assert records_of(claude_records, {"type": "api-request", "timestamp": "2026-11-22T15:56:44Z"}) == []
 
 
 def test_tokens_that_codex_counts_again_are_no_sign() -> None:
-    assert told(codex_records, {"type": "event_msg", "payload": {"type": "token_count", "info": {}}}) == []
+    assert (
+        records_of(codex_records, {"type": "event_msg", "payload": {"type": "token_count", "info": {}}}) == []
+    )
 
 
 def test_codex_turn_that_polls_background_work_waits() -> None:
@@ -123,7 +126,7 @@ def test_codex_turn_that_polls_background_work_waits() -> None:
             "call_id": "c",
             "arguments": json.dumps(given),
         }
-        (found,) = told(codex_records, {"type": "response_item", "payload": payload})
+        (found,) = records_of(codex_records, {"type": "response_item", "payload": payload})
         assert isinstance(found, Called)
         return found.waits
 
@@ -140,7 +143,7 @@ def test_results_that_differ_only_in_numbers_are_alike() -> None:
 def test_calls_are_equal_only_literally() -> None:
     def call(command: str) -> int:
         part = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": command}}
-        (found,) = told(claude_records, {"type": "assistant", "message": {"content": [part]}})
+        (found,) = records_of(claude_records, {"type": "assistant", "message": {"content": [part]}})
         assert isinstance(found, Called)
         return found.call
 
@@ -162,7 +165,13 @@ def test_what_our_plugin_records_is_read() -> None:
         {"record": "spoke", "over": True},
         {"record": "else"},
     ]
-    assert kinds(told(our_records, *lines)) == ["Prompted", "Called", "Returned", "Spoke model", "Spoke over"]
+    assert kinds(records_of(our_records, *lines)) == [
+        "Prompted",
+        "Called",
+        "Returned",
+        "Spoke model",
+        "Spoke over",
+    ]
 
 
 JSON = st.recursive(

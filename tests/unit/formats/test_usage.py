@@ -276,7 +276,7 @@ objects = st.one_of(
     ),
 )
 transcripts = st.lists(
-    objects.map(lambda told: json.dumps(told).encode()) | st.binary(max_size=20), max_size=8
+    objects.map(lambda reported: json.dumps(reported).encode()) | st.binary(max_size=20), max_size=8
 ).map(b"\n".join)
 
 
@@ -294,6 +294,6 @@ def test_incremental_reading_equals_reading_at_once(data, read, more):
     assert (second.usage.cost or 0.0) >= (first.usage.cost or 0.0) >= 0.0
 
 
-@given(st.binary(max_size=200) | objects.map(lambda told: json.dumps(told).encode()))
+@given(st.binary(max_size=200) | objects.map(lambda reported: json.dumps(reported).encode()))
 def test_an_event_of_any_kind_never_raises(data):
     assert opencode_usage(data, Usage(5)).input >= 5

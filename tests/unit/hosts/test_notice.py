@@ -145,8 +145,8 @@ def test_a_flood_is_a_trickle_of_lines(run, tmp_path, program):
     for number in range(3000):
         put(tmp_path / f"a/handoffs/{number}.md")
     running.seen("change a")
-    told = running.lines.count("change a")
-    assert 0 < told <= 2 + (time.monotonic() - began) / notices.PAUSE
+    reported = running.lines.count("change a")
+    assert 0 < reported <= 2 + (time.monotonic() - began) / notices.PAUSE
     running.settle()
     running.tells("a", lambda: put(tmp_path / "a/handoffs/last.md"))
 

@@ -15,8 +15,8 @@ PID = b"folder\npid pid 12\npid start 7@boot\npid session 11\npid pane %3\npid .
 
 
 def out(*runs: bytes, end: bytes = b"orchestrator-runs-end\n") -> bytes:
-    told = b"".join(b"run %d\n" % number + each for number, each in enumerate(runs))
-    return b"Welcome!\n\norchestrator-runs-1\nhome /home/u\n" + told + end
+    reported = b"".join(b"run %d\n" % number + each for number, each in enumerate(runs))
+    return b"Welcome!\n\norchestrator-runs-1\nhome /home/u\n" + reported + end
 
 
 def seen(*runs: bytes, end: bytes = b"orchestrator-runs-end\n") -> list[Observation | None]:

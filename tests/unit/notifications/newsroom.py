@@ -52,14 +52,14 @@ class Newsroom:
 
     def news(self, rule: NotificationRule = NotificationRule.COMPLETE, **other: str) -> Notification:
         self.number += 1
-        told = Notification(
+        notified = Notification(
             f"{rule}-{self.number}", rule, f"title {self.number}", f"text {self.number}", self.clock.now()
         )
         if rule is NotificationRule.QUESTION:
-            told = replace(told, task="demo-1", question=f"q{self.number}")
-        told = replace(told, **other)  # type: ignore[arg-type]
-        self.spool.put(Envelope(told))
-        return told
+            notified = replace(notified, task="demo-1", question=f"q{self.number}")
+        notified = replace(notified, **other)  # type: ignore[arg-type]
+        self.spool.put(Envelope(notified))
+        return notified
 
     def goes(self) -> float | None:
         return self.rounds.go()
@@ -85,10 +85,10 @@ class Newsroom:
 
     def over(self) -> tuple[set[str], set[str]]:
         """Return the ids of what was told and of what failed."""
-        told, failed = (
+        notified, failed = (
             {envelope.notification.id for envelope in self.spool.over(where)} for where in (DELIVERED, FAILED)
         )
-        return told, failed
+        return notified, failed
 
     def waiting(self) -> set[str]:
         return {envelope.notification.id for envelope in self.spool.look()}

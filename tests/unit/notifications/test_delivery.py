@@ -287,8 +287,8 @@ def life(kill_at=None, *, power=False, at_channel=None):
 
 
 def check(room):
-    told, failed = room.over()
-    assert (told, failed) == ({"complete-1", "question-2", "blocked-3"}, set())
+    notified, failed = room.over()
+    assert (notified, failed) == ({"complete-1", "question-2", "blocked-3"}, set())
     assert room.waiting() == set()
     for channel in ("phone", "desk"):
         times = room.times(channel)
@@ -355,9 +355,9 @@ def test_rate_is_kept_and_nothing_lost_or_doubled(moments, answers, per_hour, qu
             room.answered.add(news.id)
             answered.add(news.title)
     room.passes(10 * 86400.0)
-    told, failed = room.over()
-    assert told | failed == put
-    assert not told & failed
+    notified, failed = room.over()
+    assert notified | failed == put
+    assert not notified & failed
     assert room.waiting() == set()
     times = room.times()
     for envelope in (*room.spool.over(DELIVERED), *room.spool.over(FAILED)):

@@ -119,8 +119,8 @@ each_page = pytest.mark.parametrize("page", PAGES)
 
 def paths(page: str) -> list[str]:
     """Return each piece of code in a page's prose that looks like a path of a file or folder."""
-    told = (re.sub(r"<[a-z_]+>", "database_agent", each) for each in spans(PAGES[page]))
-    return [each for each in told if PATH_LIKE.fullmatch(each) and not each.startswith("/persona-")]
+    reported = (re.sub(r"<[a-z_]+>", "database_agent", each) for each in spans(PAGES[page]))
+    return [each for each in reported if PATH_LIKE.fullmatch(each) and not each.startswith("/persona-")]
 
 
 def keys(value: object) -> set[str]:

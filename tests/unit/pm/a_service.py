@@ -112,15 +112,15 @@ def wait_for(
     asked, wasted, longest = reset - ahead, 0, 0.0
     waiting = list(jumps)
     while asked < reset + late:
-        told = asked + ANSWER
-        while waiting and waiting[0][0] <= told:
+        reported = asked + ANSWER
+        while waiting and waiting[0][0] <= reported:
             off += waiting[0][1]
             if known is not None:
                 known = moved_by_clock(known, waiting[0][1])
             waiting.pop(0)
-        said = words(reset, told if words in SPANS else told + off, zone)
-        known = refused(known, said, reset_time(said, told + off, zone), told + off)
-        begins = max(next_try(known, limits) - off, told)
+        said = words(reset, reported if words in SPANS else reported + off, zone)
+        known = refused(known, said, reset_time(said, reported + off, zone), reported + off)
+        begins = max(next_try(known, limits) - off, reported)
         while waiting and waiting[0][0] < begins:
             moment, put = waiting.pop(0)
             off += put

@@ -25,7 +25,7 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     every = list(state.steps.values())
     for step in every if not rules_of(state.brief).follows_versions else ():
         begun = [each for each in dependents(every, step.id) if state.steps[each].state not in NOT_BEGUN]
-        kept = told(state.steps, state.steps.dependents(step.id))
+        kept = found_in_order(state.steps, state.steps.dependents(step.id))
         assert [each for each in kept if state.steps[each].state not in NOT_BEGUN] == begun
     runs = list(state.runs.values())
     assert state.live_runs == [run for run in runs if run.live]
@@ -41,7 +41,7 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     admitted = floor_of(state, Limits(max_concurrent_runs=limits_runs)).admitted
     planned = state.brief.workflow.max_parallel if state.brief.workflow else limits_runs
     limits_runs = min(limits_runs, planned, state.brief.config.parallel or limits_runs)
-    assert told(state.steps, admitted) == [
+    assert found_in_order(state.steps, admitted) == [
         step.id for step in state.steps.values() if admits(state, step, limits_runs)
     ]
 
@@ -77,22 +77,24 @@ def assert_steps(steps: Steps) -> None:
         ],
     }
     for name, kept in found.items():
-        assert told(steps, getattr(steps, name)) == [step.id for step in kept], name
+        assert found_in_order(steps, getattr(steps, name)) == [step.id for step in kept], name
     assert steps.under_way == under_way(every)
     for step in every:
         same = [each.id for each in every if (each.kind, each.workspace) == (step.kind, step.workspace)]
-        assert told(steps, steps.of_tree(step.kind, step.workspace)) == same
-        assert told(steps, steps.of_agent(step.agent)) == [
+        assert found_in_order(steps, steps.of_tree(step.kind, step.workspace)) == same
+        assert found_in_order(steps, steps.of_agent(step.agent)) == [
             each.id for each in every if each.agent == step.agent
         ]
-        assert told(steps, steps.judges_of(step.id)) == [each.id for each in every if each.judges == step.id]
+        assert found_in_order(steps, steps.judges_of(step.id)) == [
+            each.id for each in every if each.judges == step.id
+        ]
         mine = [each.id for each in every if step.subtask and each.subtask == step.subtask]
-        assert told(steps, steps.of_subtask(step.subtask)) == mine
-        assert told(steps, steps.waiting(step.id)) == dependents(every, step.id, waiting=True)
-        assert set(told(steps, steps.dependents(step.id))) <= set(dependents(every, step.id))
+        assert found_in_order(steps, steps.of_subtask(step.subtask)) == mine
+        assert found_in_order(steps, steps.waiting(step.id)) == dependents(every, step.id, waiting=True)
+        assert set(found_in_order(steps, steps.dependents(step.id))) <= set(dependents(every, step.id))
 
 
-def told(steps: Steps, marks: Marks) -> list[str]:
+def found_in_order(steps: Steps, marks: Marks) -> list[str]:
     return [step.id for step in steps.among(marks)]
 
 

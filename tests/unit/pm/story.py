@@ -87,7 +87,7 @@ class Story:
         self.changed: bool | None = True
         self.nowhere: set[str] = set()
         self.strewn: dict[str, tuple[str, ...]] = {}
-        self.told = 0
+        self.serial = 0
         self.replies: dict[str, Reply] = {}
 
     # What happens ---------------------------------------------------------------------------------
@@ -134,15 +134,15 @@ class Story:
             case Look(run=run):
                 reason = "" if self.sees else "tmux is frozen"
                 self.feed(f.Looked(self.at, self.nonce(), run, self.sees, reason))
-            case Nudge(id=told, run=run):
-                self.feed(f.Nudged(self.at, self.nonce(), run, told, Delivery.UNKNOWN))
-            case Notify(id=told):
-                self.feed(f.Notified(self.at, told))
-            case Rebase(id=told):
-                self.feed(f.Rebased(self.at, told, self.rebase_refused))
-            case Answer(id=told, name=name, reply=reply):
+            case Nudge(id=notified, run=run):
+                self.feed(f.Nudged(self.at, self.nonce(), run, notified, Delivery.UNKNOWN))
+            case Notify(id=notified):
+                self.feed(f.Notified(self.at, notified))
+            case Rebase(id=notified):
+                self.feed(f.Rebased(self.at, notified, self.rebase_refused))
+            case Answer(id=notified, name=name, reply=reply):
                 self.replies[name] = reply
-                self.feed(f.AnswerGiven(self.at, told))
+                self.feed(f.AnswerGiven(self.at, notified))
             case Launch() | End():
                 return
 
@@ -165,8 +165,8 @@ class Story:
 
     def nonce(self) -> str:
         """Return a word that was not used before."""
-        self.told += 1
-        return f"n{self.told}"
+        self.serial += 1
+        return f"n{self.serial}"
 
     def starts(self, request: str = "", brief: Brief | None = None, confirmed: str = "") -> Decision:
         """The user says `task start`."""

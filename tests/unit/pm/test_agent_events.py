@@ -32,9 +32,9 @@ def story(monkeypatch: pytest.MonkeyPatch) -> Story:
     from dataclasses import replace
 
     monkeypatch.setitem(ROLES, "dev", replace(ROLES["dev"], receipts=True))
-    told = Story().planned("a")
-    told.comes_alive("dev:a")
-    return told
+    made_story = Story().planned("a")
+    made_story.comes_alive("dev:a")
+    return made_story
 
 
 def failed(failure: Failure, text: str = "it says so", again_at: float | None = None) -> Event:

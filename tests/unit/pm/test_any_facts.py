@@ -237,7 +237,7 @@ class Mind(RuleBasedStateMachine):
         self.brief = Brief("Title", "one thing", CRITERIA)
         self.agents = AGENTS
         self.at = 1_764_254_100.0
-        self.told = 0
+        self.serial = 0
         self.sight = Sight()
         self.evidence = Evidence()
         self.led = False
@@ -254,8 +254,8 @@ class Mind(RuleBasedStateMachine):
             assert not [step for step in self.state.steps.values() if step.agent == "pm"]
 
     def nonce(self) -> str:
-        self.told += 1
-        return f"n{self.told}"
+        self.serial += 1
+        return f"n{self.serial}"
 
     def run(self, data: st.DataObject, *, live: bool = False) -> Run | None:
         runs = self.state.live_runs if live else list(self.state.runs.values())
@@ -312,32 +312,32 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.RunStarted(self.at, run, 1, "%1"))
             case End(run=run):
                 self.feed(f.RunGone(self.at, f"{run}:gone", run, Exit(signal=15)))
-            case Look(id=told, run=run):
-                self.feed(f.Looked(self.at, told, run, self.sight))
-            case Nudge(id=told, run=run):
-                self.feed(f.Nudged(self.at, told, run, told, Delivery.UNKNOWN))
-            case Commit(id=told, step=step, attempt=attempt):
-                self.feed(f.WorkCommitted(self.at, told, step, attempt, commit))
-            case Inspect(id=told, step=step, attempt=attempt):
-                self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", changed=bool(commit)))
-            case ResolveEvidence(id=told, step=step, attempt=attempt, references=named):
+            case Look(id=notified, run=run):
+                self.feed(f.Looked(self.at, notified, run, self.sight))
+            case Nudge(id=notified, run=run):
+                self.feed(f.Nudged(self.at, notified, run, notified, Delivery.UNKNOWN))
+            case Commit(id=notified, step=step, attempt=attempt):
+                self.feed(f.WorkCommitted(self.at, notified, step, attempt, commit))
+            case Inspect(id=notified, step=step, attempt=attempt):
+                self.feed(f.WorkInspected(self.at, notified, step, attempt, "/p", changed=bool(commit)))
+            case ResolveEvidence(id=notified, step=step, attempt=attempt, references=named):
                 found = tuple(Resolution(each.text, bool(commit)) for each in named)
-                self.feed(f.EvidenceResolved(self.at, told, step, attempt, found))
+                self.feed(f.EvidenceResolved(self.at, notified, step, attempt, found))
             case TendBranch() | Merge() | Rebase():
                 self.branch_moved(action, commit)
-            case Notify(id=told):
-                self.feed(f.Notified(self.at, told))
-            case Answer(id=told):
-                self.feed(f.AnswerGiven(self.at, told))
+            case Notify(id=notified):
+                self.feed(f.Notified(self.at, notified))
+            case Answer(id=notified):
+                self.feed(f.AnswerGiven(self.at, notified))
 
     def branch_moved(self, action: TendBranch | Merge | Rebase, found: str) -> None:
         match action:
-            case TendBranch(id=told, step=step, attempt=attempt):
-                self.feed(f.BranchTended(self.at, told, step, attempt, found, self.state.tip or found))
-            case Merge(id=told, step=step, attempt=attempt, commit=made):
-                self.feed(f.WorkMerged(self.at, told, step, attempt, made, tip=made))
-            case Rebase(id=told):
-                self.feed(f.Rebased(self.at, told))
+            case TendBranch(id=notified, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, notified, step, attempt, found, self.state.tip or found))
+            case Merge(id=notified, step=step, attempt=attempt, commit=made):
+                self.feed(f.WorkMerged(self.at, notified, step, attempt, made, tip=made))
+            case Rebase(id=notified):
+                self.feed(f.Rebased(self.at, notified))
 
     def report_well(self, run: Run, planned: tuple[Subtask, ...]) -> None:
         gates = self.state.steps[run.step].gates
@@ -409,14 +409,16 @@ class Mind(RuleBasedStateMachine):
                 | Rebase()
             ) as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
-            case Launch(run=run, id=told):
-                self.feed(f.LaunchFailed(self.at, told, run, "no tmux", again=data.draw(st.booleans())))
+            case Launch(run=run, id=notified):
+                self.feed(f.LaunchFailed(self.at, notified, run, "no tmux", again=data.draw(st.booleans())))
             case End(run=run):
                 self.feed(f.RunGone(self.at, f"{run}:gone", run, data.draw(exits)))
-            case Look(id=told, run=run):
-                self.feed(f.Looked(self.at, told, run, None, "tmux is frozen"))
-            case Nudge(id=told, run=run):
-                self.feed(f.Nudged(self.at, told, run, told, Delivery.NOT_DELIVERED, "its pane is gone"))
+            case Look(id=notified, run=run):
+                self.feed(f.Looked(self.at, notified, run, None, "tmux is frozen"))
+            case Nudge(id=notified, run=run):
+                self.feed(
+                    f.Nudged(self.at, notified, run, notified, Delivery.NOT_DELIVERED, "its pane is gone")
+                )
             case (Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase()) as action:
                 self.git_fails(action, data)
 
@@ -426,22 +428,22 @@ class Mind(RuleBasedStateMachine):
         data: st.DataObject,
     ) -> None:
         match action:
-            case Commit(id=told, step=step, attempt=attempt):
-                plain = f.WorkCommitted(self.at, told, step, attempt, "")
+            case Commit(id=notified, step=step, attempt=attempt):
+                plain = f.WorkCommitted(self.at, notified, step, attempt, "")
                 self.feed(replace(plain, **data.draw(odds)))
-            case Inspect(id=told, step=step, attempt=attempt):
+            case Inspect(id=notified, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
-                self.feed(f.WorkInspected(self.at, told, step, attempt, "/p", reason=reason))
-            case ResolveEvidence(id=told, step=step, attempt=attempt):
+                self.feed(f.WorkInspected(self.at, notified, step, attempt, "/p", reason=reason))
+            case ResolveEvidence(id=notified, step=step, attempt=attempt):
                 reason = data.draw(st.sampled_from(["no git", ""]))
-                self.feed(f.EvidenceResolved(self.at, told, step, attempt, reason=reason))
-            case TendBranch(id=told, step=step, attempt=attempt):
-                self.feed(f.BranchTended(self.at, told, step, attempt, "c1", reason="no git"))
-            case Merge(id=told, step=step, attempt=attempt, commit=commit):
-                merged = f.WorkMerged(self.at, told, step, attempt, commit)
+                self.feed(f.EvidenceResolved(self.at, notified, step, attempt, reason=reason))
+            case TendBranch(id=notified, step=step, attempt=attempt):
+                self.feed(f.BranchTended(self.at, notified, step, attempt, "c1", reason="no git"))
+            case Merge(id=notified, step=step, attempt=attempt, commit=commit):
+                merged = f.WorkMerged(self.at, notified, step, attempt, commit)
                 self.feed(replace(merged, **data.draw(races)))
-            case Rebase(id=told):
-                self.feed(f.Rebased(self.at, told, "the branch moved on"))
+            case Rebase(id=notified):
+                self.feed(f.Rebased(self.at, notified, "the branch moved on"))
 
     @rule(data=st.data(), planned=good_subtasks)
     def good_report(self, data: st.DataObject, planned: tuple[Subtask, ...]) -> None:
@@ -580,10 +582,10 @@ class Mind(RuleBasedStateMachine):
         judgement=judgements,
         again=st.booleans(),
     )
-    def any_event(self, data: st.DataObject, event: Event, *, again: bool, **told: Any) -> None:
+    def any_event(self, data: st.DataObject, event: Event, *, again: bool, **notified: Any) -> None:
         run = self.run(data)
         name = run.acknowledged[-1] if again and run is not None and run.acknowledged else f"e.{self.nonce()}"
-        landed = f.EventLanded(self.at, name, run.id if run else "r-0", name, event, **told)
+        landed = f.EventLanded(self.at, name, run.id if run else "r-0", name, event, **notified)
         answered = {each.name for each in self.state.outbox.values() if isinstance(each, Answer)}
         was = run is not None and run.live and name not in run.acknowledged
         self.feed(landed)

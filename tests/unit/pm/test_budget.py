@@ -143,10 +143,13 @@ def test_warning_at_80_percent_is_sent_once():
     story = exploring(Budget(tokens=1000))
     uses(story, "explore", 799)
     assert not story.state.warned
-    (told,) = uses(story, "explore", 800).actions
-    assert isinstance(told, Notify)
-    assert (told.rule, told.title) == (NotificationRule.LIMITED, "demo comes near to its limit of tokens")
-    assert "800 tokens of 1k tokens" in told.text
+    (made_story,) = uses(story, "explore", 800).actions
+    assert isinstance(made_story, Notify)
+    assert (made_story.rule, made_story.title) == (
+        NotificationRule.LIMITED,
+        "demo comes near to its limit of tokens",
+    )
+    assert "800 tokens of 1k tokens" in made_story.text
     assert "has used 800 tokens of 1k tokens" in story.state.notices[-1]
     assert not uses(story, "explore", 900).actions
 

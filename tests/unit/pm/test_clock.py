@@ -132,9 +132,9 @@ def test_clock_gap_is_recorded_and_noticed() -> None:
     story = Story()
     story.starts()
     moves(story, slept=28_800, put=-60)
-    told = " ".join(story.state.notices)
-    assert "slept for 8 h 0 min" in told
-    assert "set back by 1 min" in told
+    document = " ".join(story.state.notices)
+    assert "slept for 8 h 0 min" in document
+    assert "set back by 1 min" in document
 
 
 def test_a_task_that_has_ended_takes_no_note() -> None:

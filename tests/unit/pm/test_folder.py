@@ -27,8 +27,8 @@ def test_it_is_asked_once_and_names_folder_and_cause(story: Story) -> None:
     loses(story)
     question = story.question()
     assert (question.kind, question.step, question.options) == (QuestionKind.FOLDER, "", (CONTINUE, ABANDON))
-    for told in ("/project/tasks/demo is gone", "/pm/tasks/demo-1/reports"):
-        assert told in question.text
+    for reported in ("/project/tasks/demo is gone", "/pm/tasks/demo-1/reports"):
+        assert reported in question.text
 
 
 def test_nothing_new_starts_before_it_is_back(story: Story) -> None:

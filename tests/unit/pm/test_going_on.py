@@ -130,9 +130,9 @@ def test_a_rejection_by_a_check_shows_what_it_printed() -> None:
     story.feed(f.RunGone(story.at, story.nonce(), run.id, Exit(code=1), ("E assert 1 == 2", "1 failed")))
     assert "1 failed" in story.order_of("test:a").context
     story.rejects("test:a", "it fails")
-    told = story.order_of("dev:a").instructions
-    assert "E assert 1 == 2" in told
-    assert "it fails" in told
+    order_text = story.order_of("dev:a").instructions
+    assert "E assert 1 == 2" in order_text
+    assert "it fails" in order_text
 
 
 def test_a_rejected_step_goes_on_with_its_work() -> None:

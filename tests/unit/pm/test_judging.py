@@ -234,9 +234,9 @@ def test_no_change_with_a_reason_is_judged_knowing_so() -> None:
     story = Story().planned("a")
     story.commit = ""
     story.does("dev:a", unchanged="The function exists since last week.")
-    told = story.order_of("test:a").context
-    assert "Nothing was changed by dev:a" in told
-    assert "exists since last week" in told
+    order = story.order_of("test:a").context
+    assert "Nothing was changed by dev:a" in order
+    assert "exists since last week" in order
     story.approves("test:a")
     assert "Nothing was changed by dev:a" in story.order_of("review:a").context
     story.approves("review:a")
@@ -339,8 +339,8 @@ def test_uncommitted_work_on_a_box_goes_back_to_its_agent() -> None:
     story.does("dev:a")
     assert story.works_on() == {"dev:a"}
     assert story.step("dev:a").attempt == 2
-    told = story.order_of("dev:a").instructions
-    assert "nothing new was committed, and work lies uncommitted in me@box:/repo" in told
+    order = story.order_of("dev:a").instructions
+    assert "nothing new was committed, and work lies uncommitted in me@box:/repo" in order
     story.left = ""
     story.finishes("a")
     assert story.works_on() == {"accept"}

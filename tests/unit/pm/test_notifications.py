@@ -35,7 +35,7 @@ class Told(Story):
         return [each.rule for each in self.news]
 
 
-def told(*subtasks: str, **config: object) -> Told:
+def notifying(*subtasks: str, **config: object) -> Told:
     story = Told(**config)
     story.planned(*subtasks)
     return story
@@ -48,7 +48,7 @@ def asks(story, step="dev:a"):
 
 
 def test_successful_task_sends_one_notification():
-    story = told("a")
+    story = notifying("a")
     story.finishes("a")
     assert story.news == []
     story.does("accept", verdict=Verdict.APPROVED, criteria=MET)
@@ -60,7 +60,7 @@ def test_successful_task_sends_one_notification():
 
 
 def test_question_notification_has_its_options():
-    story = told("a")
+    story = notifying("a")
     asks(story)
     (news,) = story.news
     question = story.question()
@@ -72,7 +72,7 @@ def test_question_notification_has_its_options():
 
 
 def test_standstill_is_notified_separately():
-    story = told("a", "b")
+    story = notifying("a", "b")
     asks(story)
     story.finishes("b")
     assert story.rules() == [NotificationRule.QUESTION, NotificationRule.BLOCKED]
@@ -80,7 +80,7 @@ def test_standstill_is_notified_separately():
 
 
 def test_standstill_for_the_same_questions_has_one_id():
-    story = told("a", "b")
+    story = notifying("a", "b")
     asks(story)
     story.finishes("b")
     story.spawns("explore")
@@ -92,7 +92,7 @@ def test_standstill_for_the_same_questions_has_one_id():
 
 
 def test_the_same_question_text_asked_again_is_another_question():
-    story = told("a")
+    story = notifying("a")
     asks(story)
     story.answers("q1", "retry")
     while not story.state.open_questions:
@@ -102,7 +102,7 @@ def test_the_same_question_text_asked_again_is_another_question():
 
 
 def test_steps_set_aside_share_one_notification():
-    story = told("a", "b", after_rejections=AfterRejections.SET_ASIDE)
+    story = notifying("a", "b", after_rejections=AfterRejections.SET_ASIDE)
     for _ in range(story.limits.max_rejections):
         story.does("dev:a")
         story.rejects("test:a")
@@ -115,7 +115,7 @@ def test_steps_set_aside_share_one_notification():
 
 
 def test_own_requests_are_not_notified():
-    story = told("a", "b")
+    story = notifying("a", "b")
     asks(story)
     before = len(story.news)
     story.answers("q1", "set-aside")
@@ -126,7 +126,7 @@ def test_own_requests_are_not_notified():
 
 def test_abandoned_task_notification_says_what_is_done():
     """One of two subtasks is on the branch: the task is complete in part, not failed."""
-    story = told("a", "b")
+    story = notifying("a", "b")
     asks(story)
     story.answers("q1", "set-aside")
     story.finishes("b")
@@ -146,7 +146,7 @@ def test_abandoned_task_notification_says_what_is_done():
 
 
 def test_question_with_a_deadline_names_its_default():
-    story = told("a")
+    story = notifying("a")
     draft = Draft(story.state, AT, "n", Limits())
     asked = Question("q1", "dev:a", "Go on?", ("yes", "no"), AT, default="no", deadline=AT + 3600)
     draft.change(QuestionAsked(asked))
@@ -157,7 +157,7 @@ def test_question_with_a_deadline_names_its_default():
 
 
 def test_damaged_journal_is_notified_as_its_question():
-    story = told("a")
+    story = notifying("a")
     story.feed(f.JournalDamaged(story.at, "n", 7, "journal.damaged"))
     (news,) = story.news
     assert news.rule is NotificationRule.QUESTION
@@ -166,7 +166,7 @@ def test_damaged_journal_is_notified_as_its_question():
 
 
 def test_usage_limit_is_notified_once():
-    story = told("a")
+    story = notifying("a")
     story.comes_alive("dev:a")
     limited = Event(
         EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, reset=Reset((story.at + 600,))
@@ -184,7 +184,7 @@ def test_usage_limit_is_notified_once():
 
 
 def test_unspooled_notification_does_not_block_waiting():
-    story = told("a")
+    story = notifying("a")
     story.works = False
     asks(story)
     assert [action.kind for action in story.state.outbox.values()] == ["notify"]
@@ -198,7 +198,7 @@ def test_unspooled_notification_does_not_block_waiting():
 
 def test_every_notification_names_the_project():
     """Two projects had a task of one name, and both notifications read `demo asks: q1`."""
-    story = told("a")
+    story = notifying("a")
     asks(story)
     assert all("project: /project" in news.text for news in story.news)
     assert story.news

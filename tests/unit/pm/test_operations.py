@@ -124,7 +124,7 @@ def test_task_md_may_confirm_deletes_when_nobody_answers() -> None:
     assert confirmed_record(story.state, story.run_of("dev:a")) is not None
 
 
-def test_the_same_told_twice_changes_nothing() -> None:
+def test_the_same_fact_twice_changes_nothing() -> None:
     story = at_work()
     run = settles(story, done=DONE)
     again = f.OperationsSettled(story.at + 1, story.nonce(), run.id, story.state.operations[0])

@@ -46,13 +46,13 @@ def test_hearing_of_it_again_changes_nothing(story: Story) -> None:
 @pytest.mark.parametrize("how", [Exit(code=7), Exit(signal=11), Exit(lost=True), Exit(code=0)])
 def test_it_ends_as_its_program_ended(how: Exit) -> None:
     """What it left behind changes nothing of what counts against its step."""
-    told, plain = Story().planned("a"), Story().planned("a")
-    leaves(told, told.comes_alive("dev:a"), how)
+    made_story, plain = Story().planned("a"), Story().planned("a")
+    leaves(made_story, made_story.comes_alive("dev:a"), how)
     plain.comes_alive("dev:a")
-    for story in (told, plain):
+    for story in (made_story, plain):
         story.ends("dev:a", how)
-    assert told.step("dev:a").tally == plain.step("dev:a").tally
-    assert told.step("dev:a").state is plain.step("dev:a").state
+    assert made_story.step("dev:a").tally == plain.step("dev:a").tally
+    assert made_story.step("dev:a").state is plain.step("dev:a").state
 
 
 def test_its_report_still_counts(story: Story) -> None:

@@ -71,9 +71,9 @@ def test_a_service_that_recovered_begins_a_new_row() -> None:
 def story(monkeypatch: pytest.MonkeyPatch) -> Story:
     """A task whose developer's program tells of itself, and has begun."""
     monkeypatch.setitem(ROLES, "dev", replace(ROLES["dev"], receipts=True))
-    told = Story().planned("a")
-    told.comes_alive("dev:a")
-    return told
+    made_story = Story().planned("a")
+    made_story.comes_alive("dev:a")
+    return made_story
 
 
 def overloaded_once(story: Story) -> None:

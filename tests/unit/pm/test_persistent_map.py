@@ -71,9 +71,9 @@ def test_changed_copy_shares_nearly_all_with_the_original() -> None:
 
 
 @given(st.lists(steps, max_size=12))
-def test_step_indexes_equal_a_full_scan(told: list[Step]) -> None:
+def test_step_indexes_equal_a_full_scan(reported: list[Step]) -> None:
     plan = Steps()
-    for step in told:
+    for step in reported:
         plan = plan.with_step(step)
         assert_steps(plan)
     again = Steps(plan.values())

@@ -28,7 +28,7 @@ class Prepared(Story):
         return done
 
 
-def told(
+def preparing(
     *by_hand: str, limits: Limits | None = None, checks: tuple[str, ...] = (), **config: object
 ) -> Prepared:
     story = Prepared(limits=limits, checks=checks, prepare=NPM, **config)
@@ -49,7 +49,7 @@ def prepares(story: Story, step: str, how: Exit | None = None, lines: tuple[str,
 
 
 def test_tree_is_made_ready_before_check_and_agent() -> None:
-    story = told(checks=("test",)).planned("a")
+    story = preparing(checks=("test",)).planned("a")
     story.does("dev:a")
     assert purposes(story, "dev:a") == [Purpose.PREPARE, Purpose.WORK]
     story.ends("test:a", Exit(code=0))
@@ -67,7 +67,7 @@ def test_task_that_prepares_nothing_opens_no_such_run() -> None:
 
 def test_agent_finds_the_tree_as_preparation_left_it() -> None:
     """The preparation begins in a clean tree; the agent's run must not clean it again."""
-    story = told("dev:a").planned("a")
+    story = preparing("dev:a").planned("a")
     step = story.step("dev:a")
     assert makes_ready(story.state, step, Purpose.PREPARE)
     assert not makes_ready(story.state, step, Purpose.WORK)
@@ -77,7 +77,7 @@ def test_agent_finds_the_tree_as_preparation_left_it() -> None:
 
 
 def test_failed_preparation_is_retried_then_asked_about() -> None:
-    story = told("dev:a", limits=Limits(max_failed_preparations=2)).planned("a")
+    story = preparing("dev:a", limits=Limits(max_failed_preparations=2)).planned("a")
     said = ("npm ERR! code E404", "prepare: `npm ci` exited 1")
     first = prepares(story, "dev:a", Exit(code=1), said)
     assert story.step("dev:a").tally.preparations == 1
@@ -94,7 +94,7 @@ def test_failed_preparation_is_retried_then_asked_about() -> None:
 
 
 def test_answered_retry_prepares_again_and_goes_on() -> None:
-    story = told("dev:a", limits=Limits(max_failed_preparations=1)).planned("a")
+    story = preparing("dev:a", limits=Limits(max_failed_preparations=1)).planned("a")
     prepares(story, "dev:a", Exit(code=1))
     story.answers("q1", "retry")
     prepares(story, "dev:a")
@@ -104,7 +104,7 @@ def test_answered_retry_prepares_again_and_goes_on() -> None:
 
 
 def test_preparation_ends_at_its_own_limit() -> None:
-    story = told("dev:a", limits=Limits(max_prepare_time=600, max_failed_preparations=1)).planned("a")
+    story = preparing("dev:a", limits=Limits(max_prepare_time=600, max_failed_preparations=1)).planned("a")
     run = story.comes_alive("dev:a")
     story.passes(599)
     assert story.state.runs[run.id].ending is Ending.NOT
@@ -116,14 +116,14 @@ def test_preparation_ends_at_its_own_limit() -> None:
 
 
 def test_lost_preparation_is_no_failure_of_its_commands() -> None:
-    story = told("dev:a").planned("a")
+    story = preparing("dev:a").planned("a")
     prepares(story, "dev:a", Exit(lost=True))
     tally = story.step("dev:a").tally
     assert (tally.preparations, tally.losses) == (0, 1)
 
 
 def test_stop_in_a_preparation_begins_it_anew() -> None:
-    story = told("dev:a").planned("a")
+    story = preparing("dev:a").planned("a")
     run = story.comes_alive("dev:a")
     story.stops()
     story.ends(run=run, how=Exit(signal=15))
@@ -133,7 +133,7 @@ def test_stop_in_a_preparation_begins_it_anew() -> None:
 
 
 def test_crash_of_an_agent_prepares_the_clean_tree_again() -> None:
-    story = told("dev:a").planned("a")
+    story = preparing("dev:a").planned("a")
     prepares(story, "dev:a")
     story.comes_alive("dev:a")
     story.ends("dev:a", Exit(code=7))
@@ -142,7 +142,7 @@ def test_crash_of_an_agent_prepares_the_clean_tree_again() -> None:
 
 
 def test_tree_that_is_kept_is_not_prepared_again() -> None:
-    story = told("dev:a").planned("a")
+    story = preparing("dev:a").planned("a")
     prepares(story, "dev:a")
     story.comes_alive("dev:a")
     story.ends("dev:a", Exit(code=0))  # it left no handoff, and is asked for one
@@ -151,7 +151,7 @@ def test_tree_that_is_kept_is_not_prepared_again() -> None:
 
 
 def test_rejected_work_is_prepared_for_its_next_attempt() -> None:
-    story = told().planned("a")
+    story = preparing().planned("a")
     story.does("dev:a")
     story.approves("test:a")
     story.rejects("review:a")
@@ -161,7 +161,7 @@ def test_rejected_work_is_prepared_for_its_next_attempt() -> None:
 
 def test_work_put_upon_others_is_prepared_before_its_recheck() -> None:
     """Git's clean took away what the first preparation had made, when the work was put upon what others merged."""
-    story = told(checks=("test",)).planned("a", "b")
+    story = preparing(checks=("test",)).planned("a", "b")
     for name in ("a", "b"):
         story.does(f"dev:{name}")
         story.ends(f"test:{name}", Exit(code=0))
@@ -175,7 +175,7 @@ def test_work_put_upon_others_is_prepared_before_its_recheck() -> None:
 
 
 def test_folder_of_an_agents_own_is_not_prepared() -> None:
-    story = told(agents={"dev": AgentOverrides(cwd=Location("/elsewhere"))}).planned("a")
+    story = preparing(agents={"dev": AgentOverrides(cwd=Location("/elsewhere"))}).planned("a")
     assert purposes(story, "dev:a") == [Purpose.WORK]
 
 

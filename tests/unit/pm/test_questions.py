@@ -181,11 +181,11 @@ def test_the_next_order_says_what_was_tried_and_what_is_missing() -> None:
     story = Story()
     story.starts()
     blocks(story, "no key", completed="asked the vault", skill_gaps="oauth")
-    told = story.order_of("explore").instructions
-    assert "Blocked: no key" in told
-    assert "What was tried: asked the vault" in told
-    assert "Missing skill or context: oauth" in told
-    assert "Take a different approach" in told
+    order = story.order_of("explore").instructions
+    assert "Blocked: no key" in order
+    assert "What was tried: asked the vault" in order
+    assert "Missing skill or context: oauth" in order
+    assert "Take a different approach" in order
 
 
 # Planned anew -----------------------------------------------------------------------------------------
@@ -217,9 +217,9 @@ def test_rejections_bound_may_replan_the_subtask() -> None:
     story = rejected_for_good(AfterRejections.REPLAN)
     assert story.step("dev:a").state is StepState.SET_ASIDE
     assert story.step("dev:b").state is StepState.SET_ASIDE, "it needed a"
-    told = story.order_of("plan").instructions
-    assert "Subtask a (Do a) was given up: rejected 2 times" in told
-    assert "it never ends" in told
+    order = story.order_of("plan").instructions
+    assert "Subtask a (Do a) was given up: rejected 2 times" in order
+    assert "it never ends" in order
     story.does("plan", subtasks=plan_of("a2", Subtask("b", "Do b", needs=("a2",)), "c"))
     story.finishes("c")
     story.finishes("a2")

@@ -68,7 +68,7 @@ def test_each_order_says_how_the_check_ended_before() -> None:
         assert STILL_RED[2] in order, "both outputs are shown to who decides"
 
 
-def test_a_tester_is_not_told_of_a_try_that_it_never_made() -> None:
+def test_a_tester_gets_no_feedback_on_a_try_it_never_made() -> None:
     """Its first order said "How the last try ended: it the check exited 1", of the PM's own check."""
     suite = Suite("a")
     suite.works("a", STILL_RED)

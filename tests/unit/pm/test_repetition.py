@@ -64,9 +64,9 @@ def test_repetition_warning_goes_through_the_hook() -> None:
     story = Circling()
     assert not story.circles(LIMITS.max_repeated_calls - 1)
     assert story.circles(LIMITS.max_repeated_calls)
-    (told,) = story.cautions
-    assert told.say is Say.CAUTION
-    assert "Bash: make all" in told.reason
+    (made_story,) = story.cautions
+    assert made_story.say is Say.CAUTION
+    assert "Bash: make all" in made_story.reason
     assert (story.run.ending, story.run.nudges, story.run.cautioned_at) == (Ending.NOT, 0, story.at)
     assert not story.state.open_questions
 

@@ -93,7 +93,7 @@ def test_missing_subtasks_are_requested_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subtasks", "told"),
+    ("subtasks", "reported"),
     [
         ((Subtask("a", "x", needs=("b",)), Subtask("b", "y", needs=("a",))), "in a circle"),
         ((Subtask("a", "x"), Subtask("a", "y")), "is used 2 times"),
@@ -103,12 +103,12 @@ def test_missing_subtasks_are_requested_once() -> None:
         (tuple(Subtask(f"s{n}", "x") for n in range(6)), "6 subtasks are more than the 5"),
     ],
 )
-def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], told: str) -> None:
+def test_a_plan_that_is_none_is_asked_for_again(subtasks: tuple[Subtask, ...], reported: str) -> None:
     story = Story(limits=Limits(max_subtasks=5))
     story.starts()
     story.does("explore")
     story.does("plan", subtasks=subtasks)
-    assert told in story.order_of("plan").instructions
+    assert reported in story.order_of("plan").instructions
     assert "dev:a" not in story.state.steps
 
 

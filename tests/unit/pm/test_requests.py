@@ -231,14 +231,16 @@ def test_a_stopped_task_can_be_abandoned() -> None:
     assert story.task() is TaskState.FAILED
 
 
-@pytest.mark.parametrize(("question", "told"), [("q9", "has no question q9"), ("q1", "was answered already")])
-def test_an_unknown_or_answered_question_is_refused(question: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("question", "reported"), [("q9", "has no question q9"), ("q1", "was answered already")]
+)
+def test_an_unknown_or_answered_question_is_refused(question: str, reported: str) -> None:
     story = blocked()
     story.answers("q1", "retry")
     before = story.state.steps
     decision = story.answers(question, "abandon")
     assert decision.refused
-    assert told in decision.reply
+    assert reported in decision.reply
     assert story.state.steps == before
 
 

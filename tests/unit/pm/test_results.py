@@ -16,9 +16,9 @@ def test_complete_means_every_step_passed() -> None:
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
     assert story.phase() is Phase.COMPLETE
-    told = counts(story.state)
-    assert (told.passed, told.set_aside, told.open, told.total) == (6, 0, 0, 6)
-    assert (told.met, told.criteria) == (2, 2)
+    shown = counts(story.state)
+    assert (shown.passed, shown.set_aside, shown.open, shown.total) == (6, 0, 0, 6)
+    assert (shown.met, shown.criteria) == (2, 2)
 
 
 def test_a_subtask_set_aside_makes_it_partial() -> None:
@@ -34,8 +34,8 @@ def test_a_subtask_set_aside_makes_it_partial() -> None:
     assert story.task() is TaskState.PARTIAL
     assert story.phase() is Phase.BLOCKED
     assert "1 subtask set aside: Do a" in story.state.why
-    told = counts(story.state)
-    assert (told.passed, told.set_aside, told.open, told.total) == (6, 3, 0, 9)
+    shown = counts(story.state)
+    assert (shown.passed, shown.set_aside, shown.open, shown.total) == (6, 3, 0, 9)
     assert [title for title, _ in not_done(story.state)] == ["Do a"]
 
 
@@ -57,8 +57,8 @@ def test_a_subtask_that_was_planned_anew_is_not_missing() -> None:
     story.finishes("a2")
     story.does("accept", criteria=MET)
     assert story.task() is TaskState.COMPLETE
-    told = counts(story.state)
-    assert (told.passed, told.set_aside, told.total) == (6, 0, 6)
+    shown = counts(story.state)
+    assert (shown.passed, shown.set_aside, shown.total) == (6, 0, 6)
 
 
 def test_nothing_delivered_is_failed() -> None:

@@ -31,15 +31,16 @@ SKILLS = (DDS, JTAG, OAUTH, OWN)
 
 def story(*skills: Skill, goal: str = "Make it so", **config: object) -> Story:
     """Return a story that has begun, where these skills were found."""
-    told = Story(**config)  # type: ignore[arg-type]
-    told.brief = replace(told.brief, goal=goal)
-    told.feed(
+    made_story = Story(**config)  # type: ignore[arg-type]
+    made_story.brief = replace(made_story.brief, goal=goal)
+    made_story.feed(
         f.TaskStarted(
-            told.at, told.nonce(), told.nonce(), "demo-1", "demo", "/p", told.brief, told.agents, "base",
+            made_story.at, made_story.nonce(), made_story.nonce(),
+            "demo-1", "demo", "/p", made_story.brief, made_story.agents, "base",
             skills=skills,
         )
     )  # fmt: skip
-    return told
+    return made_story
 
 
 def test_a_skill_that_suits_the_step_is_named_with_where_it_lies() -> None:
@@ -62,25 +63,25 @@ def test_what_does_not_suit_is_not_named() -> None:
 
 
 def test_each_step_has_its_own() -> None:
-    told = story(*SKILLS)
-    told.does("explore")
-    told.does(
+    made_story = story(*SKILLS)
+    made_story.does("explore")
+    made_story.does(
         "plan", subtasks=(Subtask("board", "Flash the board by jtag"), Subtask("writers", "Pool DDS writers"))
     )
-    assert told.order_of("dev:board").skills == ("jtag",)
-    told.finishes("board")
-    assert told.order_of("dev:writers").skills == ("dds-testing",)
+    assert made_story.order_of("dev:board").skills == ("jtag",)
+    made_story.finishes("board")
+    assert made_story.order_of("dev:writers").skills == ("dds-testing",)
 
 
 def test_what_task_md_asks_for_is_named_first_and_found_or_not() -> None:
     overrides = {"explore": AgentOverrides(skills=("jtag", "unheard-of"))}
-    told = story(*SKILLS, goal="Fix the pool of DDS writers", skills=("identity",), agents=overrides)
-    assert told.order_of("explore").skills == ("identity", "jtag", "unheard-of", "dds-testing")
+    made_story = story(*SKILLS, goal="Fix the pool of DDS writers", skills=("identity",), agents=overrides)
+    assert made_story.order_of("explore").skills == ("identity", "jtag", "unheard-of", "dds-testing")
 
 
 def test_skill_for_one_agent_is_not_named_to_another() -> None:
-    told = story(*SKILLS, agents={"dev": AgentOverrides(skills=("jtag",))})
-    assert told.order_of("explore").skills == ()
+    made_story = story(*SKILLS, agents={"dev": AgentOverrides(skills=("jtag",))})
+    assert made_story.order_of("explore").skills == ()
 
 
 def test_unrequested_skills_are_few_and_deterministic() -> None:
@@ -112,47 +113,60 @@ def test_a_gap_is_filled_by_what_matches_it(gap: str, named: tuple[str, ...]) ->
 
 
 def test_a_gap_leads_to_a_retry_with_the_skill() -> None:
-    told = story(*SKILLS)
-    assert told.order_of("explore").skills == ()
-    told.does("explore", ReportStatus.BLOCKED, blockers="No way in", skill_gaps="refreshing OAuth tokens")
-    order = told.order_of("explore")
+    made_story = story(*SKILLS)
+    assert made_story.order_of("explore").skills == ()
+    made_story.does(
+        "explore", ReportStatus.BLOCKED, blockers="No way in", skill_gaps="refreshing OAuth tokens"
+    )
+    order = made_story.order_of("explore")
     assert order.skills == ("identity",)
     assert "these skills may help: identity" in order.instructions
 
 
 def test_unfilled_skill_gap_goes_to_agent_then_user() -> None:
-    told = story(DDS)
-    told.does("explore", ReportStatus.BLOCKED, blockers="No way in", skill_gaps="OAuth")
-    assert "no such skill was found" in told.order_of("explore").instructions
-    told.does("explore", ReportStatus.BLOCKED, blockers="Still none", skill_gaps="OAuth of the shop")
-    question = told.question()
+    made_story = story(DDS)
+    made_story.does("explore", ReportStatus.BLOCKED, blockers="No way in", skill_gaps="OAuth")
+    assert "no such skill was found" in made_story.order_of("explore").instructions
+    made_story.does("explore", ReportStatus.BLOCKED, blockers="Still none", skill_gaps="OAuth of the shop")
+    question = made_story.question()
     assert "missing skill or context: OAuth of the shop; no such skill was found" in question.text
     assert ".claude/skills/NAME/SKILL.md" in question.text
 
 
 def test_skill_added_for_a_question_is_named() -> None:
-    told = story(DDS)
+    made_story = story(DDS)
     for blocker in ("No way in", "Still none"):
-        told.does("explore", ReportStatus.BLOCKED, blockers=blocker, skill_gaps="OAuth tokens")
-    question = told.question().id
-    told.feed(f.Answered(told.at, told.nonce(), told.nonce(), question, "retry", (DDS, OAUTH)))
-    assert told.order_of("explore").skills == ("identity",)
+        made_story.does("explore", ReportStatus.BLOCKED, blockers=blocker, skill_gaps="OAuth tokens")
+    question = made_story.question().id
+    made_story.feed(
+        f.Answered(made_story.at, made_story.nonce(), made_story.nonce(), question, "retry", (DDS, OAUTH))
+    )
+    assert made_story.order_of("explore").skills == ("identity",)
 
 
 def test_skills_that_were_found_before_change_nothing() -> None:
-    told = story(DDS)
-    assert told.state.skills == (DDS,)
-    again = told.feed(
+    made_story = story(DDS)
+    assert made_story.state.skills == (DDS,)
+    again = made_story.feed(
         f.TaskStarted(
-            told.at, "x", "r", "demo-1", "demo", "/p", told.brief, told.agents, "base", skills=(DDS,)
+            made_story.at,
+            "x",
+            "r",
+            "demo-1",
+            "demo",
+            "/p",
+            made_story.brief,
+            made_story.agents,
+            "base",
+            skills=(DDS,),
         )
     )
     assert [change.kind for change in again.changes] == ["request_acknowledged"]
 
 
 def test_they_are_journaled_and_read_again() -> None:
-    told = story(*SKILLS)
-    state = codec.decoded_state(json.loads(codec.dumped_state(told.state)))
+    made_story = story(*SKILLS)
+    state = codec.decoded_state(json.loads(codec.dumped_state(made_story.state)))
     assert state.skills == SKILLS
-    changes = codec.encoded_changes(told.last.changes)
-    assert codec.decoded_changes(changes) == told.last.changes
+    changes = codec.encoded_changes(made_story.last.changes)
+    assert codec.decoded_changes(changes) == made_story.last.changes

@@ -133,11 +133,11 @@ def test_only_what_comes_after_a_moment_is_counted() -> None:
     agent = Agent()
     for _ in range(20):
         agent.calls("git status")
-    told = agent.at
-    assert agent.trace.activity(told).repeats == 0
+    reported = agent.at
+    assert agent.trace.activity(reported).repeats == 0
     for _ in range(5):
         agent.calls("git status")
-    assert agent.trace.activity(told).repeats == 5
+    assert agent.trace.activity(reported).repeats == 5
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(0, 20)), max_size=200))

@@ -252,11 +252,11 @@ def test_a_clock_that_is_set_moves_spans():
     st.lists(st.tuples(st.sampled_from(WORDS), st.floats(0, 7200)), min_size=1, max_size=40),
     st.floats(-120, 120),
 )
-def test_a_try_is_always_ahead_and_what_is_known_is_bounded(told, off):
+def test_a_try_is_always_ahead_and_what_is_known_is_bounded(reported, off):
     """Programs that contradict themselves: whatever they say, one asks again, and neither at once nor after a week."""
     known, at = None, AT
     with local_zone("Europe/Berlin"):
-        for words, ahead in told:
+        for words, ahead in reported:
             said = words(at + ahead, at, ZoneInfo("Europe/Berlin"))
             known = refused(known, said, reset_time(said, at + off), at + off)
             later = next_try(known, Limits())

@@ -133,9 +133,9 @@ def test_a_run_without_a_tree_begins_again_in_a_new_one(story: Story) -> None:
     story.ends("dev:a", Exit(signal=15))
     story.passes(story.limits.max_retry_pause)
     assert (story.step("dev:a").attempt, life(story, "dev:a")) == (1, 2)
-    told = story.order_of("dev:a").instructions
-    assert "/trees/a is gone" in told
-    assert "refs/tasks/task/demo/a/" in told
+    order_text = story.order_of("dev:a").instructions
+    assert "/trees/a is gone" in order_text
+    assert "refs/tasks/task/demo/a/" in order_text
 
 
 def test_vanished_tree_is_noticed_and_ended_once(story: Story) -> None:
@@ -192,10 +192,10 @@ def hands_in(story: Story, kept: str = "") -> None:
 def test_what_was_not_found_is_done_again_and_what_was_is_named(story: Story) -> None:
     hands_in(story, kept="refs/tasks/task/demo/a/1-1")
     assert (story.step("dev:a").attempt, life(story, "dev:a")) == (2, 2)
-    told = story.order_of("dev:a").instructions
-    assert "/trees/a is gone" in told
-    assert "refs/tasks/task/demo/a/1-1" in told
-    assert "Rejected by PM: " in told  # and not by its own step
+    order_text = story.order_of("dev:a").instructions
+    assert "/trees/a is gone" in order_text
+    assert "refs/tasks/task/demo/a/1-1" in order_text
+    assert "Rejected by PM: " in order_text  # and not by its own step
     assert any("refs/tasks/task/demo/a/1-1" in notice for notice in story.state.notices)
 
 

@@ -1,4 +1,4 @@
-"""What the report calls an attempt that was followed by another, and an incident that is told twice in the journal."""
+"""What the report calls an attempt that was followed by another, and an incident that stands twice in the journal."""
 
 import pytest
 

@@ -31,7 +31,7 @@ def step(made):
     return {"id": made, "agent": "dev", "title": "Do it", "status": "passed", "why": ""}
 
 
-def test_a_rejected_attempt_keeps_why_and_what_the_next_was_told(lines):
+def test_a_rejected_attempt_keeps_why_and_its_feedback(lines):
     lines.open("r-1")
     lines.end("r-1")
     fed = {"kind": "step_fed", "step": "dev:one", "feedback": ["FAIL: test_it"]}

@@ -78,11 +78,11 @@ def test_older_reasons_are_cut(lines):
         again = {"kind": "step_fed", "step": "dev:one", "feedback": ["word " * 700]}
         lines.say("time_passed", again)
         lines.open(f"r-{number}", attempt=number + 1)
-    told = [each.feedback for (_, _), each in sorted(_closed(lines).attempts.items())]
-    assert told[0].endswith("…")
-    assert len(told[0]) == 200
-    assert len(told[-1]) > 3000
-    assert sum(map(len, told)) <= REASONS_TEXT + 60 * 200
+    reported = [each.feedback for (_, _), each in sorted(_closed(lines).attempts.items())]
+    assert reported[0].endswith("…")
+    assert len(reported[0]) == 200
+    assert len(reported[-1]) > 3000
+    assert sum(map(len, reported)) <= REASONS_TEXT + 60 * 200
 
 
 def _closed(lines):

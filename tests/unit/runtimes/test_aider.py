@@ -22,7 +22,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures/clis/aider"
 EARLIER = str(SPAWN.folder.parent / "r-0" / HISTORY)
 
 
-def told(name: str) -> dict[str, Any]:
+def payload(name: str) -> dict[str, Any]:
     read: dict[str, Any] = json.loads((FIXTURES / f"told_{name}.json").read_text("utf-8"))
     return read
 
@@ -76,8 +76,8 @@ def test_only_the_history_of_another_run_is_gone_on_with(session):
 
 def test_events_of_a_successful_turn():
     history = f"/bench/tasks/t/runs/r-1/{HISTORY}"
-    assert Aider().event(told("started")) == Event(EventKind.STARTED, history)
-    event = Aider().event(told("ended"))
+    assert Aider().event(payload("started")) == Event(EventKind.STARTED, history)
+    event = Aider().event(payload("ended"))
     assert event
     assert (event.kind, event.session) == (EventKind.ENDED, history)
     assert event.text.startswith("made.txt\n```\nhi\n```\n\n# Handoff: dev\n")
@@ -98,7 +98,7 @@ def test_events_of_a_successful_turn():
 )
 def test_a_failure_by_its_kind(name, failure):
     """aider exits with 0 after each of them but the login."""
-    event = Aider().event(told(f"ended_{name}"))
+    event = Aider().event(payload(f"ended_{name}"))
     assert event
     assert (event.kind, event.failure) == (EventKind.FAILED, failure)
     assert event.text
@@ -202,13 +202,13 @@ def test_usage_is_read_from_the_history():
         "> Tokens: . sent, 4 received.\n> Tokens: lots\nTokens: 9 sent, 9 received.\n"
     )
     packed = b64encode(lines.encode()).decode()
-    event = Aider().event(told("ended") | {"used": packed})
+    event = Aider().event(payload("ended") | {"used": packed})
     assert event
     assert event.usage
     assert event.usage.models == (("openai/bench", Tokens(750, 35)),), (
         "what it knows the cost of is not estimated"
     )
     assert replace(event.usage, models=()) == Usage(1_502_850, 339, 0, 1.26, 1_500_000)
-    event = Aider().event(told("ended"))
+    event = Aider().event(payload("ended"))
     assert event
     assert event.usage is None

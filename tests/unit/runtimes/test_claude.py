@@ -74,7 +74,7 @@ def test_tool_request_describes_what_the_tool_would_do(cli: str) -> None:
 @given(
     st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=5))
 )
-def test_no_json_is_too_strange(told: dict[str, Any]) -> None:
+def test_no_json_is_too_strange(reported: dict[str, Any]) -> None:
     kinds = {
         "Stop": EventKind.ENDED,
         "StopFailure": EventKind.FAILED,
@@ -84,9 +84,9 @@ def test_no_json_is_too_strange(told: dict[str, Any]) -> None:
         "SessionStart": EventKind.STARTED,
     }
     for name, kind in kinds.items():
-        event = CLAUDE.event(told | {"hook_event_name": name})
+        event = CLAUDE.event(reported | {"hook_event_name": name})
         assert (event and event.kind) is kind
-    assert CLAUDE.event(told) is None
+    assert CLAUDE.event(reported) is None
 
 
 def test_answers_are_what_its_hooks_print() -> None:

@@ -108,8 +108,8 @@ def test_trust_hooks_and_silence_are_set_for_the_run_alone() -> None:
     assert found["web_search"] == "disabled"
     assert found["features"] == {"unbounded_connection_retries": False}
     assert "model_provider" not in found
-    told = {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "PreToolUse"}
-    assert found["hooks"].keys() == told
+    reported = {"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "PreToolUse"}
+    assert found["hooks"].keys() == reported
     assert found["hooks"]["PreToolUse"][0]["hooks"][0]["command"] == f"sh {SPAWN.folder / CAUTION}"
     assert found["hooks"]["PreToolUse"][0]["hooks"][1]["command"] == f"sh {SPAWN.folder / DENIALS}"
     assert {CAUTION, DENIALS} <= launching.files.keys()
@@ -189,19 +189,19 @@ def test_permission_is_requested_for_a_command() -> None:
 
 def test_permission_is_requested_for_each_file_of_a_patch() -> None:
     patch = "*** Begin Patch\n*** Add File: /etc/a b\n+*** Add File: /no\n  *** Update File: /etc/c\n*** Move to: /d \n"
-    told = captured("codex", "PermissionRequest_patch") | {"tool_input": {"command": patch}}
-    event = CODEX.event(told)
+    reported = captured("codex", "PermissionRequest_patch") | {"tool_input": {"command": patch}}
+    event = CODEX.event(reported)
     assert event is not None
     assert event.tool_request == ToolRequest("apply_patch", Act.WRITE, ("/etc/a b", "/etc/c", "/d"), cwd=WORK)
 
 
 def test_patch_of_unknown_paths_matches_no_write_rule() -> None:
     """`cd /etc && apply_patch` tells the same: a path that is not whole must not be taken for one in the workspace."""
-    told = captured("codex", "PermissionRequest_patch")
-    event = CODEX.event(told)
+    reported = captured("codex", "PermissionRequest_patch")
+    event = CODEX.event(reported)
     assert event is not None
     assert event.tool_request == ToolRequest(
-        "apply_patch", Act.RUN, command=told["tool_input"]["command"], cwd=WORK
+        "apply_patch", Act.RUN, command=reported["tool_input"]["command"], cwd=WORK
     )
 
 
@@ -220,10 +220,10 @@ def test_subagent_ends_no_turn_and_needs_permission() -> None:
         | st.lists(st.text()),
     )
 )
-def test_any_json_is_survived_and_requests_are_kept(told: dict[str, Any]) -> None:
-    event = CODEX.event(told)
+def test_any_json_is_survived_and_requests_are_kept(reported: dict[str, Any]) -> None:
+    event = CODEX.event(reported)
     asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
-    assert asked == (told.get("hook_event_name") == "PermissionRequest")
+    assert asked == (reported.get("hook_event_name") == "PermissionRequest")
 
 
 @pytest.mark.parametrize(

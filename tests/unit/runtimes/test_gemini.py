@@ -217,11 +217,11 @@ def test_its_key_reaches_no_command_and_no_file() -> None:
     ],
 )
 def test_hook_payload_becomes_an_event(name: str, kind: EventKind, text: str) -> None:
-    told = captured("gemini", name)
-    event = GEMINI.event(told)
+    reported = captured("gemini", name)
+    event = GEMINI.event(reported)
     assert event is not None
     assert (event.kind, event.text, event.session) == (kind, text, SESSION)
-    assert event.transcript == told["transcript_path"]
+    assert event.transcript == reported["transcript_path"]
 
 
 @pytest.mark.parametrize("name", ["SessionStart", "SessionStart_resume"])
@@ -283,10 +283,10 @@ def test_permission_is_requested_for_a_tool(
         | st.dictionaries(st.sampled_from(["dir_path", "command"]), st.text() | st.integers()),
     )
 )
-def test_any_json_is_survived_and_requests_are_kept(told: dict[str, Any]) -> None:
-    event = GEMINI.event(told)
+def test_any_json_is_survived_and_requests_are_kept(reported: dict[str, Any]) -> None:
+    event = GEMINI.event(reported)
     asked = event is not None and event.kind is EventKind.ASKED and event.tool_request is not None
-    assert asked == (told.get("hook_event_name") == "BeforeTool")
+    assert asked == (reported.get("hook_event_name") == "BeforeTool")
 
 
 @pytest.mark.parametrize(
@@ -323,15 +323,15 @@ def test_interruption_is_read_from_the_chat() -> None:
 
 
 def test_other_lines_of_a_chat_say_nothing() -> None:
-    told = [
+    reported = [
         {"type": "error", "content": "Unknown command: /x"},
         {"type": "gemini", "content": '[API Error "error"'},
     ]
-    assert GEMINI.appended([*lines(told), b'{"type":"error"', b'["error"]', b'"error"', b"\xff"]) == []
+    assert GEMINI.appended([*lines(reported), b'{"type":"error"', b'["error"]', b'"error"', b"\xff"]) == []
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("reported", "said"),
     [
         (" \nI made it. ade  it . ", " \nI made it."),
         ("Done. ne . \nDone. ne . ", "Done. ne . \nDone."),
@@ -340,8 +340,8 @@ def test_other_lines_of_a_chat_say_nothing() -> None:
         ("One, t wo, th", "One, t wo, th"),
     ],
 )
-def test_what_was_said_is_taken_without_its_repetition(told: str, said: str) -> None:
-    assert said_once(told) == said
+def test_what_was_said_is_taken_without_its_repetition(reported: str, said: str) -> None:
+    assert said_once(reported) == said
 
 
 @given(

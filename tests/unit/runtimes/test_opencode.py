@@ -23,7 +23,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures/clis/opencode"
 SESSION = "ses_e07092ed0ffepoGNovfVJkiON9"
 
 
-def told(name: str) -> dict[str, Any]:
+def payload(name: str) -> dict[str, Any]:
     read: dict[str, Any] = json.loads((FIXTURES / f"told_{name}.json").read_text("utf-8"))
     return read
 
@@ -88,7 +88,7 @@ def test_tools_that_a_definition_leaves_out_are_denied():
     ],
 )
 def test_plugin_payload_becomes_an_event(name, event):
-    assert Opencode().event(told(name)) == event
+    assert Opencode().event(payload(name)) == event
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,15 @@ def test_plugin_payload_becomes_an_event(name, event):
     ],
 )
 def test_plugin_permission_requests_are_read(name, wish):
-    assert Opencode().event(told(f"asked_{name}")) == Event(EventKind.ASKED, SESSION, tool_request=wish)
+    assert Opencode().event(payload(f"asked_{name}")) == Event(EventKind.ASKED, SESSION, tool_request=wish)
 
 
 def test_every_file_of_a_patch_is_named():
     """Their names in `filepath` are joined by commas; the patterns are not."""
-    asked = told("asked_edit") | {"patterns": ["a.py", "../b.py"], "metadata": {"filepath": "a.py, ../b.py"}}
+    asked = payload("asked_edit") | {
+        "patterns": ["a.py", "../b.py"],
+        "metadata": {"filepath": "a.py, ../b.py"},
+    }
     event = Opencode().event(asked)
     assert event
     assert event.tool_request
@@ -122,7 +125,7 @@ def test_every_file_of_a_patch_is_named():
     ],
 )
 def test_a_failure_by_its_kind(name, failure):
-    event = Opencode().event(told(name))
+    event = Opencode().event(payload(name))
     assert event
     assert (event.kind, event.failure) == (EventKind.FAILED, failure)
     assert event.text
@@ -131,7 +134,7 @@ def test_a_failure_by_its_kind(name, failure):
 
 def test_retries_are_counted():
     """opencode itself tries for ever."""
-    retry = told("overloaded_retry")
+    retry = payload("overloaded_retry")
     event = Opencode().event(retry | {"attempt": TRIES - 1})
     assert event
     assert event.kind is EventKind.RETRYING
@@ -142,7 +145,7 @@ def test_retries_are_counted():
 
 def test_a_conversation_that_stays_too_long_is_given_up():
     """opencode makes it shorter, and tries for ever."""
-    overflow = told("too_long_overflow")
+    overflow = payload("too_long_overflow")
     event = Opencode().event(overflow)
     assert event
     assert event.kind is EventKind.RETRYING
@@ -167,7 +170,7 @@ def test_a_conversation_that_stays_too_long_is_given_up():
     ],
 )
 def test_last_message_with_an_error_is_a_failed_turn(error, kind, failure):
-    event = Opencode().event(told("idle") | {"error": error})
+    event = Opencode().event(payload("idle") | {"error": error})
     assert event
     assert (event.kind, event.failure) == (kind, failure)
 
@@ -219,13 +222,13 @@ def test_what_a_screen_shows(name):
 
 def test_what_its_run_used_comes_with_the_end_of_a_turn():
     used = {"input": 900, "output": 40, "cached": 100, "cost": 0.25, "context": 500}
-    event = Opencode().event(told("idle") | {"usage": used})
+    event = Opencode().event(payload("idle") | {"usage": used})
     assert event
     assert event.usage == Usage(900, 40, 100, 0.25, 500)
 
 
 @pytest.mark.parametrize("usage", [None, [], "x", {}, {"input": -1}, {"input": True}, {"cost": 1.0}])
 def test_invalid_usage_is_ignored(usage):
-    event = Opencode().event(told("idle") | {"usage": usage})
+    event = Opencode().event(payload("idle") | {"usage": usage})
     assert event
     assert event.usage is None

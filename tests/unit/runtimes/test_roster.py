@@ -89,7 +89,7 @@ def test_what_does_not_read_is_passed_over_with_a_warning(project, shipped):
     roster = find_agents(project, None, Config(), shipped)
     assert list(roster.agents) == ["dev", "review"]
     assert len(roster.warnings) == 7
-    assert all(f"/{name}.md" in told for name, told in zip("abcdefg", roster.warnings, strict=True))
+    assert all(f"/{name}.md" in reported for name, reported in zip("abcdefg", roster.warnings, strict=True))
 
 
 def test_folder_that_is_none_is_reported(project, shipped):

@@ -28,8 +28,8 @@ ASKED_AGAIN = {
 
 
 def measured(cli: str, scene: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((FIXTURES / cli / f"measured_waiting_{scene}.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((FIXTURES / cli / f"measured_waiting_{scene}.json").read_text())
+    return document
 
 
 def changes(cli: str, scene: str) -> list[bool]:
@@ -74,8 +74,8 @@ def test_screens_show_whether_an_answer_would_be_seen(cli: str, scene: str, show
     """So a second hang in a row is known as soon as the first, but where a call may be coming unseen."""
     rules = shipped_rules(cli.partition("-")[0])
     screens = measured(cli, scene)["screens"]
-    told = {shows_answers(said_on(screen, rules)) for at, screen in screens.items() if int(at) <= 300}
-    assert told == {shown}
+    document = {shows_answers(said_on(screen, rules)) for at, screen in screens.items() if int(at) <= 300}
+    assert document == {shown}
 
 
 def test_codex_shows_a_call_that_hangs_as_failed() -> None:

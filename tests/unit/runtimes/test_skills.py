@@ -67,7 +67,7 @@ def test_invalid_skill_is_skipped_and_reported(project):
     assert [
         name
         for name in ("bad", "huge", "link", "pipe")
-        if any(f"/{name}/" in told for told in found.warnings)
+        if any(f"/{name}/" in reported for reported in found.warnings)
     ]
     assert len(found.warnings) == 4
 

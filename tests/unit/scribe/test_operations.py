@@ -13,14 +13,14 @@ MADE = OperationDone(OperationKind.CREATE, "/tree/auth.ts", "Create the middlewa
 GONE = OperationDone(OperationKind.DELETE, "/tree/old.ts", "Nobody uses it")
 
 
-def told(**record: Any) -> str:
+def recorded(**record: Any) -> str:
     made = OperationsRecord(AT, "r-1", "developer", "Implement authentication", 2, **record)
     return "\n".join(operation_lines([made]))
 
 
-def test_what_was_carried_out_is_told_as_the_document_does() -> None:
+def test_what_was_carried_out_is_recorded_as_the_document_does() -> None:
     assert (
-        told(done=(MADE, GONE))
+        recorded(done=(MADE, GONE))
         == f"""\
 ### [{local_minute(AT)}] File Operations Executed
 
@@ -40,14 +40,14 @@ def test_what_was_carried_out_is_told_as_the_document_does() -> None:
     )
 
 
-def test_what_was_refused_is_told_with_its_reasons() -> None:
-    page = told(faults=("Operation 1: <b>does not exist</b>",), rolled_back=True)
+def test_what_was_refused_is_shown_with_its_reasons() -> None:
+    page = recorded(faults=("Operation 1: <b>does not exist</b>",), rolled_back=True)
     assert "File Operations Refused" in page
     assert "- ❌ Operation 1: &lt;b>does not exist&lt;/b>" in page
     assert "nothing was carried out; what had been carried out was rolled back" in page
 
 
-def test_deletes_that_wait_are_told() -> None:
-    page = told(unconfirmed=(("/tree/old.ts", "import"),))
+def test_deletes_that_wait_are_shown() -> None:
+    page = recorded(unconfirmed=(("/tree/old.ts", "import"),))
     assert "- ⚠️ DELETE REQUESTED: /tree/old.ts" in page
     assert "somebody must confirm the deletes" in page

@@ -160,8 +160,8 @@ RESULT = (
 
 
 def ended(**more: Any) -> str:
-    told: dict[str, Any] = {"outcome": RESULT, "looked_at": AT, "ended": True} | more
-    return render_progress(PMView("dds", Phase.BLOCKED, TaskState.PARTIAL, **told), OnDisk(), AT)
+    result: dict[str, Any] = {"outcome": RESULT, "looked_at": AT, "ended": True} | more
+    return render_progress(PMView("dds", Phase.BLOCKED, TaskState.PARTIAL, **result), OnDisk(), AT)
 
 
 def test_the_result_opens_it_in_five_lines():
@@ -363,17 +363,17 @@ def test_what_is_taken_for_the_answer_is_said_with_its_time() -> None:
 
 def test_what_was_said_again_and_again_stands_once():
     again = ("Rejected by test:a: it leaks", "Rejected by test:a: it is slow", "Rejected by test:a: it leaks")
-    told = section(ended(troubles=(Trouble("dev:a", 4, again),)), "Trouble")
-    assert told[0] == "- dev:a: 4 attempts"
-    assert len(told) == 3
-    assert "2 times" in told[1]
-    assert told[2] == "  - Rejected by test:a: it is slow"
+    result = section(ended(troubles=(Trouble("dev:a", 4, again),)), "Trouble")
+    assert result[0] == "- dev:a: 4 attempts"
+    assert len(result) == 3
+    assert "2 times" in result[1]
+    assert result[2] == "  - Rejected by test:a: it is slow"
 
 
 def test_runs_differ_from_attempts_where_there_were_more():
     """An attempt that crashed four times was told as one attempt, and as nothing else."""
-    told = section(ended(troubles=(Trouble("dev:a", 1, failed="exited 7", runs=5),)), "Trouble")
-    assert told[0] == "- dev:a: 1 attempt in 5 runs"
+    result = section(ended(troubles=(Trouble("dev:a", 1, failed="exited 7", runs=5),)), "Trouble")
+    assert result[0] == "- dev:a: 1 attempt in 5 runs"
 
 
 def test_notices_have_their_times():

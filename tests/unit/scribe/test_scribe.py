@@ -246,9 +246,9 @@ def test_a_name_that_leads_elsewhere_is_passed_over(world, scribe, name):
     world.put(TASK / "handoffs/a/b", b"x")
     world.put(TASK / "scratchpad/x", b"x")
     scribe.rescan(view(), START)
-    told = [line for line in recent(world) if "- a: unreadable" not in line]
+    reported = [line for line in recent(world) if "- a: unreadable" not in line]
     scribe.notice([name], view(), START)
-    assert [line for line in recent(world) if "- a: unreadable" not in line] == told
+    assert [line for line in recent(world) if "- a: unreadable" not in line] == reported
 
 
 def test_secrets_do_not_reach_progress(world, scribe):

@@ -10,7 +10,7 @@ from orchestrator.scribe.summary import summary
 NAME = "dev-20251127-154500.md"
 
 
-def told(text: str, name: str = NAME) -> str:
+def summarised(text: str, name: str = NAME) -> str:
     return summary(name, text.encode())
 
 
@@ -29,18 +29,18 @@ def told(text: str, name: str = NAME) -> str:
     ],
 )  # fmt: skip
 def test_a_report_is_one_line(report, line):
-    assert told(render_report("dev", 0.0, report)) == line
+    assert summarised(render_report("dev", 0.0, report)) == line
 
 
 def test_order_is_summarised_as_one():
     order = Order("pm-20251127-153000.md", "r", "s", "dev-2", 0.0, "Write the parser.\nThen rest.")
-    assert told(render_order(order), order.name) == "pm to dev-2: Write the parser."
+    assert summarised(render_order(order), order.name) == "pm to dev-2: Write the parser."
 
 
 def test_decision_of_a_pm_agent_is_summarised_as_one():
     decision = PMDecision(PMAction.ORDER, "r-1", "dev:a", "Write the parser.\nThen rest.")
     assert (
-        told(render_decision(0.0, decision), "pm-20251127-153000.md")
+        summarised(render_decision(0.0, decision), "pm-20251127-153000.md")
         == "pm decides ORDER dev:a: Write the parser."
     )
 
@@ -59,7 +59,7 @@ def test_decision_of_a_pm_agent_is_summarised_as_one():
     ],
 )
 def test_what_does_not_read_says_why(name, text, line):
-    assert told(text, name).startswith(line)
+    assert summarised(text, name).startswith(line)
 
 
 @given(st.sampled_from([NAME, "pm-20251127-154500.md", "x"]), st.binary(max_size=200))

@@ -163,14 +163,14 @@ def test_entries_are_read_again_after_a_change(files: MemoryFiles) -> None:
 
 
 def test_durable_log_lines_are_known(files: MemoryFiles) -> None:
-    told: list[tuple[Path, bytes]] = []
-    files.appended = lambda path, line: told.append((path, line))
+    reported: list[tuple[Path, bytes]] = []
+    files.appended = lambda path, line: reported.append((path, line))
     log = files.open_log(ROOT / "log")
     log.append(b"one")
     files.fail_next("fsync", OSError(errno.EIO, "no"))
     with pytest.raises(OSError, match="no"):
         log.append(b"two")
-    assert told == [(ROOT / "log", b"one")]
+    assert reported == [(ROOT / "log", b"one")]
 
 
 def test_opened_log_survives_a_power_cut() -> None:

@@ -34,20 +34,23 @@ LOST = Comparison("c" * 40, ran=True, newly_failing={"t.py::a": "why"})
 
 
 @pytest.fixture(scope="module")
-def told(template):
+def shipped_criteria(template):
     return task_file.parse((template / "task.md").read_text(encoding="utf-8")).criteria
 
 
-def met(told: Iterable[str], result: Result) -> list[bool]:
-    return [criteria.mark(criterion, result) == "" for criterion in told]
+def met(shipped_criteria: Iterable[str], result: Result) -> list[bool]:
+    return [criteria.mark(criterion, result) == "" for criterion in shipped_criteria]
 
 
-def test_a_good_run_meets_all(told):
-    assert met(told, GOOD) == [True, True, True]
+def test_a_good_run_meets_all(shipped_criteria):
+    assert met(shipped_criteria, GOOD) == [True, True, True]
     shown = "- [x] No test that passed before fails after (evidence: "
-    assert criteria.marked(told[0], "", GOOD) == f"{shown}{GOOD.tip[:12]}, artifacts/reviews/summary.md)"
+    assert (
+        criteria.marked(shipped_criteria[0], "", GOOD)
+        == f"{shown}{GOOD.tip[:12]}, artifacts/reviews/summary.md)"
+    )
     nothing_done = replace(GOOD, commits=())
-    assert criteria.marked(told[0], "", nothing_done) == f"{shown}artifacts/reviews/summary.md)"
+    assert criteria.marked(shipped_criteria[0], "", nothing_done) == f"{shown}artifacts/reviews/summary.md)"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +64,8 @@ def test_a_good_run_meets_all(told):
         ({"branch_tip": "d" * 40}, [True, True, False]),
     ],
 )
-def test_each_criterion_can_fail(told, change, expected):
-    assert met(told, replace(GOOD, **change)) == expected
+def test_each_criterion_can_fail(shipped_criteria, change, expected):
+    assert met(shipped_criteria, replace(GOOD, **change)) == expected
 
 
 def test_a_criterion_of_the_users_own_is_left_to_the_user():

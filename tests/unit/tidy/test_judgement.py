@@ -48,8 +48,8 @@ def test_new_finding_may_replace_one_in_the_same_file():
     ],
 )
 def test_each_rule_has_its_reason(change, reason):
-    (told,) = objections(**change)
-    assert reason in told
+    (reported,) = objections(**change)
+    assert reason in reported
 
 
 def test_what_was_only_to_be_tried_may_change_nothing():

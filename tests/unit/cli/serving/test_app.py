@@ -18,7 +18,7 @@ def visitor(house):
     return Visitor(str(house.state)).signed_in()
 
 
-def told(visitor, reply):
+def page_after(visitor, reply):
     """What the page says after a form was taken."""
     assert reply.status == 303, reply.text
     where = reply.headers["location"]
@@ -108,20 +108,22 @@ def test_each_reply_has_its_headers(house, visitor, path):
 
 def test_an_option_is_an_answer(house, daemon, visitor):
     house.task(questions=[house.question()])
-    assert "tidy, answer to q1: so be it" in told(visitor, visitor.answer(TIDY, "q1", option="2", text="no"))
+    assert "tidy, answer to q1: so be it" in page_after(
+        visitor, visitor.answer(TIDY, "q1", option="2", text="no")
+    )
     assert [each["arguments"] for each in daemon.heard] == [{"question": "q1", "text": "rename"}]
     assert [each["verb"] for each in daemon.heard] == ["answer"]
 
 
 def test_a_text_is_an_answer_byte_for_byte(house, daemon, visitor):
     house.task(questions=[house.question(options=[])])
-    told(visitor, visitor.answer(TIDY, "q1", option="0", text="<b>no</b> & é\r\n-x #{y}"))
+    page_after(visitor, visitor.answer(TIDY, "q1", option="0", text="<b>no</b> & é\r\n-x #{y}"))
     assert [each["arguments"]["text"] for each in daemon.heard] == ["<b>no</b> & é\r\n-x #{y}"]
 
 
 def test_an_option_that_looks_like_a_number_is_itself(house, daemon, visitor):
     house.task(questions=[house.question(options=["2", "1"])])
-    told(visitor, visitor.answer(TIDY, "q1", option="1"))
+    page_after(visitor, visitor.answer(TIDY, "q1", option="1"))
     assert [each["arguments"]["text"] for each in daemon.heard] == ["2"]
 
 
@@ -142,20 +144,20 @@ def test_an_option_that_looks_like_a_number_is_itself(house, daemon, visitor):
 def test_what_is_no_answer_is_not_sent(house, daemon, visitor, form, said):
     house.task(questions=[house.question()])
     whole = {"form": visitor.access.form, "task": TIDY, "question": "q1"} | form
-    assert said in told(visitor, visitor.post(whole))
+    assert said in page_after(visitor, visitor.post(whole))
     assert daemon.heard == []
 
 
 def test_what_the_daemon_says_against_it_is_shown(house, daemon, visitor):
     house.task(questions=[house.question()])
     daemon.reply = lambda _home, _request: (False, "q1 is <b>answered</b> already")
-    page = told(visitor, visitor.answer(TIDY, "q1", option="1"))
+    page = page_after(visitor, visitor.answer(TIDY, "q1", option="1"))
     assert "q1 is &lt;b&gt;answered&lt;/b&gt; already" in page
 
 
 def test_an_answer_waits_for_a_daemon_that_is_down(house, visitor):
     home = house.task(questions=[house.question()])
-    assert "the request stays pending" in told(visitor, visitor.answer(TIDY, "q1", option="1"))
+    assert "the request stays pending" in page_after(visitor, visitor.answer(TIDY, "q1", option="1"))
     (request,) = (home / "requests").iterdir()
     assert json.loads(request.read_text())["arguments"] == {"question": "q1", "text": "keep"}
 
@@ -163,8 +165,8 @@ def test_an_answer_waits_for_a_daemon_that_is_down(house, visitor):
 def test_what_came_of_an_answer_is_shown_once(house, daemon, visitor):
     house.task(questions=[house.question()])
     reply = visitor.answer(TIDY, "q1", option="1")
-    assert "so be it" in told(visitor, reply)
-    assert "so be it" not in told(visitor, reply)
+    assert "so be it" in page_after(visitor, reply)
+    assert "so be it" not in page_after(visitor, reply)
 
 
 @pytest.mark.parametrize(

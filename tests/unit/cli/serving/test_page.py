@@ -26,18 +26,18 @@ def test_all_of_a_task_is_shown(house):
     agents = [house.agent("explore", state="gone", step="explore"), house.agent()]
     house.task(questions=[house.question(holds=["dev-1"])], agents=agents, why="at work", notices=["careful"])
     text = page(shown(house))
-    (told,) = shown(house).tasks
-    assert (told.name, told.state, told.phase, told.counts) == (
+    (card,) = shown(house).tasks
+    assert (card.name, card.state, card.phase, card.counts) == (
         "tidy",
         "running",
         "DEVELOPING",
         "1 of 2 passed",
     )
-    assert [each.partition(":")[0] for each in told.agents] == ["dev-1", "explore"], "who lives comes first"
-    assert "alive since" in told.agents[0]
-    assert "busy since" in told.agents[0]
-    assert "evidence: process 77" in told.agents[0]
-    assert [step[:2] for step in told.steps] == [("explore", "passed"), ("dev-1", "working")]
+    assert [each.partition(":")[0] for each in card.agents] == ["dev-1", "explore"], "who lives comes first"
+    assert "alive since" in card.agents[0]
+    assert "busy since" in card.agents[0]
+    assert "evidence: process 77" in card.agents[0]
+    assert [step[:2] for step in card.steps] == [("explore", "passed"), ("dev-1", "working")]
     for part in ("Keep the old name?", "rename", "waiting for the answer: dev-1", "careful", "at work"):
         assert part in text
     assert 'href="report/tidy-0a1b2c3d"' in text
@@ -58,8 +58,8 @@ def test_a_state_that_cannot_be_shown_hides_no_other(house, damage):
 
 def test_a_damaged_file_is_named(house):
     (house.task() / "state.json").write_text("{")
-    (told,) = shown(house).tasks
-    assert (told.state, told.readable, "is damaged" in told.why) == ("damaged", False, True)
+    (card,) = shown(house).tasks
+    assert (card.state, card.readable, "is damaged" in card.why) == ("damaged", False, True)
 
 
 def test_a_record_is_made_fit_once(house, monkeypatch):

@@ -23,8 +23,8 @@ def texts(listing):
     return [plain(listing.heading), *(plain(row.text) for row in listing.rows)]
 
 
-def record(house, **told):
-    house.task(**told)
+def record(house, **reported):
+    house.task(**reported)
     return TaskRecord(str(house.state), "tidy-0a1b2c3d")
 
 

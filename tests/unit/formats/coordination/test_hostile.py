@@ -125,8 +125,8 @@ def test_what_is_no_object_is_refused(title, data):
 @given(junk)
 def test_any_bytes_are_refused_or_read(data):
     for read in READERS.values():
-        found, told = attempted(partial(read, name="a file"), data)
-        assert found is not None or told
+        found, reported = attempted(partial(read, name="a file"), data)
+        assert found is not None or reported
 
 
 def test_ten_megabytes_of_findings_are_refused():

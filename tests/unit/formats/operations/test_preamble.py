@@ -14,7 +14,7 @@ from orchestrator.model.hands import Deletes
 from orchestrator.model.plan import Gate
 
 
-def told(role: Role = Role.DEV, gates: tuple[str, ...] = (Gate.COMMIT,), **changed: Any) -> str:
+def preamble_with(role: Role = Role.DEV, gates: tuple[str, ...] = (Gate.COMMIT,), **changed: Any) -> str:
     said: dict[str, Any] = {
         "agent": "dev",
         "task": "demo",
@@ -30,7 +30,7 @@ def told(role: Role = Role.DEV, gates: tuple[str, ...] = (Gate.COMMIT,), **chang
 
 
 def test_it_names_the_form_the_folders_the_files_and_the_order() -> None:
-    text = told(definition="You are careful.", earlier="None is kept.")
+    text = preamble_with(definition="You are careful.", earlier="None is kept.")
     for part in ('"file_operations"', "lies below /tree/ or /artifacts/code/.", "- /tree/a.py", "Do it.\n"):
         assert part in text
     assert "you cannot, and need not. Say what you would do.)\n\nYou are careful." in text
@@ -40,7 +40,7 @@ def test_it_names_the_form_the_folders_the_files_and_the_order() -> None:
 def test_its_example_is_none_that_could_be_carried_out() -> None:
     """A program that only repeats its order has handed in nothing."""
     with pytest.raises(BadOperations, match="No JSON object"):
-        read_operations(told())
+        read_operations(preamble_with())
     assert EXAMPLE
 
 
@@ -54,9 +54,9 @@ def test_its_example_is_none_that_could_be_carried_out() -> None:
     ],
 )
 def test_who_judges_or_plans_has_to_write_a_handoff(role: Role, gates: tuple[str, ...], part: str) -> None:
-    assert part in told(role, gates)
+    assert part in preamble_with(role, gates)
 
 
 def test_it_says_what_becomes_of_deletes() -> None:
-    assert "A person confirms it first." in told()
-    assert "Deletes are refused here." in told(deletes=Deletes.REFUSE)
+    assert "A person confirms it first." in preamble_with()
+    assert "Deletes are refused here." in preamble_with(deletes=Deletes.REFUSE)

@@ -55,7 +55,7 @@ def test_no_part_of_a_file_is_complete():
         assert faults(whole[:length])
 
 
-def test_the_context_tells_request_domain_and_phases():
+def test_the_context_has_request_domain_and_phases():
     begun = replace(
         session(request="Develop a parser\n## Not a heading"),
         task_id=TASK_ID,
