@@ -79,7 +79,7 @@ def main() -> int:
             bench = Bench(options.runs, options.agents, Progress(name))
             try:
                 for row in BENCHMARKS[name](bench):
-                    _tell(bench, row)
+                    _show(bench, row)
                     reported.append({"benchmark": name, **row.shape()})
             except Exception as error:  # noqa: BLE001 (the outermost loop: the others may still be measured)
                 bench.progress.clear()
@@ -97,7 +97,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _tell(bench: Bench, row: Row) -> None:
+def _show(bench: Bench, row: Row) -> None:
     bench.progress.clear()
     for line in lines(row):
         say(line)

@@ -24,7 +24,7 @@ class Bench:
         """Yield the number of each sample, telling how far it is."""
         most = self.runs or usual
         for number in range(most):
-            self.progress.tell(f"{what}, {number + 1} of {most}")
+            self.progress.show(f"{what}, {number + 1} of {most}")
             yield number
 
 

@@ -116,7 +116,7 @@ def beyond(bench: Bench, world: Far) -> Iterator[Row]:
     )
     with OwnLink(world) as link:
         for kind, name in KINDS.items():
-            bench.progress.tell(f"{kind} without end")
+            bench.progress.show(f"{kind} without end")
             home = world.user.folder / f"beyond-{kind}"
             there = RemotePaths(f"{kind}-0123abcd", kind, str(world.repo), str(world.box.home / "own"))
             here = LocalPaths(home / "task", home / "home", home / "mirror")

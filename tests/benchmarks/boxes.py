@@ -167,18 +167,18 @@ def lived(task: Begun, journal: JournalTail, marks: Marks) -> Life:
 
 def resting(bench: Bench, world: Far) -> Iterator[Row]:
     for number in range(bench.agents):
-        bench.progress.tell(f"{number} of {bench.agents} agents")
+        bench.progress.show(f"{number} of {bench.agents} agents")
         name = f"rest-{number}"
         world.developer(world.begin(name, place=world.cloned(name)))
     for second in range(5):  # what the beginning left to do
-        bench.progress.tell(f"settling, {second + 1} of 5 s")
+        bench.progress.show(f"settling, {second + 1} of 5 s")
         time.sleep(1)
     daemon = pid_of(world.world)
     here, there = world.processes()
     groups = {"daemon": [daemon], "ssh and windows here": here, "sshd, tmux and launchers there": there}
     began, spent = time.monotonic(), {who: processor(pids) for who, pids in groups.items()}
     for second in range(WINDOW):
-        bench.progress.tell(f"{second + 1} of {WINDOW} s")
+        bench.progress.show(f"{second + 1} of {WINDOW} s")
         time.sleep(1)
     reaches = {"daemon": Reach(Of.MEDIAN, 0.5)}
     what = f"{bench.agents} agents at rest on a box"

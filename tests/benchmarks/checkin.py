@@ -27,7 +27,7 @@ from tests.benchmarks.world import World
 def rows(bench: Bench) -> Iterator[Row]:
     asked, floor = list[float](), list[float]()
     with World(**SETTINGS) as world, listening(world.root / "floor") as listener:
-        bench.progress.tell(f"{bench.agents} agents begin")
+        bench.progress.show(f"{bench.agents} agents begin")
         task = rest(world, bench.agents)
         for _ in range(2):  # the first one takes note of what the agents' beginning left
             task.ask("checkin")

@@ -90,7 +90,7 @@ class Plan:
 
 def rows(bench: Bench) -> Iterator[Row]:
     for chained in (True, False):
-        bench.progress.tell("going through half of each plan")
+        bench.progress.show("going through half of each plan")
         plans = [Plan(subtasks, chained=chained) for subtasks in SUBTASKS]
         how = "in a chain" if chained else "independent"
         yield from compared(bench, f"progress, {how}", plans, lambda plan: plan.landed(PROGRESS))

@@ -90,7 +90,7 @@ def new_window(socket: TmuxSocket, folder: Path) -> float:
     return (int(mark.read_text()) * 1000 - asked) / 1e6
 
 
-def exit_told() -> float:
+def exit_noticed() -> float:
     """Return the milliseconds from the last word of a process until its pidfd tells that it is gone."""
     with subprocess.Popen(
         ["/bin/bash", "-c", 'echo "${EPOCHREALTIME/[.,]/}"'], stdout=subprocess.PIPE

@@ -22,16 +22,16 @@ _TICK = os.sysconf("SC_CLK_TCK")
 def rows(bench: Bench) -> Iterator[Row]:
     with ExitStack() as ends:
         empty, full = (ends.enter_context(World(**SETTINGS)) for _ in range(2))
-        bench.progress.tell(f"{bench.agents} agents begin")
+        bench.progress.show(f"{bench.agents} agents begin")
         empty.start_daemon()
         rest(full, bench.agents)
         for second in range(3):  # what the beginning left to do
-            bench.progress.tell(f"settling, {second + 1} of 3 s")
+            bench.progress.show(f"settling, {second + 1} of 3 s")
             time.sleep(1)
         daemons = {"no agent": pid_of(empty), f"{bench.agents} agents at rest": pid_of(full)}
         began, spent = time.monotonic(), {who: processor_seconds(pid) for who, pid in daemons.items()}
         for second in range(WINDOW):
-            bench.progress.tell(f"{second + 1} of {WINDOW} s")
+            bench.progress.show(f"{second + 1} of {WINDOW} s")
             time.sleep(1)
         for who, pid in daemons.items():
             share = 100 * (processor_seconds(pid) - spent[who]) / (time.monotonic() - began)

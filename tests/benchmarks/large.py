@@ -68,7 +68,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         )
     by_clock = [(end.at - begin.at) / (end.reports - begin.reports) for begin, end in (first, last)]
     paces = [end.pace for _, end in (first, last)]
-    told_ms = ", then ".join(f"{seconds * 1000:.0f} ms" for seconds in by_clock)
+    clocks_ms = ", then ".join(f"{seconds * 1000:.0f} ms" for seconds in by_clock)
     yield Row(
         f"{what}: by the clock for a step",
         "bare processes",
@@ -76,7 +76,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         [by_clock[0] / paces[0]],
         floor_is,
         Reach(Of.RATIO, FLAT),
-        note=f"flat is 1; {told_ms}",
+        note=f"flat is 1; {clocks_ms}",
     )
     yield Row(
         f"{what}: memory", "MB", [last[1].megabytes], [first[1].megabytes], floor_is, Reach(Of.RATIO, FLAT)
@@ -107,7 +107,7 @@ def followed(bench: Bench, world: World, tasks: list[Begun], steps: int) -> Iter
         reports = sum(len(list(layout.task_reports(task.home).glob("*"))) for task in tasks)
         if reports > seen:
             seen, moved = reports, time.monotonic()
-            bench.progress.tell(f"{seen:,} of {steps:,} steps")
+            bench.progress.show(f"{seen:,} of {steps:,} steps")
         if time.monotonic() - moved > _STUCK:
             raise RuntimeError(f"nothing came after {seen} of {steps} reports")
         if reports >= due[0] and (len(due) > 1 or all(map(is_complete, tasks))):

@@ -26,7 +26,7 @@ _STEPS = (Transition.IMPLEMENT, Transition.AUDIT, Transition.CLEAN_UP, Transitio
 
 def rows(bench: Bench) -> Iterator[Row]:
     with TemporaryDirectory() as folder:
-        bench.progress.tell("laying down an archive")
+        bench.progress.show("laying down an archive")
         lay_down(Path(folder) / "data" / "handoffs")
         (Path(folder) / "state").mkdir(mode=0o700)
         environ = {

@@ -24,11 +24,11 @@ SOON = {
 
 def rows(bench: Bench) -> Iterator[Row]:
     with World(**SOON) as first, World() as full, World() as empty:
-        bench.progress.tell("a task is shelved")
+        bench.progress.show("a task is shelved")
         home = shelved(first)
         first.stop_daemon()
         for number in range(TASKS):
-            bench.progress.tell(f"laying down tasks, {number + 1:,} of {TASKS:,}")
+            bench.progress.show(f"laying down tasks, {number + 1:,} of {TASKS:,}")
             shutil.copytree(home, layout.task_home(full.state, f"old-{number:08x}"))
         what = f"restart, {TASKS:,} tasks that are over"
         taken = dict[World, list[float]]({full: [], empty: []})

@@ -17,7 +17,7 @@ _AT_ONCE = 50
 def rows(bench: Bench) -> Iterator[Row]:
     measured, floor = list[float](), list[float]()
     with World() as world:
-        bench.progress.tell(f"{PANES} panes open")
+        bench.progress.show(f"{PANES} panes open")
         world.socket.tmux("new-session", "-d", "-s", "many", "-x", "200", "-y", "50", "sleep", "3600")
         for _ in range(0, PANES, _AT_ONCE):
             more = ["new-window", "-d", "-t", "=many:", "sleep", "3600", ";"] * _AT_ONCE

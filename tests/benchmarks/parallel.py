@@ -47,6 +47,6 @@ def finished(bench: Bench, width: int, seconds: int, patience: float) -> float:
         while not is_complete(task):
             if (past := watch.ms / 1000) > patience:
                 raise RuntimeError(f"the task was not complete after {patience:.0f} s")
-            bench.progress.tell(f"{width} at once, {past:.0f} s")
+            bench.progress.show(f"{width} at once, {past:.0f} s")
             time.sleep(0.05)
         return watch.ms / 1000

@@ -33,7 +33,7 @@ _FLOOR = (
 
 def rows(bench: Bench) -> Iterator[Row]:
     with TemporaryDirectory() as folder:
-        bench.progress.tell("laying down a journal")
+        bench.progress.show("laying down a journal")
         home = lay_down(Path(folder))
         environ = {**os.environ, "ORCHESTRATOR_HOME": f"{folder}/state"}
         what = f"task report: {STEPS} steps, {LINES:,} journal lines"

@@ -51,7 +51,7 @@ class HastyLog(DiskLog):
 
 def rows(bench: Bench) -> Iterator[Row]:
     with World(**SETTINGS) as world, World() as empty:
-        bench.progress.tell(f"{bench.agents} agents begin")
+        bench.progress.show(f"{bench.agents} agents begin")
         task = rest(world, bench.agents)
         run = task.first_run()
         world.stop_daemon()
@@ -129,7 +129,7 @@ def lengthen(bench: Bench, task: Begun, run: str) -> dict[str, bytes]:
     while engine.lines < LINES:
         number = engine.lines
         if number % 500 == 0:
-            bench.progress.tell(f"laying down a journal, {number:,} of {LINES:,} lines")
+            bench.progress.show(f"laying down a journal, {number:,} of {LINES:,} lines")
         name, text = handoff_name(INSTANCE, begin + number), report(run, number, begin + number)
         digest = sha256(text).hexdigest()
         fact = ReportLanded(time.time(), name, name, digest, INSTANCE, read_report(text, name))

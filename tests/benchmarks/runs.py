@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.benchmarks.bench import Bench
-from tests.benchmarks.floors import exit_told, new_window
+from tests.benchmarks.floors import exit_noticed, new_window
 from tests.benchmarks.journal import JournalTail
 from tests.benchmarks.marks import Marks
 from tests.benchmarks.row import Of, Reach, Row
@@ -79,6 +79,6 @@ def measured(bench: Bench, workspace: str, usual: int) -> tuple[Chain, list[floa
             subtasks = (bench.runs or usual) // STEPS_OF_SUBTASK + 1
             for _ in bench.times(usual, f"runs, {workspace}"):
                 window.append(new_window(world.socket, marks.folder))
-                reported.append(exit_told())
+                reported.append(exit_noticed())
                 run = chain.follow(run, str(subtasks))
     return chain, window, reported

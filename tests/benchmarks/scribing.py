@@ -82,7 +82,7 @@ def furnished(bench: Bench, task: Path, old: int) -> Desk:
     layout.handoffs(task).mkdir(parents=True)
     for number in range(old):
         if number % 1000 == 0:
-            bench.progress.tell(f"laying down {number:,} of {old:,} handoffs")
+            bench.progress.show(f"laying down {number:,} of {old:,} handoffs")
         path = layout.handoffs(task) / handoff_name(INSTANCE, begin + number)
         path.write_bytes(report("r-00000000", number, begin + number))
     scribe = Scribe(DiskFiles(), task)

@@ -18,7 +18,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         few = [spawned(task) for _ in bench.times(10, "spawns beside one")]
         begun = 1 + len(few)
         for number in range(begun, bench.agents):
-            bench.progress.tell(f"{number} of {bench.agents} agents")
+            bench.progress.show(f"{number} of {bench.agents} agents")
             spawned(task)
         many = [spawned(task) for _ in bench.times(10, f"spawns beside {bench.agents}")]
     yield Row(

@@ -59,7 +59,7 @@ class Progress:
     name: str = ""
     _shown: bool = field(default_factory=sys.stderr.isatty)
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         if self._shown:
             sys.stderr.write(f"\r\033[K{self.name}: {text} …")
             sys.stderr.flush()

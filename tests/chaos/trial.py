@@ -97,11 +97,11 @@ def _missing(world: World, name: str) -> str:
     last = {(fact["step"], fact["attempt"]): fact["commit"] for fact in story.facts("work_committed")}
     lost = {step: commit for step, commit in last.items() if commit and not _held(world, commit)}
     return "".join(
-        f"no ref holds {commit}, of {step}\n{_told_of(story, step[0])}" for step, commit in lost.items()
+        f"no ref holds {commit}, of {step}\n{_account_of(story, step[0])}" for step, commit in lost.items()
     )
 
 
-def _told_of(story: Story, step: str) -> str:
+def _account_of(story: Story, step: str) -> str:
     """Return what the journal tells of a step, a line each."""
     runs = {run["id"] for run in story.runs.values() if run["step"] == step}
     shown = []

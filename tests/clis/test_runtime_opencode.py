@@ -102,8 +102,8 @@ def test_an_order_arrives_whole_and_each_call_is_asked_about() -> None:
         assert (place.work / "made.txt").read_text() == MADE
         assert (place.work / "run.txt").read_text() == "1\n"
         assert not (place.work / "made-unasked.txt").exists()
-        told_model = [result.text for step in here.bench.server.turns[-1].steps for result in step]
-        assert "Not that one." in told_model[0]
+        results = [result.text for step in here.bench.server.turns[-1].steps for result in step]
+        assert "Not that one." in results[0]
 
         assert not (place.root / "evil").exists()
         assert (place.home / ".config" / "opencode" / "opencode.json").read_bytes() == theirs

@@ -135,7 +135,7 @@ def _runs(box: Box, link: Link, state: Path) -> None:
     _row("end by KILL, until it is gone", [_seconds(partial(host.end, run, kill=True)) for run in runs])
 
 
-def _told(box: Box, link: Link, files: int) -> None:
+def _handoffs(box: Box, link: Link, files: int) -> None:
     """Measure how long after a rename there a line is read here, and what the program that tells costs idle."""
     there = RemotePaths("told-0123abcd", "told", str(box.home), str(box.home / "own"))
     make_folders(link, there, list(FOLDERS))
@@ -210,7 +210,7 @@ def _figures(user: Boxes) -> None:
     for folder in ("artifacts", "handoffs"):
         for count in (10, 10_000):
             _pulls(user, box, link, folder, count)
-    _told(box, link, 10_000)
+    _handoffs(box, link, 10_000)
     noticed = []
     for _ in range(3):
         link.again()

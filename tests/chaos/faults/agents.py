@@ -20,7 +20,7 @@ def three_ends(world: World) -> None:
     world.until_works("explore")
     os.kill(_program(world, "explore"), signal.SIGKILL)
     world.until_is("complete")
-    ends = [_told(fact["exit"]) for fact in world.story().facts("run_gone")]
+    ends = [_end_of(fact["exit"]) for fact in world.story().facts("run_gone")]
     assert ends[:4] == [{"signal": 9}, {"code": 0}, {"code": 7}, {"code": 0}]
     assert world.lives_of("explore") == 4
 
@@ -34,7 +34,7 @@ def out_of_memory(world: World) -> None:
         (group / "cgroup.procs").write_text(str(world.tmux.server_pid()))
         world.go("on")
         world.until_is("complete")
-    ends = [_told(fact["exit"]) for fact in world.story().facts("run_gone")]
+    ends = [_end_of(fact["exit"]) for fact in world.story().facts("run_gone")]
     assert ends[:3] == [{"code": 0}, {"signal": 9, "out_of_memory": True}, {"code": 0}]
     assert "was killed for memory" in (world.home() / "pm.log").read_text()
 
@@ -45,7 +45,7 @@ def _program(world: World, step: str) -> int:
     return int(next(line.split()[3] for line in reversed(lines) if line.split()[1] == step))
 
 
-def _told(how: dict[str, Any]) -> dict[str, Any]:
+def _end_of(how: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in how.items() if value is not None and value is not False}
 
 

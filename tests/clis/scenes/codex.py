@@ -38,7 +38,7 @@ def events_of(bench: Bench, *kinds: str) -> list[dict[str, Any]]:
     ]
 
 
-def until_told(bench: Bench, *kinds: str, count: int = 1, within: float = SEEN) -> list[dict[str, Any]]:
+def until_events(bench: Bench, *kinds: str, count: int = 1, within: float = SEEN) -> list[dict[str, Any]]:
     """Wait for such events."""
     try:
         wait_until(lambda: len(events_of(bench, *kinds)) >= count, within=within, every=0.1)
@@ -58,7 +58,7 @@ def turn(pin: str, album: Album) -> None:
         pane = bench.start(ORDER)
         for kind in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"):
             album.event(kind, bench.wait_for(kind), bench)
-        until_told(bench, "task_complete")
+        until_events(bench, "task_complete")
         album.screen("resting", pane, bench)
         album.event("rollout", [each for each in rollout(bench) if each["type"] != "world_state"], bench)
         wait_until(lambda: len(bench.place.recorded("notify")) > 1, within=SEEN)
@@ -84,7 +84,7 @@ def permission(pin: str, album: Album) -> None:
         pane.until("Would you like", "Yes, proceed")
         album.screen("permission", pane, bench)
         pane.keys("Escape")
-        until_told(bench, "turn_aborted", "task_complete")
+        until_events(bench, "turn_aborted", "task_complete")
         album.screen("permission_refused", pane, bench)
         album.event("rollout_permission_refused", rollout(bench)[-3:], bench)
 
@@ -134,7 +134,7 @@ def busy(pin: str, album: Album) -> None:
         pane.until("esc to interrupt")
         album.screen("busy", pane, bench)
         pane.keys("Escape")
-        album.event("rollout_turn_aborted", until_told(bench, "turn_aborted"), bench)
+        album.event("rollout_turn_aborted", until_events(bench, "turn_aborted"), bench)
         pane.until("interrupted", "Interrupted", within=30)
         album.screen("interrupted", pane, bench)
         album.event("events_of_an_interruption", bench.events(), bench)
@@ -152,7 +152,7 @@ def failure(trouble: str, answer: Answer, pin: str, album: Album) -> None:
     """The API fails for good."""
     with a_bench(pin, always(answer)) as bench:
         pane = bench.start("Try.")
-        ended = until_told(bench, "task_complete", "turn_aborted", within=420)
+        ended = until_events(bench, "task_complete", "turn_aborted", within=420)
         album.event(f"rollout_{trouble}", [*events_of(bench, "error", "stream_error"), *ended], bench)
         album.screen(f"failed_{trouble}", pane, bench)
         album.measured(trouble, bench)
@@ -164,7 +164,7 @@ def limited(pin: str, album: Album) -> None:
         pane = bench.start("Try.")
         pane.until("reconnecting")
         with suppress(AssertionError):
-            until_told(bench, "task_complete", "turn_aborted", within=60)
+            until_events(bench, "task_complete", "turn_aborted", within=60)
         album.screen("waiting_rate_limit_hour", pane, bench)
         album.measured("rate_limit_hour", bench)
 
@@ -175,7 +175,7 @@ def used_up(pin: str, album: Album) -> None:
         resets_at = (int(time.time()) // 60 + minutes) * 60 + 35
         with a_bench(pin, always(answers.used_up(resets_at))) as bench:
             pane = bench.start("Try.", environ={"TZ": "Europe/Berlin"})
-            album.event(f"rollout_{name}", until_told(bench, "task_complete"), bench)
+            album.event(f"rollout_{name}", until_events(bench, "task_complete"), bench)
             album.screen(f"failed_{name}", pane, bench)
 
 
@@ -186,7 +186,7 @@ def cut(pin: str, album: Album) -> None:
     )
     with a_bench(pin, script) as bench:
         pane = bench.start("Try.")
-        until_told(bench, "task_complete")
+        until_events(bench, "task_complete")
         album.screen("cut", pane, bench)
         album.measured("cut", bench)
 

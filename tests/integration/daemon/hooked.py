@@ -35,7 +35,7 @@ def main() -> None:
     session = f"session-of-{os.environ['ORCHESTRATOR_RUN']}"
     transcript = Path.home() / ".claude" / "projects" / "p" / f"{session}.jsonl"
 
-    def tell(name: str, **more: object) -> dict[str, Any]:
+    def event(name: str, **more: object) -> dict[str, Any]:
         """Run a hook as Claude Code does: by a shell, JSON on stdin, what it prints is its answer."""
         said: dict[str, Any] = {
             "hook_event_name": name,
@@ -58,9 +58,9 @@ def main() -> None:
         answer: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
         return answer
 
-    tell("SessionStart")
-    tell("UserPromptSubmit", prompt=prompt)
-    asked = tell("PermissionRequest", tool_name="Write", tool_input={"file_path": "asked.txt"})
+    event("SessionStart")
+    event("UserPromptSubmit", prompt=prompt)
+    asked = event("PermissionRequest", tool_name="Write", tool_input={"file_path": "asked.txt"})
     if asked["hookSpecificOutput"]["decision"]["behavior"] == "allow":
         Path(os.environ["ORCHESTRATOR_SCRATCHPAD"], "allowed").touch()
     going, turn = True, 0
@@ -69,7 +69,7 @@ def main() -> None:
         subprocess.run([sys.executable, "-I", "-S", roles, script], check=True)
         if TOKENS in os.environ:
             kept(transcript, turn)
-        going = tell("Stop", last_assistant_message="Done.").get("decision") == "block"
+        going = event("Stop", last_assistant_message="Done.").get("decision") == "block"
     while True:
         signal.pause()
 

@@ -55,7 +55,7 @@ def properties() -> dict[str, str]:
         return {"ActiveState": "inactive", "Result": "success", "MainPID": "0", "ExecMainPID": "0"}
 
 
-def tell(**news: object) -> None:
+def publish(**news: object) -> None:
     part = HERE / "told.part"
     part.write_text(json.dumps(properties() | {key: str(value) for key, value in news.items()}))
     part.rename(HERE / "told")
@@ -73,7 +73,7 @@ def until(state: set[str]) -> str:
 def started() -> int:
     if properties()["ActiveState"] == "active":
         return 0
-    tell(ActiveState="activating")
+    publish(ActiveState="activating")
     subprocess.Popen(
         [sys.executable, "-I", "-S", __file__, "supervise", os.environ["HOME"]],
         stdin=subprocess.DEVNULL,
@@ -114,13 +114,13 @@ def supervise(home: str) -> int:
                     stderr=log,
                     start_new_session=True,
                 )
-            tell(MainPID=child.pid, ExecMainPID=child.pid)
+            publish(MainPID=child.pid, ExecMainPID=child.pid)
             code = heard(ours, child)
             if code == 0:
-                tell(ActiveState="inactive", Result="success", MainPID=0)
+                publish(ActiveState="inactive", Result="success", MainPID=0)
                 (HERE / "notify").unlink()
                 return 0
-            tell(ActiveState="activating", Result="signal" if code < 0 else "exit-code", MainPID=0)
+            publish(ActiveState="activating", Result="signal" if code < 0 else "exit-code", MainPID=0)
 
 
 def heard(ours: socket.socket, child: subprocess.Popen[bytes]) -> int:
@@ -133,7 +133,7 @@ def heard(ours: socket.socket, child: subprocess.Popen[bytes]) -> int:
         with (HERE / "heard").open("a") as file:
             file.write(" ".join(words) + "\n")
         if "READY=1" in words:
-            tell(ActiveState="active", Result="success")
+            publish(ActiveState="active", Result="success")
     return code
 
 

@@ -78,7 +78,7 @@ def test_ps_reports_the_same_where_there_is_no_proc(sleeper, monkeypatch) -> Non
 # Being told ---------------------------------------------------------------------------------------
 
 
-class Told:
+class Signals:
     """What an `ExitWatch` told so far."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ def how(request: pytest.FixtureRequest, monkeypatch) -> str:
 
 
 def test_an_end_is_reported_once(sleeper, how) -> None:
-    reported = Told()
+    reported = Signals()
     watch = ExitWatch(reported, every=0.02)
     watch.add("r1", process(sleeper))
     sleeper.kill()
@@ -106,7 +106,7 @@ def test_an_end_is_reported_once(sleeper, how) -> None:
 
 
 def test_one_that_was_gone_before_is_signalled_too(sleeper, how) -> None:
-    reported = Told()
+    reported = Signals()
     it = process(sleeper)
     sleeper.kill()
     sleeper.wait()
@@ -118,7 +118,7 @@ def test_one_that_was_gone_before_is_signalled_too(sleeper, how) -> None:
 
 
 def test_one_that_is_watched_no_longer_is_not_signalled(sleeper, how) -> None:
-    reported = Told()
+    reported = Signals()
     watch = ExitWatch(reported, every=0.02)
     watch.add("r1", process(sleeper))
     watch.add("r2", process(sleeper))
@@ -130,7 +130,7 @@ def test_one_that_is_watched_no_longer_is_not_signalled(sleeper, how) -> None:
 
 
 def test_a_listener_that_fails_stops_nothing(sleeper, caplog) -> None:
-    reported = Told()
+    reported = Signals()
 
     def fails_first(run: str) -> None:
         if run == "r1":
@@ -148,7 +148,7 @@ def test_a_listener_that_fails_stops_nothing(sleeper, caplog) -> None:
 
 def test_it_closes_though_nothing_can_be_written(monkeypatch) -> None:
     """A byte that wakes the thread may fail to be written; a disk that was full in a chaos test hung the close."""
-    watch = ExitWatch(Told())
+    watch = ExitWatch(Signals())
 
     def full(_descriptor: int, _data: bytes) -> int:
         raise OSError(errno.ENOSPC, "no space left on device")
@@ -162,7 +162,7 @@ def test_it_closes_though_nothing_can_be_written(monkeypatch) -> None:
 
 def test_many_come_and_go_from_many_threads_and_nothing_leaks() -> None:
     descriptors = len(list(Path("/dev/fd").iterdir()))
-    reported = Told()
+    reported = Signals()
     watch = ExitWatch(reported)
 
     def come_and_go(number: int) -> None:

@@ -50,7 +50,7 @@ class Hooked:
             env={"PATH": os.environ["PATH"]},
         )
 
-    def tell(self, said: bytes, *words: str) -> bytes:
+    def report(self, said: bytes, *words: str) -> bytes:
         """Let a hook tell something and return what it printed."""
         return self.start(*words).communicate(said, timeout=20)[0]
 
@@ -71,7 +71,7 @@ def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Hooked:
 
 @pytest.mark.parametrize("said", [b"", b'{"a": "\\u00fc `$HOME` %s \\n"}', b"x" * 3_000_000])
 def test_an_event_is_whole_under_a_name_that_is_read(hooked: Hooked, said: bytes) -> None:
-    assert hooked.tell(said) == b""
+    assert hooked.report(said) == b""
     (event,) = hooked.events()
     assert event.read_bytes() == said
     assert _NAME.fullmatch(event.name)
@@ -99,9 +99,9 @@ def test_one_that_waits_prints_the_answer_and_nothing_else(hooked: Hooked) -> No
 def test_failed_relay_answers_with_the_fallback_at_once(hooked: Hooked) -> None:
     """What cannot be handed over is answered by the fallback at once."""
     shutil.rmtree(hooked.inbox)
-    assert hooked.tell(b"{}", "waits", '{"decision": "deny"}') == b'{"decision": "deny"}'
-    assert hooked.tell(b"{}", "waits", "") == b""
-    assert hooked.tell(b"{}") == b""
+    assert hooked.report(b"{}", "waits", '{"decision": "deny"}') == b'{"decision": "deny"}'
+    assert hooked.report(b"{}", "waits", "") == b""
+    assert hooked.report(b"{}") == b""
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def sleeper(pid: int) -> int:
 
 def test_many_at_once_are_each_an_event(hooked: Hooked) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: hooked.tell(str(number).encode()), range(24)))
+        list(pool.map(lambda number: hooked.report(str(number).encode()), range(24)))
     assert sorted(int(event.read_bytes()) for event in hooked.events()) == list(range(24))
 
 

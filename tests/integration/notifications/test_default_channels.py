@@ -34,10 +34,10 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tell(state: Path) -> Callable[..., SendOutcome]:
+def send(state: Path) -> Callable[..., SendOutcome]:
     """Tell something over a channel; no tmux server of ours is there."""
 
-    def tell(
+    def send(
         channel: Channel, title: str = "t1 asks: q1", body: str = "Keep it?", **environ: str
     ) -> SendOutcome:
         known = {"PATH": os.environ["PATH"], "ORCHESTRATOR_HOME": str(state), "TMUX_TMPDIR": str(state)}
@@ -45,7 +45,7 @@ def tell(state: Path) -> Callable[..., SendOutcome]:
         (outcome,) = sender.send([Message(channel, title, body, Tone.WARNING)])
         return outcome
 
-    return tell
+    return send
 
 
 @contextmanager
@@ -70,17 +70,17 @@ def read(leader: int) -> bytes:
     return os.read(leader, 4096) if select.select([leader], [], [], 5)[0] else b""
 
 
-def test_the_bell_rings_where_a_task_was_started(state: Path, tell: Callable[..., SendOutcome]) -> None:
+def test_the_bell_rings_where_a_task_was_started(state: Path, send: Callable[..., SendOutcome]) -> None:
     with a_terminal(state) as leader:
-        assert tell(TERMINAL) == SendOutcome(SendResult.DELIVERED, "the bell of 1 terminal")
+        assert send(TERMINAL) == SendOutcome(SendResult.DELIVERED, "the bell of 1 terminal")
         assert read(leader) == b"\a"  # and no word: somebody may be typing there
 
 
-def test_a_terminal_that_was_closed_is_not_rung(state: Path, tell: Callable[..., SendOutcome]) -> None:
+def test_a_terminal_that_was_closed_is_not_rung(state: Path, send: Callable[..., SendOutcome]) -> None:
     with a_terminal(state):
         assert len(list(terminals(str(state)))) == 1
     assert list(terminals(str(state))) == []
-    outcome = tell(TERMINAL)
+    outcome = send(TERMINAL)
     assert (outcome.result, "no terminal is open" in outcome.reason) == (SendResult.REFUSED, True)
 
 
@@ -137,9 +137,9 @@ def desktop(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="there it is osascript")
 def test_a_message_is_shown_on_the_desktop_as_text(
-    tmp_path: Path, desktop: dict[str, str], tell: Callable[..., SendOutcome]
+    tmp_path: Path, desktop: dict[str, str], send: Callable[..., SendOutcome]
 ) -> None:
-    assert tell(DESKTOP, "-t1 asks", "<b>Keep</b> & go?", **desktop) == SendOutcome(SendResult.DELIVERED)
+    assert send(DESKTOP, "-t1 asks", "<b>Keep</b> & go?", **desktop) == SendOutcome(SendResult.DELIVERED)
     shown = (tmp_path / "shown").read_text().splitlines()
     assert shown[-3:] == ["--", "-t1 asks", "&lt;b&gt;Keep&lt;/b&gt; &amp; go?"]
     assert "--urgency=critical" in shown
@@ -147,11 +147,11 @@ def test_a_message_is_shown_on_the_desktop_as_text(
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="there it is osascript")
 def test_a_desktop_that_refuses_is_asked_again(
-    desktop: dict[str, str], tell: Callable[..., SendOutcome]
+    desktop: dict[str, str], send: Callable[..., SendOutcome]
 ) -> None:
     program = Path(desktop["PATH"].split(":")[0]) / "notify-send"
     program.write_text("#!/bin/sh\necho 'no server' >&2\nexit 1\n")
-    assert tell(DESKTOP, **desktop) == SendOutcome(SendResult.REFUSED, "no server")
+    assert send(DESKTOP, **desktop) == SendOutcome(SendResult.REFUSED, "no server")
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="there it is osascript")
@@ -165,5 +165,5 @@ def test_the_desktop_is_usual_only_where_there_is_one(desktop: dict[str, str]) -
     assert at_hand(NotifySettings(channels=()), {}).channels == ()
 
 
-def test_without_a_desktop_it_is_refused(tell: Callable[..., SendOutcome]) -> None:
-    assert tell(DESKTOP).result is SendResult.REFUSED
+def test_without_a_desktop_it_is_refused(send: Callable[..., SendOutcome]) -> None:
+    assert send(DESKTOP).result is SendResult.REFUSED

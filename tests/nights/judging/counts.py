@@ -113,10 +113,10 @@ def questions(seen: Observation) -> Ruled:
         if len(reported) == len(seen.tasks) and _NOTHING in shown.text:
             there = [question["id"] for each in reported for question in each.get("questions", ())]
             checking.check(shown, _NOTHING, f"open: {', '.join(there)}" if there else None)
-    for shown, told_now in documents(seen):
-        if told_now.get("state") == "waiting":
+    for shown, shown_now in documents(seen):
+        if shown_now.get("state") == "waiting":
             checking.check(
-                shown, '"state": "waiting"', None if told_now.get("questions") else "no question is open"
+                shown, '"state": "waiting"', None if shown_now.get("questions") else "no question is open"
             )
     return checking.ruled
 

@@ -28,15 +28,15 @@ def box(address="me@alpha", **other):
 
 @pytest.fixture
 def boxes_seen(house):
-    """Have the daemon tell of these boxes."""
+    """Have the daemon show of these boxes."""
     folder = house.state / "boxes"
     folder.mkdir(mode=0o700)
 
-    def tell(*boxes):
+    def show(*boxes):
         (folder / "boxes.json").write_text(json.dumps({"boxes": boxes}))
         (folder / "boxes.json").chmod(0o600)
 
-    return tell
+    return show
 
 
 def test_each_box_is_a_row(task, boxes_seen, daemon):

@@ -40,7 +40,7 @@ def limited():
     event = Event(
         EventKind.FAILED, text="resets at 5pm", failure=Failure.LIMIT, reset=Reset((AT + 3600,), 60.0)
     )
-    story.tells("explore", event)
+    story.emits("explore", event)
     story.ends("explore", Exit(signal=15))
     return story
 

@@ -173,7 +173,7 @@ def test_only_relevant_activity_becomes_a_fact(bench: Bench) -> None:
     listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
     bench.clock.sleep(bench.story.at - bench.clock.now())
     bench.files.make_folder(PATH.parent)
-    bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
+    bench.event(taken("x") | {"transcript_path": TRANSCRIPT})
     data = line("user", "work", bench.clock.now())
     bench.files.write(PATH, data)
     listening.hear(WHERE)
@@ -208,13 +208,13 @@ def test_work_before_a_failure_is_read_before_it(bench: Bench) -> None:
     data = b""
     for number in range(2):
         bench.run = bench.story.run_of("dev:a")
-        bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
+        bench.event(taken("x") | {"transcript_path": TRANSCRIPT})
         listening.hear(WHERE)
         bench.clock.sleep(10)
         now = bench.clock.now()
         data += call(number, now, f"make {'ab'[number]}") + result(number, now)
         bench.files.write(PATH, data)
-        bench.tell({"hook_event_name": "StopFailure", "error": "server_error"})
+        bench.event({"hook_event_name": "StopFailure", "error": "server_error"})
         listening.hear(WHERE)
         assert bench.story.step("dev:a").tally.overloads == 1
         bench.story.at = bench.clock.now()

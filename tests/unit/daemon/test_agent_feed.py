@@ -42,9 +42,9 @@ def test_event_that_a_rule_fails_on_is_skipped(bench: Bench) -> None:
     context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
     engine: Any = Engine(bench)
     listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "")
-    stop = bench.tell({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}, waits=True)
+    stop = bench.event({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}, waits=True)
     bench.clock.sleep(0.01)
-    bench.tell(taken("x"))
+    bench.event(taken("x"))
     listening.hear(WHERE)
     assert engine.erred == 1
     assert [fact.event.kind for fact in engine.took] == [EventKind.TAKEN]
@@ -67,7 +67,7 @@ def test_what_a_turn_left_is_read_when_it_is_over(bench: Bench, going: list[str]
     feed = AgentFeed(
         context, HOME, engine, lambda *_: None, lambda _: "half.md.tmp", lambda *look: looks.append(look)
     )
-    bench.tell(stopped(background_tasks=going))
+    bench.event(stopped(background_tasks=going))
     feed.hear(WHERE)
     assert [fact.event.kind for fact in engine.took] == [EventKind.ENDED]
     assert looks == [(bench.run.id, "All done.")] * seen

@@ -41,7 +41,7 @@ class Bench:
         self.files.make_folder(layout.task_events(HOME))
         self.serial = 0
 
-    def tell(self, reported: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
+    def event(self, reported: object, *, waits: bool = False, run: str = "", raw: bytes = b"") -> str:
         """A hook leaves a file; return the event's name."""
         self.serial += 1
         name = f"{run or self.run.id}.{int(AT)}.{self.serial}"
@@ -77,16 +77,16 @@ def taken(prompt: str) -> dict[str, str]:
     ],
 )
 def test_receipt_compares_the_order_without_journaling_it(bench, prompt, whole):
-    name = bench.tell(taken(prompt))
+    name = bench.event(taken(prompt))
     (fact,) = bench.facts()
     assert (fact.name, fact.run, fact.whole) == (name, bench.run.id, whole)
     assert (fact.event.kind, fact.event.session, fact.event.text) == (EventKind.TAKEN, "s-1", "")
 
 
 def test_events_come_in_the_order_in_which_they_came(bench):
-    bench.tell({"hook_event_name": "SessionStart"})
+    bench.event({"hook_event_name": "SessionStart"})
     bench.clock.sleep(0.01)
-    bench.tell(taken("x"))
+    bench.event(taken("x"))
     assert [fact.event.kind for fact in bench.facts()] == [EventKind.STARTED, EventKind.TAKEN]
 
 
@@ -94,13 +94,13 @@ def test_events_come_in_the_order_in_which_they_came(bench):
     "raw", [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b'{"a":' * 100 + b"1" + b"}" * 100, b'{"a":NaN}']
 )
 def test_unreadable_event_lets_its_program_go_on(bench, raw):
-    name = bench.tell(None, waits=True, raw=raw or b" ")
+    name = bench.event(None, waits=True, raw=raw or b" ")
     assert bench.facts() == []
     assert bench.answer(name) == b""
 
 
 def test_an_event_that_says_nothing_of_a_turn_holds_nobody_up(bench):
-    name = bench.tell({"hook_event_name": "Whatever"}, waits=True)
+    name = bench.event({"hook_event_name": "Whatever"}, waits=True)
     assert bench.facts() == []
     assert bench.answer(name) == b""
 
@@ -109,7 +109,7 @@ def test_an_event_that_says_nothing_of_a_turn_holds_nobody_up(bench):
 def test_what_speaks_for_no_run_that_lives_is_no_fact(bench, run):
     layout.task_events(HOME)
     if "/" not in run:
-        bench.tell(taken("x"), run=run)
+        bench.event(taken("x"), run=run)
     assert bench.facts() == []
 
 
@@ -128,7 +128,7 @@ def asks(tool: str, **given: str) -> dict[str, object]:
 
 
 def test_tool_request_is_judged_by_resolved_paths(bench):
-    bench.tell(asks("Write", file_path="src/../x.py"), waits=True)
+    bench.event(asks("Write", file_path="src/../x.py"), waits=True)
     (fact,) = bench.facts()
     assert fact.waits
     assert fact.event.tool_request.paths == ("/state/worktrees/demo-1/a/x.py",)
@@ -140,7 +140,7 @@ def test_tool_request_is_judged_by_resolved_paths(bench):
     "path", ["../../../../etc/passwd", "/etc/passwd", "/state/worktrees/demo-1/other/x.py"]
 )
 def test_a_way_out_of_its_folders_is_not_inside(bench, path):
-    bench.tell(asks("Write", file_path=path), waits=True)
+    bench.event(asks("Write", file_path=path), waits=True)
     (fact,) = bench.facts()
     assert not fact.event.tool_request.inside
     assert fact.judgement.decision is not PermissionDecision.ALLOW
@@ -148,15 +148,15 @@ def test_a_way_out_of_its_folders_is_not_inside(bench, path):
 
 def test_run_may_write_only_its_own_handoff_and_artifacts(bench):
     for where in ("handoffs/dev-1.md", "artifacts/code/a/x.md", "scratchpad/dev/x"):
-        bench.tell(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
-    bench.tell(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
+        bench.event(asks("Write", file_path=f"/project/tasks/demo/{where}"), waits=True)
+    bench.event(asks("Write", file_path="/project/tasks/demo/artifacts/reviews/x.md"), waits=True)
     assert [fact.event.tool_request.inside for fact in bench.facts()] == [True, True, True, False]
 
 
 def test_transcript_path_must_be_where_its_program_writes(bench):
-    bench.tell(taken("x") | {"transcript_path": TRANSCRIPT})
-    bench.tell(taken("x") | {"transcript_path": "/etc/shadow"})
-    bench.tell(taken("x") | {"transcript_path": "/home/user/.claude/projects/../../../../etc/shadow"})
+    bench.event(taken("x") | {"transcript_path": TRANSCRIPT})
+    bench.event(taken("x") | {"transcript_path": "/etc/shadow"})
+    bench.event(taken("x") | {"transcript_path": "/home/user/.claude/projects/../../../../etc/shadow"})
     kept, *others = [fact.event.transcript for fact in bench.facts()]
     assert kept == TRANSCRIPT
     assert others == ["", ""]
@@ -164,7 +164,7 @@ def test_transcript_path_must_be_where_its_program_writes(bench):
 
 def test_what_a_failed_turn_said_is_cut_and_redacted(bench):
     key = "sk-ant-api03-" + "a" * 40
-    bench.tell(
+    bench.event(
         {
             "hook_event_name": "StopFailure",
             "error": "rate_limit",
@@ -192,6 +192,6 @@ def test_reset_time_from_a_box_is_in_its_zone(bench, environ, moments):
     bench.story.state = replace(bench.story.state, runs=bench.story.state.runs.with_run(far))
     bench.events.environ = lambda host: environ if host == "me@box" else {"TZ": "Asia/Tokyo"}
     said = "You’ve hit your usage limit, or try again at 5:35 PM."
-    bench.tell({"hook_event_name": "StopFailure", "error": "rate_limit", "last_assistant_message": said})
+    bench.event({"hook_event_name": "StopFailure", "error": "rate_limit", "last_assistant_message": said})
     (fact,) = bench.facts()
     assert (fact.event.reset and fact.event.reset.moments) == moments

@@ -254,7 +254,7 @@ def test_next_is_the_answer_to_a_permission_request() -> None:
     story = Story().planned("a")
     story.comes_alive("dev:a")
     asks = Event(EventKind.ASKED, tool_request=ToolRequest("Bash", Act.RUN, command="make all"))
-    story.tells(
+    story.emits(
         "dev:a", asks, waits=True, judgement=Judgement(PermissionDecision.ASK, "no rule covers it", 600.0)
     )
     assert story.task() is TaskState.RUNNING

@@ -55,7 +55,7 @@ def limited_story():
     story.comes_alive("explore")
     reset = Reset((story.at + 86_400,), 60.0)
     text = "resets Nov 28, 2:35pm token=abcdef123456"
-    story.tells("explore", Event(EventKind.FAILED, text=text, failure=Failure.LIMIT, reset=reset))
+    story.emits("explore", Event(EventKind.FAILED, text=text, failure=Failure.LIMIT, reset=reset))
     return story
 
 
@@ -72,10 +72,10 @@ def test_a_task_is_limited_once_nothing_else_goes_on():
     held = pm_view(story.state, 1.0).limited
     assert held is not None
     assert (held.since, held.until, held.next_try) == (story.at, story.at + 86_400, limit["next_try"])
-    told_so_far = outcome_of(story.state, None)
-    assert "at work" not in told_so_far.outcome
-    assert "usage limit (resets Nov 28, 2:35pm" in told_so_far.outcome
-    assert "attach" not in told_so_far.next
+    outcome_so_far = outcome_of(story.state, None)
+    assert "at work" not in outcome_so_far.outcome
+    assert "usage limit (resets Nov 28, 2:35pm" in outcome_so_far.outcome
+    assert "attach" not in outcome_so_far.next
     story.passes(86_400)
     assert projection(story.state, last_checkin=1.0, at=2.0)["limited"] is None, "it is tried again"
     assert "at work" in outcome_of(story.state, None).outcome

@@ -57,7 +57,7 @@ class Running:
         self.lines += (self.stdout.read() or b"").decode().splitlines()
         return any(line.startswith(words) for line in self.lines)
 
-    def tells(self, task, act):
+    def emits(self, task, act):
         """Tell what is printed when something is done, until the task is named."""
         self.lines.clear()
         act()
@@ -108,10 +108,10 @@ def put(path):
 )
 def test_rename_into_place_is_reported_for_its_task(run, tmp_path, program, name):
     running = run(program, beat="0.1")
-    assert running.tells("b", lambda: put(tmp_path / "b" / name)) <= {"change b", "alive"}
+    assert running.emits("b", lambda: put(tmp_path / "b" / name)) <= {"change b", "alive"}
     running.settle()
     # In folders that were not there when it began, too.
-    assert running.tells("b", lambda: put((tmp_path / "b" / name).with_name("again.md"))) <= {
+    assert running.emits("b", lambda: put((tmp_path / "b" / name).with_name("again.md"))) <= {
         "change b",
         "alive",
     }
@@ -148,7 +148,7 @@ def test_a_flood_is_a_trickle_of_lines(run, tmp_path, program):
     reported = running.lines.count("change a")
     assert 0 < reported <= 2 + (time.monotonic() - began) / notices.PAUSE
     running.settle()
-    running.tells("a", lambda: put(tmp_path / "a/handoffs/last.md"))
+    running.emits("a", lambda: put(tmp_path / "a/handoffs/last.md"))
 
 
 @BOTH

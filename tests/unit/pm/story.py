@@ -184,7 +184,7 @@ class Story:
         self.feed(f.RunStarted(self.at, run.id, 4711, "%1"))
         return self.state.runs[run.id]
 
-    def tells(self, step: str, event: Event, *, waits: bool = False, **more: Any) -> str:
+    def emits(self, step: str, event: Event, *, waits: bool = False, **more: Any) -> str:
         """The program of a step's run tells something of itself; return the event's name."""
         run = self.run_of(step)
         name = f"{run.id}.{self.nonce()}"

@@ -46,15 +46,15 @@ def test_delivery_of_an_order_and_of_an_altered_one(story):
     """An order that was taken counts as delivered. One that was altered on the way is reported."""
     run = story.run_of("dev:a")
     assert (run.receipts, run.delivery) == (True, None)
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     run = story.run_of("dev:a")
     assert (run.delivery, run.turn, run.session) == (Delivery.DELIVERED, Turn.BUSY, "s-1")
-    story.tells("dev:a", TAKEN, whole=False)
+    story.emits("dev:a", TAKEN, whole=False)
     assert story.run_of("dev:a").delivery is Delivery.DELIVERED
 
 
 def test_an_altered_order_is_unknown_and_noticed(story):
-    story.tells("dev:a", TAKEN, whole=False)
+    story.emits("dev:a", TAKEN, whole=False)
     assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
     assert "differs from its order" in story.state.notices[-1]
 
@@ -66,7 +66,7 @@ def test_order_without_receipt_is_looked_for_early(story):
 
 
 def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     story.sees = Sight(dialog="a choice")
     story.passes(story.limits.inactivity_timeout - 1)
     assert not story.state.open_questions
@@ -76,7 +76,7 @@ def test_an_order_that_was_taken_has_the_whole_time_of_silence(story):
     ("decision", "say"), [(PermissionDecision.ALLOW, Say.ALLOW), (PermissionDecision.DENY, Say.DENY)]
 )
 def test_what_the_rules_say_is_said_at_once(story, decision, say):
-    name = story.tells("dev:a", ASKS, waits=True, judgement=Judgement(decision, "a rule"))
+    name = story.emits("dev:a", ASKS, waits=True, judgement=Judgement(decision, "a rule"))
     assert story.replies[name].say is say
     assert "make all" in story.run_of("dev:a").evidence
     assert not story.state.open_questions
@@ -84,7 +84,7 @@ def test_what_the_rules_say_is_said_at_once(story, decision, say):
 
 def test_request_without_a_rule_is_asked_and_answered(story):
     """A tool request that no rule covers is a question. The answer reaches the program."""
-    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    name = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     question = story.question()
     assert (question.kind, question.options) == (QuestionKind.PERMISSION, ("allow", "always", "deny"))
     assert "make all" in question.text
@@ -97,14 +97,14 @@ def test_request_without_a_rule_is_asked_and_answered(story):
 
 
 def test_always_is_a_rule_from_now_on(story):
-    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.answers(story.question().id, "always")
     (rule,) = story.state.rules
     assert (rule.decision, rule.act, rule.pattern) == (PermissionDecision.ALLOW, Act.RUN, "make all")
 
 
 def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
-    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    name = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.answers(story.question().id, "use ninja instead")
     assert story.replies[name].say is Say.DENY
     assert "use ninja instead" in story.replies[name].reason
@@ -113,7 +113,7 @@ def test_any_other_answer_is_a_denial_that_the_agent_reads(story):
 
 def test_unanswered_permission_request_is_denied(story):
     """After its time the request is denied, whatever `unanswered:` of task.md says."""
-    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    name = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.passes(599)
     assert name not in story.replies
     story.passes(2)
@@ -126,38 +126,38 @@ def test_unanswered_permission_request_is_denied(story):
 
 def test_run_that_waits_for_permission_is_not_inactive(story):
     patient = Judgement(PermissionDecision.ASK, "no rule", 3 * story.limits.inactivity_timeout)
-    story.tells("dev:a", ASKS, waits=True, judgement=patient)
+    story.emits("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(2 * story.limits.inactivity_timeout)
     assert story.question().kind is QuestionKind.PERMISSION
     assert story.run_of("dev:a").looks == 0
 
 
 def test_progress_does_not_withdraw_a_pending_request(story):
-    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.at += 60
     story.checks_in(**{"dev:a": story.at})
     assert story.question().kind is QuestionKind.PERMISSION
 
 
 def test_second_request_while_one_is_open_is_denied(story):
-    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
-    second = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    second = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     assert story.replies[second].say is Say.DENY
     assert len(story.state.open_questions) == 1
 
 
 def test_permission_question_ends_with_its_run(story):
-    story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     story.ends("dev:a", Exit(code=1))
     assert not story.state.open_questions
 
 
 def test_turn_without_a_handoff_is_reminded_once(story):
     """The agent is asked once to write its handoff. After that its run is ended."""
-    first = story.tells("dev:a", ENDED, waits=True)
+    first = story.emits("dev:a", ENDED, waits=True)
     assert story.replies[first].say is Say.GO_ON
     assert story.run_of("dev:a").ending is Ending.NOT
-    second = story.tells("dev:a", ENDED, waits=True)
+    second = story.emits("dev:a", ENDED, waits=True)
     assert story.replies[second].say is Say.PASS
     assert story.run_of("dev:a").ending is Ending.UNREPORTED
 
@@ -165,13 +165,13 @@ def test_turn_without_a_handoff_is_reminded_once(story):
 def test_turn_with_a_handoff_ends_its_run_at_once(story):
     story.reports("dev:a")
     run = next(run for run in story.state.live_runs if run.step == "dev:a")
-    name = story.tells("dev:a", ENDED, waits=True)
+    name = story.emits("dev:a", ENDED, waits=True)
     assert story.replies[name].say is Say.PASS
     assert story.state.runs[run.id].ending is Ending.DONE
 
 
 def test_handoff_under_a_temporary_name_is_awaited(story):
-    name = story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
+    name = story.emits("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
     run = story.run_of("dev:a")
     assert story.replies[name].say is Say.PASS
     assert (run.turn, run.ending) == (Turn.RESTING, Ending.NOT)
@@ -186,13 +186,13 @@ def test_handoff_under_a_temporary_name_is_awaited(story):
 def test_handoff_that_is_never_renamed_is_requested(story):
     """It is requested after the inactivity timeout."""
     story.sees = Sight(listens=True)
-    story.tells("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
+    story.emits("dev:a", ENDED, waits=True, saving="dev-20251127-153001.md.part")
     story.passes(story.limits.inactivity_timeout)
     assert story.run_of("dev:a").nudges == 1
 
 
 def test_tasks_in_the_background_are_no_end_of_a_turn(story):
-    name = story.tells("dev:a", Event(EventKind.ENDED, background=2), waits=True)
+    name = story.emits("dev:a", Event(EventKind.ENDED, background=2), waits=True)
     assert story.replies[name].say is Say.PASS
     run = story.run_of("dev:a")
     assert (run.turn, run.ending) == (Turn.BUSY, Ending.NOT)
@@ -202,8 +202,8 @@ def test_tasks_in_the_background_are_no_end_of_a_turn(story):
 def test_usage_limit_pauses_the_step_until_it_ends(story):
     """The next run goes on with the conversation."""
     first = story.run_of("dev:a")
-    story.tells("dev:a", TAKEN, whole=True)
-    story.tells("dev:a", failed(Failure.LIMIT, again_at=story.at + 7200))
+    story.emits("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", failed(Failure.LIMIT, again_at=story.at + 7200))
     assert story.state.runs[first.id].ending is Ending.FAILED
     story.ends("dev:a", Exit(signal=15))
     assert "dev:a" not in story.works_on()
@@ -214,16 +214,16 @@ def test_usage_limit_pauses_the_step_until_it_ends(story):
     assert second.resumes == first.id
     assert story.step("dev:a").tally.crashes == 0
     story.comes_alive("dev:a")
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     assert story.step("dev:a").tally.limits == 1
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
+    story.emits("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").tally.limits == 0
     assert "runs again" in story.state.notices[-1]
 
 
 def limited_again(story: Story, again_at: float | None = None, text: str = "it says so") -> float:
     """The run of dev:a is refused, and the next one begins when it may; return how long that took."""
-    story.tells("dev:a", failed(Failure.LIMIT, text, again_at))
+    story.emits("dev:a", failed(Failure.LIMIT, text, again_at))
     story.ends("dev:a", Exit(signal=15))
     began = story.at
     while "dev:a" not in story.works_on():
@@ -244,7 +244,7 @@ def test_a_person_is_asked_when_a_limit_outlasts_all_windows(story):
         max_usage_limits=3, usage_limit_pause=60, max_usage_limit_pause=60, usage_limit_window=300
     )
     while not story.state.open_questions:
-        story.tells("dev:a", failed(Failure.LIMIT))
+        story.emits("dev:a", failed(Failure.LIMIT))
         story.ends("dev:a", Exit(signal=15))
         story.passes(60)
         if "dev:a" in story.works_on():
@@ -258,7 +258,7 @@ def test_a_person_is_asked_when_a_limit_outlasts_all_windows(story):
 
 def test_a_limit_by_the_month_is_asked_about_at_once(story):
     """Nobody wants a task to wait for three weeks without a word."""
-    story.tells("dev:a", failed(Failure.LIMIT, "resets Dec 18, 3pm", story.at + 21 * 86400))
+    story.emits("dev:a", failed(Failure.LIMIT, "resets Dec 18, 3pm", story.at + 21 * 86400))
     assert story.question().kind is QuestionKind.ACCOUNT
     assert "for 21 days more" in story.question().text
 
@@ -279,13 +279,13 @@ def test_what_is_known_of_a_limit_ends_with_it(story):
     limited_again(story, story.at + 600)
     here = story.step("dev:a")
     assert (here.limit.refusals, here.limit.words) == (1, "it says so")
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
+    story.emits("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.step("dev:a").limit is None
 
 
 def test_a_limit_on_an_old_screen_is_tried_at_once(story):
     """It was seen after it had ended: what the screen says is of the moment when the run fell silent."""
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     reset = Reset((story.at + 300,), 60.0)
     story.sees = Sight(failure=Failure.LIMIT, line="Access resets at 3:05 PM", reset=reset)
     story.passes(story.limits.inactivity_timeout + 1)
@@ -299,7 +299,7 @@ def fails_and_goes_on(story: Story, novel: float, times: int) -> None:
         story.at += 60
         began = story.run_of("dev:a").opened_at
         story.records("dev:a", Activity(Stage.MODEL, number, story.at, novel_at=began + novel))
-        story.tells("dev:a", failed(Failure.OVERLOAD))
+        story.emits("dev:a", failed(Failure.OVERLOAD))
         story.ends("dev:a", Exit(signal=15))
         story.passes(story.limits.max_overload_pause)
         if "dev:a" not in story.works_on():
@@ -323,7 +323,7 @@ def test_failures_without_work_between_are_in_a_row(story):
 
 @pytest.mark.parametrize("failure", [Failure.LOGIN, Failure.CREDIT])
 def test_a_login_or_credit_that_is_gone_is_asked_at_once(story, failure):
-    story.tells("dev:a", failed(failure, "Please run /login"))
+    story.emits("dev:a", failed(failure, "Please run /login"))
     question = story.question()
     assert question.kind is QuestionKind.ACCOUNT
     assert "Please run /login" in question.text
@@ -334,8 +334,8 @@ def test_a_login_or_credit_that_is_gone_is_asked_at_once(story, failure):
 
 def test_a_full_context_is_handed_over_to_an_empty_one(story):
     first = story.run_of("dev:a")
-    story.tells("dev:a", TAKEN, whole=True)
-    story.tells("dev:a", failed(Failure.CONTEXT))
+    story.emits("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", failed(Failure.CONTEXT))
     story.ends("dev:a", Exit(signal=15))
     story.passes(1)
     second = story.run_of("dev:a")
@@ -346,7 +346,7 @@ def test_a_full_context_is_handed_over_to_an_empty_one(story):
 
 def test_a_crash_goes_on_with_the_conversation_and_is_counted(story):
     first = story.run_of("dev:a")
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     story.ends("dev:a", Exit(signal=9))
     story.passes(2)
     assert story.run_of("dev:a").resumes == first.id
@@ -354,17 +354,17 @@ def test_a_crash_goes_on_with_the_conversation_and_is_counted(story):
 
 
 def test_conversation_that_took_no_order_is_not_resumed(story):
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     story.ends("dev:a", Exit(signal=9))
     story.passes(2)
     second = story.comes_alive("dev:a")
-    story.tells("dev:a", Event(EventKind.STARTED, session="s-1"))
+    story.emits("dev:a", Event(EventKind.STARTED, session="s-1"))
     story.ends("dev:a", Exit(code=1))
     assert story.state.runs[second.id].spent
 
 
 def test_the_same_event_twice_is_one(story):
-    name = story.tells("dev:a", TAKEN, whole=True)
+    name = story.emits("dev:a", TAKEN, whole=True)
     run = story.run_of("dev:a")
     from orchestrator.model import facts as f
 
@@ -374,7 +374,7 @@ def test_the_same_event_twice_is_one(story):
 
 def test_limit_on_the_screen_counts_without_an_event(story):
     """A screen that says that a limit holds is believed at a look, if no event reported it."""
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     first = story.run_of("dev:a")
     again = story.at + story.limits.inactivity_timeout + 7200
     story.sees = Sight(
@@ -391,9 +391,9 @@ def test_limit_on_the_screen_counts_without_an_event(story):
 
 
 def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
-    story.tells("dev:a", TAKEN, whole=True)
+    story.emits("dev:a", TAKEN, whole=True)
     patient = Judgement(PermissionDecision.ASK, "no rule", story.limits.inactivity_timeout)
-    story.tells("dev:a", ASKS, waits=True, judgement=patient)
+    story.emits("dev:a", ASKS, waits=True, judgement=patient)
     story.passes(story.limits.inactivity_timeout + 1)
     assert not story.state.open_questions
     assert story.run_of("dev:a").looks == 0
@@ -404,14 +404,14 @@ def test_the_time_in_which_it_waited_for_a_person_is_no_silence(story):
 @pytest.mark.parametrize("kind", [kind for kind in EventKind if kind is not EventKind.ASKED])
 def test_program_that_waits_is_always_answered(story, kind):
     """It is answered whatever its event was."""
-    name = story.tells("dev:a", Event(kind, failure=Failure.OTHER), waits=True)
+    name = story.emits("dev:a", Event(kind, failure=Failure.OTHER), waits=True)
     assert name in story.replies
 
 
 def test_permission_given_in_the_pane_closes_the_question(story):
     """It is closed when the turn is over."""
-    asked = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
-    ended = story.tells("dev:a", ENDED, waits=True)
+    asked = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    ended = story.emits("dev:a", ENDED, waits=True)
     assert not story.state.open_questions
     assert story.run_of("dev:a").waits_for == ""
     assert (story.replies[asked].say, story.replies[ended].say) == (Say.PASS, Say.GO_ON)
@@ -430,7 +430,7 @@ def _is_abandoned(story):
 @pytest.mark.parametrize("comes", [Story.stops, _is_abandoned])
 def test_run_that_is_ending_waits_for_no_permission(story, comes):
     """Its task was stopped or abandoned: nobody is asked for leave any more, and its program is not left waiting."""
-    name = story.tells("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
+    name = story.emits("dev:a", ASKS, waits=True, judgement=IN_DOUBT)
     (wish,) = story.state.open_questions
     comes(story)
     assert not story.state.questions[wish.id].open
@@ -443,7 +443,7 @@ def test_run_that_has_reported_waits_for_no_permission():
     story = Story()
     story.starts()
     story.comes_alive("explore")
-    name = story.tells("explore", ASKS, waits=True, judgement=IN_DOUBT)
+    name = story.emits("explore", ASKS, waits=True, judgement=IN_DOUBT)
     assert story.question().kind is QuestionKind.PERMISSION
     story.reports("explore", ReportStatus.NEEDS_REVIEW)
     assert story.step("explore").state is StepState.CHECKING
@@ -453,7 +453,7 @@ def test_run_that_has_reported_waits_for_no_permission():
 
 def test_permission_request_proves_that_the_order_was_taken(story):
     """What it took is unknown, but it works: it has the whole time of silence, as others have."""
-    story.tells("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
+    story.emits("dev:a", ASKS, waits=True, judgement=Judgement(PermissionDecision.ALLOW, "a rule"))
     assert story.run_of("dev:a").delivery is Delivery.UNKNOWN
     story.sees = Sight(dialog="a choice")
     story.passes(story.limits.inactivity_timeout - 1)

@@ -84,7 +84,7 @@ def test_a_usage_limit_ends_when_it_ends(slept: float, put: float) -> None:
     story.comes_alive("explore")
     shown = story.at + 3600
     limit = Event(EventKind.FAILED, text="resets 4pm", failure=Failure.LIMIT, reset=Reset((shown,), 60.0))
-    story.tells("explore", limit)
+    story.emits("explore", limit)
     story.ends("explore", Exit(signal=15))
     moves(story, slept=slept, put=put)
     assert story.step("explore").not_before == shown - 30
@@ -98,7 +98,7 @@ def test_a_clock_set_by_hours_has_the_service_asked(put: float) -> None:
     story.comes_alive("explore")
     shown = story.at + 5 * 3600
     limit = Event(EventKind.FAILED, text="resets 4pm", failure=Failure.LIMIT, reset=Reset((shown,), 60.0))
-    story.tells("explore", limit)
+    story.emits("explore", limit)
     story.ends("explore", Exit(signal=15))
     assert story.works_on() == set()
     story.at += 600
@@ -111,7 +111,7 @@ def test_a_limit_that_ended_in_sleep_is_tried_on_waking() -> None:
     story.starts()
     story.comes_alive("explore")
     limit = Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 600,), by_clock=False))
-    story.tells("explore", limit)
+    story.emits("explore", limit)
     story.ends("explore", Exit(signal=15))
     moves(story, slept=28_800)
     assert story.works_on() == {"explore"}
@@ -121,7 +121,7 @@ def test_usage_limit_pause_survives_a_clock_change() -> None:
     story = Story()
     story.starts()
     story.comes_alive("explore")
-    story.tells("explore", Event(EventKind.FAILED, failure=Failure.LIMIT))
+    story.emits("explore", Event(EventKind.FAILED, failure=Failure.LIMIT))
     story.ends("explore", Exit(signal=15))
     moves(story, put=-86_400)
     story.passes(story.limits.usage_limit_pause)

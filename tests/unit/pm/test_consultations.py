@@ -543,7 +543,7 @@ def test_invalid_decision_is_requested_again() -> None:
     run = story.comes_alive("pm:1")
     fault = Fault(2, "`**Action:**` is 'GO'")
     story.feed(f.DecisionLanded(story.at, "n", "pm-x.md", "hash", run.id, faults=(fault,)))
-    name = story.tells("pm:1", Event(EventKind.ENDED), waits=True)
+    name = story.emits("pm:1", Event(EventKind.ENDED), waits=True)
     reply = story.replies[name]
     assert reply.say is Say.GO_ON
     assert "line 2: `**Action:**` is 'GO'" in reply.reason
@@ -554,7 +554,7 @@ def test_the_end_of_its_turn_ends_the_consultation() -> None:
     story.starts()
     story.comes_alive("pm:1")
     story.decides(A.ORDER, "explore")
-    story.tells("pm:1", Event(EventKind.ENDED))
+    story.emits("pm:1", Event(EventKind.ENDED))
     assert story.step("pm:1").state is StepState.PASSED
     assert story.run_of("pm:1").ending is Ending.DONE
 
@@ -563,7 +563,7 @@ def test_a_long_limit_is_not_waited_for() -> None:
     story = led()
     story.starts()
     story.comes_alive("pm:1")
-    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 7200,))))
+    story.emits("pm:1", Event(EventKind.FAILED, failure=Failure.LIMIT, reset=Reset((story.at + 7200,))))
     assert story.step("pm:1").state is StepState.SET_ASIDE
     assert "explore" in story.works_on()
 
@@ -572,7 +572,7 @@ def test_no_login_is_nobody_s_question_where_the_rules_can_go_on() -> None:
     story = led()
     story.starts()
     story.comes_alive("pm:1")
-    story.tells("pm:1", Event(EventKind.FAILED, failure=Failure.LOGIN))
+    story.emits("pm:1", Event(EventKind.FAILED, failure=Failure.LOGIN))
     assert not story.state.open_questions
     assert "explore" in story.works_on()
 

@@ -25,7 +25,7 @@ def talking(**limits: int) -> Story:
 
 def begins_conversation(story: Story, step: str) -> None:
     run = story.comes_alive(step)
-    story.tells(step, Event(EventKind.STARTED, session=f"s-{run.id}"))
+    story.emits(step, Event(EventKind.STARTED, session=f"s-{run.id}"))
 
 
 def crashes(story: Story, step: str, *, talks: bool = True) -> None:
@@ -59,7 +59,7 @@ def ends_its_turns(story: Story, step: str) -> None:
     """The turn of a step is over without a handoff, and so is the one in which it was told to write it."""
     run = story.run_of(step)
     for _ in range(2):
-        story.tells(step, Event(EventKind.ENDED), waits=True)
+        story.emits(step, Event(EventKind.ENDED), waits=True)
     assert story.state.runs[run.id].ending is Ending.UNREPORTED
     story.ends(run=run)
     story.passes(600)

@@ -19,7 +19,7 @@ from orchestrator.pm.state.draft import Draft
 from tests.unit.pm.story import AT, MET, Story
 
 
-class Told(Story):
+class Notifying(Story):
     """A story that remembers what was told."""
 
     def __init__(self, **config: object) -> None:
@@ -35,8 +35,8 @@ class Told(Story):
         return [each.rule for each in self.news]
 
 
-def notifying(*subtasks: str, **config: object) -> Told:
-    story = Told(**config)
+def notifying(*subtasks: str, **config: object) -> Notifying:
+    story = Notifying(**config)
     story.planned(*subtasks)
     return story
 
@@ -171,7 +171,7 @@ def test_usage_limit_is_notified_once():
     limited = Event(
         EventKind.FAILED, text="until 14:00", failure=Failure.LIMIT, reset=Reset((story.at + 600,))
     )
-    story.tells("dev:a", limited)
+    story.emits("dev:a", limited)
     (news,) = story.news
     assert (news.rule, news.title) == (NotificationRule.LIMITED, "demo: dev is limited")
     assert "until 14:00" in news.text
@@ -179,7 +179,7 @@ def test_usage_limit_is_notified_once():
     story.ends("dev:a")
     story.passes(3600)
     story.comes_alive("dev:a")
-    story.tells("dev:a", limited)
+    story.emits("dev:a", limited)
     assert len(story.news) == 1
 
 

@@ -78,7 +78,7 @@ def story(monkeypatch: pytest.MonkeyPatch) -> Story:
 
 def overloaded_once(story: Story) -> None:
     """The newest run's service refuses it, and its program ends."""
-    story.tells("dev:a", OVERLOADED)
+    story.emits("dev:a", OVERLOADED)
     story.ends("dev:a", Exit(signal=15))
 
 
@@ -93,8 +93,8 @@ def test_an_outage_of_two_hours_asks_nobody(story: Story) -> None:
         story.comes_alive("dev:a")
     assert story.at - ends <= TWO_MINUTES
     assert story.run_of("dev:a").resumes
-    story.tells("dev:a", Event(EventKind.TAKEN, session="s-1"), whole=True)
-    story.tells("dev:a", Event(EventKind.ENDED, session="s-1", text="I did it."))
+    story.emits("dev:a", Event(EventKind.TAKEN, session="s-1"), whole=True)
+    story.emits("dev:a", Event(EventKind.ENDED, session="s-1", text="I did it."))
     tally = story.step("dev:a").tally
     assert (tally.overloads, tally.overloaded_since) == (0, 0.0)
 

@@ -38,7 +38,7 @@ class Circling(Story):
     def begins(self, *, records: bool = True) -> None:
         """The newest run comes alive and takes its order."""
         self.comes_alive("explore")
-        self.tells("explore", TAKEN, whole=True)
+        self.emits("explore", TAKEN, whole=True)
         if records:
             self.circles(0)
 
@@ -52,7 +52,7 @@ class Circling(Story):
     def asks(self, wish: ToolRequest = LISTS) -> str:
         """It asks leave, and has it."""
         self.at += 1
-        return self.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ALLOWED)
+        return self.emits("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ALLOWED)
 
     @property
     def cautions(self) -> list[Reply]:

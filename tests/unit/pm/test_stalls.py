@@ -28,7 +28,7 @@ STILL = Sight(cpu=5.0, printed=9, said="abc/12")
 TAKEN = Event(EventKind.TAKEN, "s-1", "/t.jsonl")
 
 
-class Told(Story):
+class Stalling(Story):
     """A story whose explorer is a program that tells of itself, and keeps records."""
 
     def __init__(self, **limits: float) -> None:
@@ -43,7 +43,7 @@ class Told(Story):
         """The newest run comes alive, takes its order, and its model is asked."""
         run = self.comes_alive("explore")
         self.seen = Activity()
-        self.tells("explore", TAKEN, whole=True)
+        self.emits("explore", TAKEN, whole=True)
         self.wrote(Stage.MODEL)
         return run
 
@@ -81,7 +81,7 @@ class Told(Story):
 
 def test_hung_stream_is_known_within_ten_minutes() -> None:
     """Its conversation is resumed."""
-    story = Told()
+    story = Stalling()
     began, first = story.at, story.run
     while story.run.ending is Ending.NOT:
         story.passes(1)
@@ -97,14 +97,14 @@ def test_hung_stream_is_known_within_ten_minutes() -> None:
 
 
 def test_spinner_and_foreign_changes_are_no_model_output() -> None:
-    story = Told()
+    story = Stalling()
     story.sees = replace(STILL, printed=10**6, fresh=True, changed_at=AT + 10**6)
     story.passes(LIMITS.stall_timeout)
     assert story.run.ending is Ending.STALLED
 
 
 def test_growing_answer_on_the_screen_is_no_stall() -> None:
-    story = Told()
+    story = Stalling()
     for tokens in range(40):
         story.sees = replace(STILL, said=f"abc/{tokens}k")
         story.passes(THIRD)
@@ -118,7 +118,7 @@ def test_growing_answer_on_the_screen_is_no_stall() -> None:
 
 def test_rarely_changing_screen_does_not_hide_a_hang() -> None:
     """A program that asks again by itself shows the beginning of the same answer once more, each five minutes."""
-    story = Told()
+    story = Stalling()
     began = story.at
     while story.run.ending is Ending.NOT:
         story.passes(1)
@@ -127,7 +127,7 @@ def test_rarely_changing_screen_does_not_hide_a_hang() -> None:
 
 
 def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
-    story = Told()
+    story = Stalling()
     story.sees = None
     story.passes(LIMITS.stall_timeout - 1)
     assert not story.is_stalled
@@ -136,7 +136,7 @@ def test_a_screen_that_cannot_be_looked_at_does_not_hide_a_hang() -> None:
 
 
 def test_growing_answer_survives_one_failed_look() -> None:
-    story = Told()
+    story = Stalling()
     for tokens in range(8):
         story.sees = replace(STILL, said=f"abc/{tokens}k")
         story.passes(THIRD)
@@ -148,7 +148,7 @@ def test_growing_answer_survives_one_failed_look() -> None:
 
 
 def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
-    story = Told()
+    story = Stalling()
     story.works = False
     story.passes(LIMITS.stall_timeout + 2 * THIRD)
     assert story.run.ending is Ending.STALLED
@@ -157,30 +157,30 @@ def test_a_look_that_never_comes_back_does_not_hide_a_hang() -> None:
 
 @pytest.mark.parametrize("sign", ["record", "event"])
 def test_a_record_or_an_event_begins_the_time_anew(sign: str) -> None:
-    story = Told()
+    story = Stalling()
     for _ in range(6):
         story.passes(LIMITS.stall_timeout - 1)
         if sign == "record":
             assert story.wrote(Stage.MODEL)
         else:
-            story.tells("explore", TAKEN)
+            story.emits("explore", TAKEN)
         assert story.run.ending is Ending.NOT
     story.passes(LIMITS.stall_timeout + THIRD)
     assert story.run.ending is Ending.STALLED
 
 
 def test_that_it_tries_its_service_again_is_no_sign_of_an_answer() -> None:
-    story = Told()
+    story = Stalling()
     for _ in range(3):
         story.passes(THIRD - 1)
-        story.tells("explore", Event(EventKind.RETRYING, text="terminated"))
+        story.emits("explore", Event(EventKind.RETRYING, text="terminated"))
     story.passes(10)
     assert story.run.ending is Ending.STALLED
 
 
 def test_tool_after_a_long_answer_is_no_repetition() -> None:
     """A model answers for long, then a build begins: nothing came back yet, old or new (seed fresh-e6339317.306)."""
-    story = Told()
+    story = Stalling()
     for _ in range(5):
         story.passes(LIMITS.stall_timeout - 1)
         story.wrote(Stage.MODEL)
@@ -194,7 +194,7 @@ def test_tool_after_a_long_answer_is_no_repetition() -> None:
 
 def test_looks_at_an_answer_do_not_count_against_what_follows() -> None:
     """A model answers for long; what it calls then has as long as any to bring something new (fresh-e6339317.535)."""
-    story = Told()
+    story = Stalling()
     for number in range(60):
         story.sees = Sight(cpu=1.0, printed=5 + number, said=f"a{number}/1")
         story.passes(60)
@@ -203,7 +203,7 @@ def test_looks_at_an_answer_do_not_count_against_what_follows() -> None:
 
 def test_deadlines_of_a_run_that_pass_at_once_are_all_seen() -> None:
     """A daemon that was held up finds a run that may be stalled, and is silent too (seed fresh-e6339317.541)."""
-    story = Told()
+    story = Stalling()
     story.works = False
     story.at += LIMITS.inactivity_timeout + 1
     story.feed(f.TimePassed(story.at, story.nonce()))
@@ -215,7 +215,7 @@ def test_deadlines_of_a_run_that_pass_at_once_are_all_seen() -> None:
 def test_look_right_after_an_answer_finds_no_stall() -> None:
     """A look for its silence comes seconds after one that saw its model answer (seed fresh-e6339317.98)."""
     run = replace(
-        Told().run,
+        Stalling().run,
         stage=Stage.MODEL,
         event_at=AT,
         recorded_at=AT,
@@ -230,7 +230,7 @@ def test_look_right_after_an_answer_finds_no_stall() -> None:
 
 
 def test_a_tool_that_runs_long_is_no_stall() -> None:
-    story = Told()
+    story = Stalling()
     story.wrote(Stage.TOOL, tool="Bash: make all")
     story.passes(LIMITS.inactivity_timeout - 60)
     assert story.run.ending is Ending.NOT
@@ -239,7 +239,7 @@ def test_a_tool_that_runs_long_is_no_stall() -> None:
 
 
 def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
-    story = Told()
+    story = Stalling()
     story.wrote(Stage.TOOL, tool="Bash: make all")
     story.passes(1200)
     assert story.wrote(Stage.MODEL), "that the tool is done is news, as it is believed to run"
@@ -249,12 +249,12 @@ def test_a_hang_after_a_long_tool_is_known_in_time() -> None:
 
 
 def test_time_in_which_it_waits_for_a_person_is_not_its_models() -> None:
-    story = Told()
+    story = Stalling()
     wish, ask = (
         ToolRequest("Bash", Act.RUN, command="docker ps"),
         Judgement(PermissionDecision.ASK, "no rule", 7200.0),
     )
-    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ask)
+    story.emits("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=ask)
     story.passes(3600)
     assert story.run.ending is Ending.NOT
     story.answers(story.question().id, "allow")
@@ -275,7 +275,7 @@ def test_run_without_records_has_the_inactivity_bounds() -> None:
 
 def test_ended_turn_without_an_event_is_found() -> None:
     """Its handoff is requested."""
-    story = Told()
+    story = Stalling()
     story.passes(100)
     story.wrote(Stage.OVER)
     story.passes(2 * THIRD)
@@ -284,9 +284,9 @@ def test_ended_turn_without_an_event_is_found() -> None:
 
 
 def test_turn_that_awaits_background_work_has_ended() -> None:
-    story = Told()
+    story = Stalling()
     story.wrote(Stage.OVER)
-    story.tells("explore", Event(EventKind.ENDED, background=1), waits=True)
+    story.emits("explore", Event(EventKind.ENDED, background=1), waits=True)
     story.passes(1)
     story.wrote(Stage.OVER)
     story.passes(LIMITS.inactivity_timeout - 60)
@@ -296,7 +296,7 @@ def test_turn_that_awaits_background_work_has_ended() -> None:
 # How it goes on ---------------------------------------------------------------------------------------
 
 
-def stalls(story: Told) -> Run:
+def stalls(story: Stalling) -> Run:
     """Its model does not answer until its run is ended and gone; return that."""
     while story.run.ending is Ending.NOT:
         story.passes(30)
@@ -313,7 +313,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, seen: bool) -> None:
     Who may only write a long call gets more time, but not where an answer would be seen on the screen (the nights
     `hung-again` and `codex-hung-again`).
     """
-    story = Told()
+    story = Stalling()
     story.sees = replace(STILL, said="abc/" if seen else "abc")
     spent, lasted = [], []
     rounds = (LIMITS.max_stalls + 1) * (LIMITS.max_fresh_starts + 1)
@@ -342,7 +342,7 @@ def test_stalls_go_up_the_ladder_of_setbacks(*, seen: bool) -> None:
 @pytest.mark.parametrize(("before", "now", "soon"), [("abc", "abc/", True), ("abc/", "abc", False)])
 def test_newest_look_decides_what_an_answer_shows(before: str, now: str, soon: bool) -> None:  # noqa: FBT001
     """A program that shows no call until it is whole may begin one at any time."""
-    story = Told()
+    story = Stalling()
     story.sees = replace(STILL, said="abc/")
     stalls(story)
     began = story.begins()
@@ -355,7 +355,7 @@ def test_newest_look_decides_what_an_answer_shows(before: str, now: str, soon: b
 
 
 def test_order_of_a_fresh_conversation_says_where_work_is() -> None:
-    story = Told()
+    story = Stalling()
     for _ in range(LIMITS.max_stalls + 1):
         stalls(story)
         story.begins()
@@ -368,7 +368,7 @@ def test_order_of_a_fresh_conversation_says_where_work_is() -> None:
 
 def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
     """There is one ladder: a fresh conversation is tried once in an attempt, whatever it is tried for."""
-    story = Told()
+    story = Stalling()
     for _ in range(LIMITS.max_stalls + 1):
         stalls(story)
         story.begins()
@@ -382,7 +382,7 @@ def test_circles_after_a_fresh_start_for_stalls_ask_a_person() -> None:
 
 
 def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
-    story = Told()
+    story = Stalling()
     story.passes(LIMITS.stall_timeout)
     story.ends_and_begins()
     story.passes(60)
@@ -396,7 +396,7 @@ def test_a_second_hang_after_work_is_known_as_soon_as_the_first() -> None:
 
 
 def test_a_stall_after_long_work_is_counted_as_a_first_one() -> None:
-    story = Told()
+    story = Stalling()
     story.passes(LIMITS.stall_timeout)
     story.ends_and_begins()
     assert story.step("explore").tally.stalls == 1
@@ -416,9 +416,9 @@ UNASKED = Sight(
 
 
 def test_dialog_without_a_hook_leads_to_another_run() -> None:
-    story = Told()
+    story = Stalling()
     story.sees = UNASKED
-    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    story.emits("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
     assert (story.run.quiet, story.run.ending) == (Quiet.UNASKED, Ending.NOT), "its hook may just be telling"
     story.passes(LIMITS.receipt_timeout)
     assert story.run.ending is Ending.UNASKED
@@ -430,23 +430,23 @@ def test_dialog_without_a_hook_leads_to_another_run() -> None:
 
 
 def test_a_dialog_whose_hook_asks_late_is_left_to_that() -> None:
-    story = Told()
+    story = Stalling()
     story.sees = UNASKED
-    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    story.emits("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
     wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.sees = STILL
-    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
+    story.emits("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.passes(LIMITS.receipt_timeout + 1)
     assert story.run.ending is Ending.NOT
 
 
 def test_a_look_from_before_an_event_says_nothing() -> None:
-    story = Told()
+    story = Stalling()
     story.works = False
-    story.tells("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
+    story.emits("explore", Event(EventKind.WAITING, text="Claude needs your permission"))
     wish, allow = ToolRequest("Bash", Act.RUN, command="ls"), Judgement(PermissionDecision.ALLOW, "a rule")
     story.at += 1
-    story.tells("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
+    story.emits("explore", Event(EventKind.ASKED, tool_request=wish), waits=True, judgement=allow)
     story.works = True
     story.feed(f.Looked(story.at, story.nonce(), story.run.id, UNASKED))
     assert story.run.quiet is None
@@ -454,7 +454,7 @@ def test_a_look_from_before_an_event_says_nothing() -> None:
 
 
 def test_dialogs_that_come_again_and_again_become_a_question() -> None:
-    story = Told()
+    story = Stalling()
     for _ in range((LIMITS.max_stalls + 1) * (LIMITS.max_fresh_starts + 1)):
         story.sees = UNASKED
         stalls(story)
@@ -467,7 +467,7 @@ def test_dialogs_that_come_again_and_again_become_a_question() -> None:
 
 
 def test_records_that_change_nothing_are_not_journaled() -> None:
-    story = Told()
+    story = Stalling()
     heard = 0
     for _ in range(600):
         story.passes(1)
@@ -477,7 +477,7 @@ def test_records_that_change_nothing_are_not_journaled() -> None:
 
 
 def test_evidence_of_a_waiting_run_has_time_and_source() -> None:
-    story = Told()
+    story = Stalling()
     story.passes(THIRD)
     waits = story.run
     assert (waits.quiet, waits.turn_since) == (Quiet.WAITING, story.at)
