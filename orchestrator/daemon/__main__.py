@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import logging
 import os
@@ -33,12 +34,29 @@ class PlainLines(logging.Formatter):
         return redacted(neutral(super().format(record))).replace("\n", "\n    ")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the daemon; its log goes to standard error.
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options. Words that are none end the process before a daemon starts: help with 0, mistakes with 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m orchestrator.daemon",
+        description="Run the daemon in the foreground; its log goes to standard error. "
+        "To start it in the background, use `task daemon start`.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        CHECK, action="store_true", help="only import everything, read the settings, and print the version"
+    )
+    parser.add_argument(
+        LOCK.rstrip("="),
+        type=int,
+        metavar="N",
+        help="go on with the lock that file descriptor N holds, as a daemon does that takes over in the same process",
+    )
+    return parser.parse_args(arguments)
 
-    `--check` only prints its version and the settings, after importing everything and reading them.
-    `--lock-fd=N` is for a daemon that continues in its predecessor's process.
-    """
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the daemon until it is told to stop; return its exit status."""
+    options = parsed(arguments)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainLines("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
@@ -49,14 +67,13 @@ def main(arguments: Sequence[str]) -> int:
     faulthandler.enable()  # a watchdog ends a hanging daemon by SIGABRT: the log then has its stack
     try:
         preload()
-        if CHECK in arguments:
+        if options.check:
             config = Path(layout.config_file(os.environ))
             stamp = settings_stamp(config)
             load_settings(config, os.environ)
             print(f"{__version__} {stamp}")  # noqa: T201 (the caller reads it)
             return 0
-        inherited = [int(word.removeprefix(LOCK)) for word in arguments if word.startswith(LOCK)]
-        Service(os.environ, SdNotify.taken_from(os.environ), *inherited[:1]).run()
+        Service(os.environ, SdNotify.taken_from(os.environ), options.lock_fd).run()
     except OrchestratorError as error:
         log.error("%s", error)  # noqa: TRY400 (one sentence for a person)
         return 1
