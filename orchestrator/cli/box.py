@@ -42,7 +42,8 @@ _NEEDED_HERE: Final = ("ssh", "rsync")
 class Wanted:
     """What a task needs of a box. `cwd` is empty if no folder was named.
 
-    `programs` are agent CLIs, `commands` the user's own programs. With `optional`, the CLIs may be missing.
+    `programs` are agent CLIs, `commands` the user's own programs. With `optional`, the CLIs may be missing. `base` is
+    the commit on which commits made there must build; empty if none are taken over.
     """
 
     address: Address
@@ -50,6 +51,7 @@ class Wanted:
     programs: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     optional: bool = False
+    base: str = ""
 
     def __str__(self) -> str:
         """Return it as a person writes it in task.md."""
@@ -100,7 +102,7 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
     here = [_missing_here(name) for name in _NEEDED_HERE if not shutil.which(name, path=environ.get("PATH"))]
     if here:
         return BoxReport(wanted, State(), tuple(here))
-    asked = question(wanted.cwd, wanted.programs, wanted.commands)
+    asked = question(wanted.cwd, wanted.programs, wanted.commands, base=wanted.base)
     with _own_link(wanted.address, environ) as link:
         try:
             before = time.time()
@@ -216,7 +218,7 @@ def _silent(address: Address, state: State, problem: Exception) -> Finding:
 def _box_findings(wanted: Wanted, box: Box, tried: list[BoxFinding] | None) -> Iterator[Finding]:
     """Yield findings from a box's answer and from the rehearsal, if there was one: first what prevents a start."""
     optional: Sequence[str] = wanted.programs if wanted.optional else ()
-    said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional)]
+    said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional, base=wanted.base)]
     if tried == []:
         said.append(BoxFinding(ALL_WENT_WELL))
     stops = [each for each in said if each.stops]

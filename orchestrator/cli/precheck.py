@@ -71,6 +71,25 @@ class Case:
         """The task's branch."""
         return f"task/{self.name}"
 
+    @cached_property
+    def grounds(self) -> tuple[tuple[Repository, UserTree] | None, list[Finding]]:
+        """The repository that the task's trees are made from, if any, or why there is none."""
+        if self.brief.config.workspace is WorkspaceKind.SHARED:
+            return None, []
+        try:
+            repository = Repository.of(self.code, self.settings.git.timeout, self.environ)
+            return (repository, UserTree.of(repository, self.code)), []
+        except (Refused, Unavailable) as error:
+            return None, [Finding("base", Severity.MISSING, str(error))]
+
+    @property
+    def begins(self) -> str:
+        """The commit from which the task will begin; empty if it has begun, or has no repository here."""
+        if self.known or self.grounds[0] is None:
+            return ""
+        repository, own = self.grounds[0]
+        return repository.commit_of(f"refs/heads/{self.branch}") or own.head
+
     @property
     def code(self) -> Path:
         """The folder of the code that the task works on."""
@@ -108,7 +127,7 @@ def look(case: Case) -> list[Finding]:
     if missing := missing_for(case.brief):
         return [Finding("task.md", Severity.MISSING, missing, "`task doctor` lists what is installed")]
     hosts = list(_hosts(case))
-    grounds, no_ground = _grounds(case)
+    grounds, no_ground = case.grounds
     roster, no_roster = case.roster
     found = [*hosts, *_programs(case), *no_ground, *no_roster]
     ground: CommandLocation = Folder(case.code)
@@ -159,17 +178,6 @@ def _programs(case: Case) -> Iterator[Finding]:
 
 
 # The base -----------------------------------------------------------------------------------------
-
-
-def _grounds(case: Case) -> tuple[tuple[Repository, UserTree] | None, list[Finding]]:
-    """Return the repository that the task's trees are made from, if any, or why there is none."""
-    if case.brief.config.workspace is WorkspaceKind.SHARED:
-        return None, []
-    try:
-        repository = Repository.of(case.code, case.settings.git.timeout, case.environ)
-        return (repository, UserTree.of(repository, case.code)), []
-    except (Refused, Unavailable) as error:
-        return None, [Finding("base", Severity.MISSING, str(error))]
 
 
 def _base(case: Case, repository: Repository, own: UserTree, tip: str) -> Iterator[Finding]:

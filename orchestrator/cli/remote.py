@@ -10,13 +10,14 @@ from pathlib import Path
 from orchestrator import layout
 from orchestrator.cli.box import BoxReport, Wanted, look_at, screen
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.precheck import Case
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.formats.location import address_of
 from orchestrator.formats.settings import load_settings
 from orchestrator.model.agents import Agent
 from orchestrator.model.pools import Pool
 from orchestrator.model.programs import Program
-from orchestrator.model.task import Brief, Location
+from orchestrator.model.task import Bring, Location
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
@@ -25,7 +26,7 @@ from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
 
 
-def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
+def check_boxes(case: Case) -> list[str]:
     """Check every box on which agents of a task would work, and print its findings.
 
     Returns the locations on boxes of pools that cannot be used as they are, in the notation of task.md.
@@ -36,12 +37,12 @@ def check_boxes(name: str, brief: Brief, project: Path) -> list[str]:
 
     """
     unfit, stopped = list[BoxReport](), list[BoxReport]()
-    for alternatives in boxes_wanted(brief, project):
+    for alternatives in boxes_wanted(case):
         lacking = [found for wanted in alternatives if not (found := _checked(wanted)).can_run]
         unfit += lacking
         stopped += lacking if len(lacking) == len(alternatives) else []
     if stopped:
-        raise CommandError(Exit.FAILED, f"{name} was not started: {_why(stopped)}")
+        raise CommandError(Exit.FAILED, f"{case.name} was not started: {_why(stopped)}")
     return [str(each.wanted) for each in unfit]
 
 
@@ -53,7 +54,7 @@ def _checked(wanted: Wanted) -> BoxReport:
     return found
 
 
-def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
+def boxes_wanted(case: Case) -> list[list[Wanted]]:
     """Return the needs of each location on a box: the folder, and the programs of all agents that work there.
 
     If the location names a pool, the inner list has each of its boxes, and one of them is enough.
@@ -62,6 +63,7 @@ def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
         Refused: task.md asks for agents that cannot exist.
 
     """
+    brief = case.brief
     there: dict[Location, list[str]] = {}
     for agent in dict.fromkeys((*family_of(brief).agents(brief), *brief.config.agents)):
         place = location_of(brief.config, agent)
@@ -75,11 +77,12 @@ def boxes_wanted(brief: Brief, project: Path) -> list[list[Wanted]]:
     path = os.environ.get("PATH", "")
     defined = settings.runtimes
     agents = find_agents(
-        project, template, brief.config, shipped("agents"), path=path, defined=defined
+        case.project, template, brief.config, shipped("agents"), path=path, defined=defined
     ).agents
+    base = case.begins if brief.config.bring is Bring.BRANCH else ""
     return [
         [
-            _wanted(each, [agents[name] for name in names if name in agents], defined)
+            _wanted(each, [agents[name] for name in names if name in agents], defined, base)
             for each in _alternatives(place, settings.hosts)
         ]
         for place, names in there.items()
@@ -92,13 +95,17 @@ def _alternatives(place: Location, pools: Sequence[Pool]) -> list[Location]:
     return [place] if pool is None else [Location(place.path, box) for box in pool.boxes]
 
 
-def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program]) -> Wanted:
+def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program], base: str) -> Wanted:
     programs, commands = list[str](), list[str]()
     for agent in agents:
         programs += _cli(agent)
         commands += _command(agent, defined)
     return Wanted(
-        address_of(place), place.path, tuple(dict.fromkeys(programs)), tuple(dict.fromkeys(commands))
+        address_of(place),
+        place.path,
+        tuple(dict.fromkeys(programs)),
+        tuple(dict.fromkeys(commands)),
+        base=base,
     )
 
 

@@ -141,7 +141,7 @@ def _of_boxes(case: Case) -> Iterator[Finding]:
     from orchestrator.cli.box import BoxReport, look_at  # only where an agent works on one
     from orchestrator.cli.remote import boxes_wanted
 
-    for alternatives in boxes_wanted(case.brief, case.project):
+    for alternatives in boxes_wanted(case):
         seen: list[BoxReport] = [look_at(wanted, case.environ) for wanted in alternatives]
         enough = any(each.can_run for each in seen)
         for box in seen:

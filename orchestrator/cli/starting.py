@@ -78,7 +78,8 @@ def _checked(name: str, project: Path, brief: Brief, *, known: bool) -> list[str
     from orchestrator.cli.precheck import Case, look
 
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
-    found = look(Case(name, project, brief, settings, os.environ, known))
+    case = Case(name, project, brief, settings, os.environ, known)
+    found = look(case)
     found += channels_found(settings.notify, os.environ)
     width, colour = columns(), coloured(sys.stdout)
     for each in found:
@@ -94,7 +95,7 @@ def _checked(name: str, project: Path, brief: Brief, *, known: bool) -> list[str
         return []
     from orchestrator.cli.remote import check_boxes
 
-    return check_boxes(name, brief, project)
+    return check_boxes(case)
 
 
 def _request_start(arguments: dict[str, str]) -> tuple[TaskRecord, str, Tail]:

@@ -151,7 +151,8 @@ class FakeWorkspaces(FakeBranches):
             return "", 0
         if not self._led_to(tip, commit):
             raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
+                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
+                "rebase it onto that, where it was made"
             )
         self._refuse_if_used(project, own)
         self._keep(project, tree, attempt, [tip, commit], tree.path, moving=True)

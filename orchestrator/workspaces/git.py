@@ -232,7 +232,8 @@ class GitWorkspaces:
             return "", 0
         if not repository.is_ancestor(tip, commit):
             raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: bring that in"
+                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
+                "rebase it onto that, where it was made"
             )
         refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, commit, branch)

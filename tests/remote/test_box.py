@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 
 from orchestrator.hosts.ssh.box import findings, question, read_box
@@ -32,6 +33,31 @@ def test_box_is_examined_in_one_round_trip(boxes: Boxes) -> None:
         "no-such-program is not on the PATH of a login"
     ]
     assert list(box.home.iterdir()) == [cwd]
+
+
+def test_a_clone_is_asked_whether_it_builds_on_a_commit(boxes: Boxes) -> None:
+    box = boxes.add("alpha")
+    clone, empty = box.home / "clone", box.home / "empty"
+    hashes = []
+    for folder in (clone, box.home / "other"):
+        git = ["git", "-C", str(folder), "-c", "user.name=A", "-c", "user.email=a@localhost"]
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", folder.name], check=True)
+        hashes.append(
+            subprocess.run(
+                [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+            ).stdout.strip()
+        )
+    empty.mkdir()
+    link = Link(Address("alpha"), boxes.folder / "s", os.environ, config=boxes.config, connect=60)
+    answers = []
+    for cwd, base in ((clone, hashes[0]), (clone, hashes[1]), (empty, hashes[0]), (clone, "")):
+        asked = time.time()
+        ended = link.run(question(str(cwd), [], base=base))
+        found = read_box(ended.out.decode(), [], asked, time.time())
+        answers.append((found.head, found.apart))
+    link.close()
+    assert answers == [(hashes[0], False), (hashes[0], True), ("", True), ("", False)]
 
 
 def test_command_is_looked_up_where_it_would_run(boxes: Boxes) -> None:

@@ -294,6 +294,22 @@ def test_every_box_is_looked_at_before_a_start_is_refused(
     assert daemon.heard == []
 
 
+@pytest.mark.parametrize(("config", "warned"), [("bring: branch\n", True), ("", False)])
+def test_a_clone_without_the_first_commit_is_a_warning(
+    box: Box,
+    begun: Callable[..., subprocess.CompletedProcess[str]],
+    daemon: Daemon,
+    config: str,
+    warned: bool,  # noqa: FBT001 (a parameter)
+) -> None:
+    """Commits made there could not be taken over: said before the night, and only if they were to be."""
+    said = begun(f"cwd: alpha:{box.home}/repo\ndev.command: sh\n{config}")
+    assert said.returncode == 0, said
+    assert ("warn     " in said.stdout.partition("tidy runs")[0]) is warned
+    assert ("builds on" in said.stdout) is warned
+    assert len(daemon.heard) == 1
+
+
 @pytest.mark.skipif(
     not pwd.getpwuid(os.getuid()).pw_shell.endswith("/bash"), reason="the login shell is not bash"
 )

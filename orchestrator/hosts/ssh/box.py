@@ -22,6 +22,9 @@ MOST_OFFSET: Final = 120.0
 """Seconds that the box's clock may differ; a larger difference is reported, as logs will seem out of order."""
 
 LEAST_TMUX: Final = (3, 0)
+SHORT: Final = 10
+"""How many digits of a commit's hash are shown."""
+
 _LINE: Final = re.compile(r"([a-z_]{1,20})=(.{0,400})")
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -32,8 +35,9 @@ _REQUIRED: Final = ("home", "uname", "clock", "cwd", "disk", "linger")
 SCRIPT: Final = (
     r"""
 cwd=$1
-asked=$2
-shift 2
+base=$2
+asked=$3
+shift 3
 first() { sed -n 1p | tr -d '\r' | cut -c 1-200; }
 echo orchestrator-box-1
 echo "home=$HOME"
@@ -46,6 +50,10 @@ echo "disk=$(df -P -k -- "$there" 2>/dev/null | awk 'END { print $4 }')"
 echo "tmux=$(tmux -V 2>/dev/null | first)"
 echo "rsync=$(rsync --version 2>/dev/null | first)"
 echo "git=$(git --version 2>/dev/null | first)"
+if [ -n "$base" ]; then
+    echo "head=$(git -C "$cwd" rev-parse --verify --quiet HEAD 2>/dev/null | first)"
+    if git -C "$cwd" merge-base --is-ancestor "$base" HEAD 2>/dev/null; then echo base=held; else echo base=apart; fi
+fi
 linger=no
 if [ ! -d /run/systemd/system ]; then linger=unneeded
 elif [ -e "/var/lib/systemd/linger/$(id -un)" ]; then linger=yes; fi
@@ -80,7 +88,8 @@ class Box:
 
     `offset` is how many seconds its clock is ahead of ours, `disk` the free bytes where the agent works.
     `programs` has the version of each queried program, None for a missing one; `commands` says whether each command
-    exists, without running it.
+    exists, without running it. `head` is the commit that is checked out where the agent works, empty if that is no
+    repository or was not asked; `apart`: it does not build on the commit asked about.
     """
 
     home: str
@@ -94,6 +103,8 @@ class Box:
     linger: str
     programs: dict[str, str | None] = field(default_factory=dict)
     commands: dict[str, bool] = field(default_factory=dict)
+    head: str = ""
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +116,14 @@ class BoxFinding:
     advice: str = ""
 
 
-def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = ()) -> list[str]:
+def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = (), *, base: str = "") -> list[str]:
     """Return the command that asks a box about itself; everything from outside is an argument, not part of the script.
 
     Args:
         cwd: the absolute path of the folder to work in; empty: none, and the disk checked is that of the home.
         programs: names of agent CLI programs; each is asked for its version, for at most 5 s if the box can limit it.
         commands: commands that must exist there, by name or by a path, which may be relative to `cwd`.
+        base: the hash of a commit on which commits made there must build; empty: none need to.
 
     Raises:
         Refused: a program's name could be taken for something else.
@@ -120,7 +132,7 @@ def question(cwd: str, programs: Sequence[str], commands: Sequence[str] = ()) ->
     for program in programs:
         if not _PROGRAM.fullmatch(program):
             raise Refused(f"{program[:40]!a} cannot be the name of a program on a box")
-    return ["sh", "-c", SCRIPT, "sh", cwd, str(len(programs)), *programs, *commands]
+    return ["sh", "-c", SCRIPT, "sh", cwd, base, str(len(programs)), *programs, *commands]
 
 
 def read_box(
@@ -173,13 +185,15 @@ def read_box(
         answers["linger"],
         found,
         there,
+        answers.get("head", ""),
+        answers.get("base") == "apart",
     )
 
 
-def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[BoxFinding]:
+def findings(box: Box, cwd: str, *, optional: Collection[str] = (), base: str = "") -> list[BoxFinding]:
     """Return the findings about a box: first those that stop a start, then those that are just worth knowing.
 
-    `cwd` is as in the question; programs in `optional` may be missing.
+    `cwd` and `base` are as in the question; programs in `optional` may be missing.
     """
     found = [
         _tool("tmux", box.tmux, LEAST_TMUX),
@@ -195,6 +209,7 @@ def findings(box: Box, cwd: str, *, optional: Collection[str] = ()) -> list[BoxF
         ),
         *(_command(name, there=there) for name, there in box.commands.items()),
         *([_folder(box, cwd)] if cwd else []),
+        *([_apart(box, cwd, base)] if cwd and box.apart else []),
         _disk(box),
         _clock(box),
         _lingering(box),
@@ -252,6 +267,17 @@ def _folder(box: Box, cwd: str) -> BoxFinding:
             return BoxFinding(
                 f"{cwd} is not a folder there", stops=True, advice="make it, or correct `cwd:` in task.md"
             )
+
+
+def _apart(box: Box, cwd: str, base: str) -> BoxFinding:
+    """Return the finding for a folder whose commits could not be taken over. An agent may still put that right."""
+    where = (
+        f"is at {box.head[:SHORT]}, which does not build on" if box.head else "has no commit that builds on"
+    )
+    return BoxFinding(
+        f"{cwd} {where} {base[:SHORT]}, from which the task begins: commits made there could not be taken over",
+        advice="get that commit there and build on it, for example with `git pull`, before the task starts",
+    )
 
 
 def _disk(box: Box) -> BoxFinding:

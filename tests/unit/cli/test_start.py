@@ -11,7 +11,9 @@ import pytest
 from orchestrator.cli import daemon_startup
 from orchestrator.cli.box import BoxReport
 from orchestrator.cli.findings import Finding, Severity
+from orchestrator.cli.precheck import Case
 from orchestrator.cli.remote import boxes_wanted
+from orchestrator.formats.settings import load_settings
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.errors import Refused
 from orchestrator.ports.box_link import State
@@ -365,8 +367,13 @@ def test_what_is_wanted_of_each_box(house, brief, config, wanted):
     settings.parent.mkdir(parents=True)
     settings.write_text('[runtimes.mine]\ncommand = ["/opt/mine", "{prompt}"]\n')
     brief.write_text(f"{FILLED}\n## Agent Config\n{config}\n")
-    found = boxes_wanted(read_brief(brief.read_bytes()), house.project)
+    found = wanted_boxes(house, brief)
     assert [(str(each), each.programs, each.commands) for (each,) in found] == wanted
+
+
+def wanted_boxes(house, brief):
+    settings = load_settings(house.root / "config/agent-orchestrator/config.toml", os.environ)
+    return boxes_wanted(Case("demo", house.project, read_brief(brief.read_bytes()), settings, os.environ))
 
 
 POOL = '[hosts.farm]\nboxes = ["me@a", "ssh://me@b:22"]\n'
@@ -382,7 +389,7 @@ def farm(house):
 
 def test_of_a_pool_each_box_is_wanted(house, brief, farm):
     brief.write_text(f"{FILLED}\n## Agent Config\ncwd: farm:/x\narchitect.cwd: c:/y\nruntime: claude\n")
-    found = boxes_wanted(read_brief(brief.read_bytes()), house.project)
+    found = wanted_boxes(house, brief)
     assert [[str(each) for each in alternatives] for alternatives in found] == [
         ["me@a:/x", "ssh://me@b:22/x"],
         ["c:/y"],

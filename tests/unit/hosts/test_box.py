@@ -157,3 +157,20 @@ def test_home_in_a_command_is_not_expanded_and_said_so():
 def test_what_is_no_programs_name_is_not_asked_for(name):
     with pytest.raises(Refused):
         question("/repo", [name])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("head=0123456789abcdef\nbase=apart", "/repo is at 0123456789, which does not build on abcdef0123"),
+        ("head=\nbase=apart", "/repo has no commit that builds on abcdef0123"),
+        ("head=0123456789abcdef\nbase=held", ""),
+    ],
+)
+def test_commits_that_could_not_be_taken_over_are_foreseen(answer, said):
+    """A clone that lacks the task's first commit is a warning: an agent may still fetch it."""
+    box = read(TOLD.replace("linger=", f"{answer}\nlinger="))
+    found = [each for each in findings(box, "/repo", base="abcdef0123456") if "build" in each.what]
+    assert [each.what.partition(",")[0] for each in found] == ([said.partition(",")[0]] if said else [])
+    assert not any(each.stops for each in found)
+    assert all(each.advice for each in found)
