@@ -109,10 +109,11 @@ def _head(
         name, state = paint(name, "bold"), paint(state, COLOURS.get(state, "bold"))
         daemon = daemon if beat.up else paint(daemon, "red")
     word = f", but {said}" if (said := on_word(view)) else ""
+    checked = view.get("last_checkin")
     return [
         f"{name}  {state}{word}{phase}",
         *facts(view, name_here, width, now),
-        f"check-in  {ago(view.get('last_checkin'), now)}; {daemon}",
+        f"check-in  {ago(checked, now) if checked else 'none'}; {daemon}",
         *_used_lines(_used(view.get("usage") or {}, now), width),
     ]
 

@@ -145,7 +145,7 @@ def a_sound_night() -> Observation:
             a_document(),
             list_="TASK  STATE  STEPS\nshop  running  DEVELOPING  1/2    ~/shop\n",
             list_json=listed("running", 1, 2, 1),
-            status="shop  running  DEVELOPING\ncheck-in  -; daemon up\n",
+            status="shop  running  DEVELOPING\ncheck-in  none; daemon up\n",
             page="**Now:** at work, phase DEVELOPING; 1 of 2 steps passed; 1 agent running\n",
             asked="no question is waiting for your answer\n",
         ),
@@ -153,7 +153,7 @@ def a_sound_night() -> Observation:
             2,
             BEGAN + 30,
             a_document(agents=[]),
-            status="shop  running  DEVELOPING\ncheck-in  -; daemon up\n  limited, goes on at 16:01: You hit it\n",
+            status="shop  running  DEVELOPING\ncheck-in  none; daemon up\n  limited, goes on at 16:01: You hit it\n",
         ),
         Shown(BEGAN + 31, 0, NOTIFICATION, "", "shop: dev is limited\nYou've hit your 5-hour limit"),
         *a_round(
@@ -394,11 +394,11 @@ FALSE: dict[str, tuple[str, Alter]] = {
     ),
     "up, and dead": (
         "daemon",
-        both(happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon up", at=45)),
+        both(happens("daemon killed", 32, 60), shows(STATUS, "check-in  none; daemon up", at=45)),
     ),
     "a full disk that nobody tells": (
         "disk",
-        both(happens("disk full", 32, 60), shows(STATUS, "check-in  -; daemon up", at=45)),
+        both(happens("disk full", 32, 60), shows(STATUS, "check-in  none; daemon up", at=45)),
     ),
     "a start at another time": ("history", shows(WHY, "16:01:30 run r-2 lives as process 12\n")),
     "an end at another time": ("history", shows(WHY, "16:01:30 run r-2 was ended by signal 15\n")),
@@ -501,10 +501,10 @@ TRUE: dict[str, Alter] = {
     ),
     "a limit to the second": shows(STATUS, "  limited, goes on at 16:01:03: You've hit your limit", at=30),
     "a dead daemon that is called so": both(
-        happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon down; as of 16:00", at=45)
+        happens("daemon killed", 32, 60), shows(STATUS, "check-in  none; daemon down; as of 16:00", at=45)
     ),
     "a daemon that was killed while it was looked at": both(
-        happens("daemon killed", 32, 60), shows(STATUS, "check-in  -; daemon up; as of 16:00", at=45, took=12)
+        happens("daemon killed", 32, 60), shows(STATUS, "check-in  none; daemon up; as of 16:00", at=45, took=12)
     ),
     "a branch that stood there between two looks at the refs": both(
         lambda seen: seen.moves.append(RefsSeen(BEGAN + 89, {"refs/heads/task/shop": "5" * 40})),
@@ -512,7 +512,7 @@ TRUE: dict[str, Alter] = {
         shows(PROGRESS, f"branch `task/shop` at {'5' * 10}: 7 commits, 7 files changed, +7 -7", at=91),
     ),
     "a full disk that is told": both(
-        happens("disk full", 32, 60), shows(STATUS, "check-in  -; daemon up; no room on the disk", at=45)
+        happens("disk full", 32, 60), shows(STATUS, "check-in  none; daemon up; no room on the disk", at=45)
     ),
     "what a daemon believes that has just come back": both(
         happens("daemon killed", 38, 42), shows(STATUS_JSON, a_document(), at=40)

@@ -265,7 +265,7 @@ def test_a_limit_is_shown_before_anything_is_used(house, task):
 def test_what_never_was_is_null(house, task):
     house.task(last_checkin=None)
     assert task("status", "tidy", "--json").json["last_checkin"] is None
-    assert "check-in  -;" in task("status", "tidy").out
+    assert "check-in  none;" in task("status", "tidy").out
 
 
 def test_the_json_document_names_the_report(house, task):
