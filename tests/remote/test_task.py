@@ -55,6 +55,20 @@ def test_commits_of_a_box_are_judged_and_merged_here(boxes: Boxes, world: World)
     assert far == {"dev:greet"}
 
 
+def test_subtasks_on_one_box_build_on_each_other(boxes: Boxes, world: World) -> None:
+    """Agents there share a folder, and so work one after the other; each commit there builds on the one before."""
+    box = furnished(boxes, world, "alpha")
+    ids = ("one", "two")
+    plan: Turns = {"plan": [{"subtasks": [f"- [{each}] Do {each} (agent: dev)" for each in ids]}]}
+    turns: Turns = {f"dev:{each}": [{"write": {f"pkg/{each}.py": each}, **COMMIT}] for each in ids}
+    world.begin(plan | turns, config=[cwd(box), "bring: branch"])
+    world.until(lambda: world.stands() == "complete", within=60)
+    names = world.git("diff", "--name-only", "main", "task/t1").split()
+    assert names == ["pkg/one.py", "pkg/two.py"]
+    assert [world.lives_of(f"dev:{each}") for each in ids] == [1, 1]
+    world.check_once()
+
+
 @pytest.mark.thorough(
     reason="a whole task: test_uncommitted.py has what a box tells, unit/pm what is decided"
 )
