@@ -223,10 +223,10 @@ def _used(each: AgentUsage) -> str:
 
 def _result(view: PMView, report: Artifact | None) -> Iterable[str]:
     """Yield what was asked, what came of it, where it lies, what was not done, what it cost and what to type next."""
+    seen = view.looked_at
+    as_of = "" if seen is None else f" (the branch as of {local_time(seen)})"
     for name, said in view.outcome:
-        yield f"- **{name}:** {with_commands(said)}"
-    if view.looked_at is not None:
-        yield f"  (the branch as of {local_time(view.looked_at)})"
+        yield f"- **{name}:** {with_commands(said)}{as_of if name == 'Work' else ''}"
     if report is not None:
         yield f"- **Report:** {shown(report.path)}, beside this page (written {local_time(report.at)})"
 

@@ -170,10 +170,12 @@ def test_the_result_opens_it_in_five_lines():
         "## Result",
         "- **Asked:** Fix the pool: no exhaustion under load",
         "- **Outcome:** complete in part: 1 subtask set aside: Docs; 5 of 8 steps passed",
-        "- **Work:** branch `task/dds` at 3f2a91c0aa: 1 commit, 2 files changed, +3 -1",
+        (
+            "- **Work:** branch `task/dds` at 3f2a91c0aa: 1 commit, 2 files changed, +3 -1 "
+            "(the branch as of 2025-11-27 23:30:00 UTC)"
+        ),
         "- **Not done:** Docs (rejected 3 times)",
         "- **Cost:** 2 h at work. Next: `git -C '/a b' merge task/dds`",
-        "  (the branch as of 2025-11-27 23:30:00 UTC)",
     ]
 
 
