@@ -8,9 +8,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task observe   (of a week: task observe --days 7 --details)"
 HOW = """\
-It reads data/handoffs of the project, and the journals of its tasks, of any
-family: a step that passed or failed is a handoff from its agent to the next.
-Days are UTC. It changes nothing.\
+It reads data/handoffs of the project, the archive that daemon.archive names,
+and the journals of its tasks, of any family and archived ones too: a step that
+passed or failed is a handoff from its agent to the next. Days are UTC. It
+changes nothing.\
 """
 
 

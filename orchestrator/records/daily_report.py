@@ -10,6 +10,7 @@ from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.coordination import ROUTES, IssueSeverity, PipelineRole, Transition, iso
 from orchestrator.records.advice import recommendations
+from orchestrator.records.observed_sources import Reading
 from orchestrator.records.observer import DAY, Durations, Observation, Use, days
 
 _REASON: Final = 80
@@ -23,8 +24,8 @@ _ORDER: Final = [
 """The transitions in the order of the document's report."""
 
 
-def report(found: Observation, *, details: bool = False) -> str:
-    """Return the report of a period, in the document's four sections; with `details` further ones follow."""
+def report(found: Observation, reading: Reading | None = None) -> str:
+    """Return the report of a period, in the document's four sections; with what was read, further ones follow."""
     last = iso(found.until - 1)[:10]
     first = iso(found.since)[:10]
     lines = [f"# Handoff Pipeline Report - {first if first == last else f'{first} to {last}'}"]
@@ -34,13 +35,14 @@ def report(found: Observation, *, details: bool = False) -> str:
         ("Issues", list(_issues(found))),
         ("Recommendations", _recommended(found)),
     ]
-    if details:
+    if reading is not None:
         sections += [
             ("Transitions", list(_transitions(found))),
             ("Severities", list(_severities(found))),
             ("Questions and time", list(_waits(found))),
             ("Tokens and cost by role", list(_uses(found.uses))),
             ("Stuck", list(_stuck(found)) or ["- nothing"]),
+            ("Read", list(_read(reading))),
         ]
     for title, section in sections:
         lines += ["", f"## {title}", *section]
@@ -132,6 +134,19 @@ def _stuck(found: Observation) -> Iterator[str]:
     for each in found.stuck:
         waits = span_said(min(found.until, found.made_at) - each.at)
         yield f"- {_shown(each.task)}: {_shown(each.id)} ({_shown(each.source)}), for {waits}"
+
+
+def _read(reading: Reading) -> Iterator[str]:
+    yield f"- archives of handoffs, from {reading.since} on"
+    for each in reading.sources:
+        yield f"- {one_line(str(each.path))}: {each.said}"
+    yield f"- {_count(len(reading.unread), 'file')} could not be read" + (
+        ", and is not counted"
+        if len(reading.unread) == 1
+        else ", and are not counted"
+        if reading.unread
+        else ""
+    )
 
 
 # Words --------------------------------------------------------------------------------------------
