@@ -30,7 +30,15 @@ def arguments(parser: ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--project", metavar="PATH", help="the project, if it is not where you are")
     where.add_argument("--all-projects", action="store_true", help="the projects of all tasks")
-    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    form.add_argument(
+        "--html",
+        metavar="FILE",
+        nargs="?",
+        const="-",
+        help="a page for a browser: into FILE, or printed without it",
+    )
 
 
 def run(options: Namespace) -> int:

@@ -7,12 +7,15 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.observed_records import Period, Records, gathered
 from orchestrator.cli.screen import harmless
+from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import Transition, iso, moment
 from orchestrator.records.archive import UnreadRecord
 from orchestrator.records.daily_report import report
@@ -20,6 +23,7 @@ from orchestrator.records.observer import DAY, Observation, observe
 from orchestrator.records.observer_document import document_of
 from orchestrator.records.passages import issues_of, of_roles
 
+STDOUT: Final = "-"
 _MOST: Final = 3660
 
 
@@ -30,9 +34,26 @@ def run(options: Namespace) -> int:
     if options.json:
         print(neutral_json(json.dumps(document_of(found, records.reading))))
         return Exit.DONE
-    print(report(found, records.reading if options.details else None), end="")
+    if options.html:
+        from orchestrator.records.observer_page import page  # it imports the engine of templates
+
+        _put(options.html, page(found, records.reading), 0o600)
+    else:
+        print(report(found, records.reading if options.details else None), end="")
     _tell_unread(records.unread)
     return Exit.DONE
+
+
+def _put(name: str, text: str, mode: int) -> None:
+    """Write a text to a file, whole or not at all, and say which; print it if the name is `-`."""
+    if name == STDOUT:
+        print(text, end="")
+        return
+    path = Path(name).expanduser().absolute()
+    if not path.parent.is_dir() or path.is_dir():
+        raise CommandError(Exit.FAILED, f"{harmless(str(path))} is no place for a file: give another one")
+    DiskFiles().write(path, text.encode(), mode)
+    print(harmless(str(path)))
 
 
 def _observed(records: Records) -> Observation:
@@ -62,6 +83,7 @@ def _period(options: Namespace, now: float) -> Period:
 
 def _tell_unread(unread: Sequence[UnreadRecord]) -> None:
     for each in unread[:20]:
-        print(f"task: {harmless(each.path)} is not counted: {harmless(each.reason)}", file=sys.stderr)
+        line = redacted(f"{each.path} is not counted: {each.reason}")
+        print(f"task: {harmless(line)}", file=sys.stderr)
     if len(unread) > 20:  # noqa: PLR2004 (as many as fit a screen)
         print(f"task: and {len(unread) - 20} more files", file=sys.stderr)

@@ -11,7 +11,7 @@ from orchestrator.formats.text import cut, one_line
 from orchestrator.model.coordination import ROUTES, IssueSeverity, PipelineRole, Transition, iso
 from orchestrator.records.advice import recommendations
 from orchestrator.records.observed_sources import Reading
-from orchestrator.records.observer import DAY, Durations, Observation, Use, days
+from orchestrator.records.observer import DAY, Durations, Observation, Use, days, share
 
 _REASON: Final = 80
 _MINUTE: Final = 60.0
@@ -99,8 +99,8 @@ def _transitions(found: Observation) -> Iterator[str]:
             yield f"  {_spread(each.seconds)}"
     if not found.routes:
         yield "- nothing was handed on"
-    yield f"- Success rate: {_share(found.good, found.decided)}"
-    yield f"- Rework rate: {_share(found.reworked, len(found.passages))}"
+    yield f"- Success rate: {share(found.good, found.decided)}"
+    yield f"- Rework rate: {share(found.reworked, len(found.passages))}"
 
 
 def _severities(found: Observation) -> Iterator[str]:
@@ -161,10 +161,6 @@ def _spread(took: Durations) -> str:
 
 def _minutes(seconds: float) -> str:
     return "<1 min" if 0 < seconds < _MINUTE else f"{seconds / _MINUTE:.0f} min"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} % ({part} of {whole})" if whole else "unknown (0 of 0)"
 
 
 def _count(number: int, what: str) -> str:

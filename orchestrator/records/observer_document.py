@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from orchestrator.formats.redact import redacted
@@ -47,7 +48,7 @@ def document_of(found: Observation, reading: Reading) -> dict[str, Any]:
             {"text": _shown(each.text), "figures": dict(each.figures)} for each in recommendations(found)
         ],
         "read": [_source(each) for each in reading.sources],
-        "unread": [{"path": str(each.path), "reason": _shown(each.reason)} for each in reading.unread],
+        "unread": [{"path": _path(each.path), "reason": _shown(each.reason)} for each in reading.unread],
     }
 
 
@@ -87,7 +88,7 @@ def _use(use: Use) -> dict[str, Any]:
 def _source(source: SourceRead) -> dict[str, Any]:
     return {
         "kind": source.kind.value,
-        "path": str(source.path),
+        "path": _path(source.path),
         "handoffs": source.handoffs,
         "tasks": source.tasks,
         "left_out": source.left_out,
@@ -110,3 +111,7 @@ def _counts(counts: Mapping[IssueSeverity, int]) -> dict[str, int]:
 
 def _shown(text: str) -> str:
     return cut(redacted(neutral(text)), _TEXT)
+
+
+def _path(path: Path) -> str:
+    return redacted(neutral(str(path)))

@@ -233,3 +233,28 @@ def test_an_archive_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
     (tmp_path / "a.tar.gz").chmod(0o600)
     with pytest.raises(Refused, match="holds more than 100 bytes"), unpacked_records(tmp_path / "a.tar.gz"):
         raise AssertionError
+
+
+# A page --------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_printed_or_written(task, archived, house, tmp_path):
+    """A link in the place of the file is replaced, not followed."""
+    words = ("observe", "--date", "2025-12-11", "--project", str(archived), "--html")
+    printed = task(*words)
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out.startswith("<!doctype html>")
+    (tmp_path / "kept").write_text("kept")
+    (tmp_path / "page.html").symlink_to(tmp_path / "kept")
+    written = task(*words, str(tmp_path / "page.html"))
+    assert (written.code, written.out) == (0, f"{tmp_path / 'page.html'}\n")
+    page = (tmp_path / "page.html").read_text()
+    assert "<dt>Handed on</dt><dd>4</dd>" in page
+    assert ((tmp_path / "kept").read_text(), (tmp_path / "page.html").is_symlink()) == ("kept", False)
+    assert (tmp_path / "page.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_file_is_made_in_a_folder_that_is_not_there(task, archived, tmp_path):
+    for name in (tmp_path / "none" / "page.html", tmp_path):
+        said = task("observe", "--project", str(archived), "--html", str(name))
+        assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
