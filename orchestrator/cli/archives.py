@@ -83,16 +83,16 @@ class Archive:
         self.file.unlink()
 
 
-def archives(state: str) -> tuple[list[Archive], list[str]]:
-    """Return all archived tasks, newest first, and the faults of files that cannot be read."""
-    folder, found, faults = Path(layout.archive(state)), list[Archive](), list[str]()
+def archives(state: str) -> tuple[list[Archive], list[tuple[Path, str]]]:
+    """Return all archived tasks, newest first, and the files that cannot be read, with the reason."""
+    folder, found, faults = Path(layout.archive(state)), list[Archive](), list[tuple[Path, str]]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not path.name.endswith(_ENDING) or path.name.startswith("."):
             continue
         try:
             found.append(Archive(path, read_manifest(path)))
         except (OSError, ValueError) as error:
-            faults.append(f"{path} cannot be read as an archive ({error})")
+            faults.append((path, f"cannot be read as an archive ({error})"))
     return sorted(found, key=lambda each: each.manifest.archived_at, reverse=True), faults
 
 
@@ -148,8 +148,8 @@ def show(options: Namespace) -> int:
         headings = ("TASK", "STATE", "ARCHIVED", "SIZE", "PROJECT", "FILE")
         print("\n".join(table(headings, rows, columns(), colour=coloured(sys.stdout))))
         print(f"\nin {harmless(layout.archive(layout.state_folder(os.environ)))}")
-    for fault in faults:
-        print(harmless(fault), file=sys.stderr)
+    for path, fault in faults:
+        print(harmless(f"{path} {fault}"), file=sys.stderr)
     return Exit.DONE
 
 

@@ -212,6 +212,7 @@ task observe --json
   questions    answered open longest_open        answered: as durations
   usage[]      role runs time tokens cost estimate
   recommendations[]  text figures                figures: those that it comes from, by name
+  read[]       kind path handoffs tasks left_out     kind: project daemon tasks archived
   unread[]     path reason
 
 task daemon status --json

@@ -8,9 +8,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = "task observe   (of a week: task observe --days 7 --details)"
 HOW = """\
-It reads data/handoffs of the project, and the journals of its tasks, of any
-family: a step that passed or failed is a handoff from its agent to the next.
-Days are UTC. It changes nothing.\
+It reads data/handoffs of the project, the archive that daemon.archive names,
+and the journals of its tasks, of any family and archived ones too: a step that
+passed or failed is a handoff from its agent to the next. Days are UTC. It
+changes nothing.\
 """
 
 
@@ -29,7 +30,15 @@ def arguments(parser: ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--project", metavar="PATH", help="the project, if it is not where you are")
     where.add_argument("--all-projects", action="store_true", help="the projects of all tasks")
-    parser.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    form.add_argument(
+        "--html",
+        metavar="FILE",
+        nargs="?",
+        const="-",
+        help="a page for a browser: into FILE, or printed without it",
+    )
 
 
 def run(options: Namespace) -> int:

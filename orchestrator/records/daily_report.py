@@ -10,7 +10,8 @@ from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import cut, one_line
 from orchestrator.model.coordination import ROUTES, IssueSeverity, PipelineRole, Transition, iso
 from orchestrator.records.advice import recommendations
-from orchestrator.records.observer import DAY, Durations, Observation, Use, days
+from orchestrator.records.observed_sources import Reading
+from orchestrator.records.observer import DAY, Durations, Observation, Use, days, share
 
 _REASON: Final = 80
 _MINUTE: Final = 60.0
@@ -23,8 +24,8 @@ _ORDER: Final = [
 """The transitions in the order of the document's report."""
 
 
-def report(found: Observation, *, details: bool = False) -> str:
-    """Return the report of a period, in the document's four sections; with `details` further ones follow."""
+def report(found: Observation, reading: Reading | None = None) -> str:
+    """Return the report of a period, in the document's four sections; with what was read, further ones follow."""
     last = iso(found.until - 1)[:10]
     first = iso(found.since)[:10]
     lines = [f"# Handoff Pipeline Report - {first if first == last else f'{first} to {last}'}"]
@@ -34,13 +35,14 @@ def report(found: Observation, *, details: bool = False) -> str:
         ("Issues", list(_issues(found))),
         ("Recommendations", _recommended(found)),
     ]
-    if details:
+    if reading is not None:
         sections += [
             ("Transitions", list(_transitions(found))),
             ("Severities", list(_severities(found))),
             ("Questions and time", list(_waits(found))),
             ("Tokens and cost by role", list(_uses(found.uses))),
             ("Stuck", list(_stuck(found)) or ["- nothing"]),
+            ("Read", list(_read(reading))),
         ]
     for title, section in sections:
         lines += ["", f"## {title}", *section]
@@ -97,8 +99,8 @@ def _transitions(found: Observation) -> Iterator[str]:
             yield f"  {_spread(each.seconds)}"
     if not found.routes:
         yield "- nothing was handed on"
-    yield f"- Success rate: {_share(found.good, found.decided)}"
-    yield f"- Rework rate: {_share(found.reworked, len(found.passages))}"
+    yield f"- Success rate: {share(found.good, found.decided)}"
+    yield f"- Rework rate: {share(found.reworked, len(found.passages))}"
 
 
 def _severities(found: Observation) -> Iterator[str]:
@@ -134,6 +136,19 @@ def _stuck(found: Observation) -> Iterator[str]:
         yield f"- {_shown(each.task)}: {_shown(each.id)} ({_shown(each.source)}), for {waits}"
 
 
+def _read(reading: Reading) -> Iterator[str]:
+    yield f"- archives of handoffs, from {reading.since} on"
+    for each in reading.sources:
+        yield f"- {one_line(str(each.path))}: {each.said}"
+    yield f"- {_count(len(reading.unread), 'file')} could not be read" + (
+        ", and is not counted"
+        if len(reading.unread) == 1
+        else ", and are not counted"
+        if reading.unread
+        else ""
+    )
+
+
 # Words --------------------------------------------------------------------------------------------
 
 
@@ -146,10 +161,6 @@ def _spread(took: Durations) -> str:
 
 def _minutes(seconds: float) -> str:
     return "<1 min" if 0 < seconds < _MINUTE else f"{seconds / _MINUTE:.0f} min"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} % ({part} of {whole})" if whole else "unknown (0 of 0)"
 
 
 def _count(number: int, what: str) -> str:

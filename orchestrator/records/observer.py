@@ -175,6 +175,11 @@ def days(found: Observation) -> list[tuple[str, Counter[IssueSeverity]]]:
     return sorted(counted.items())
 
 
+def share(part: int, whole: int) -> str:
+    """Return a share in words, with the two numbers that it is made of."""
+    return f"{100 * part / whole:.0f} % ({part} of {whole})" if whole else "unknown (0 of 0)"
+
+
 def _completed(tasks: Iterable[TaskTimes]) -> Iterator[float]:
     """Yield when tasks were completed."""
     return (each.ended for each in tasks if each.complete and each.ended is not None)

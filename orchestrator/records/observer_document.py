@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from orchestrator.formats.redact import redacted
@@ -10,20 +11,20 @@ from orchestrator.formats.text import cut, neutral
 from orchestrator.formats.timestamps import rfc3339
 from orchestrator.model.coordination import IssueSeverity
 from orchestrator.records.advice import recommendations
-from orchestrator.records.archive import UnreadRecord
+from orchestrator.records.observed_sources import Reading, SourceRead
 from orchestrator.records.observer import Durations, Observation, Route, Use, days
 from orchestrator.records.passages import Passage
 
 _TEXT = 400
 
 
-def document_of(found: Observation, unread: Sequence[UnreadRecord], read_since: str) -> dict[str, Any]:
-    """Return the figures of a period. `read_since`: the earliest day of the archive that was read."""
+def document_of(found: Observation, reading: Reading) -> dict[str, Any]:
+    """Return the figures of a period, and what was read for them."""
     return {
         "since": rfc3339(found.since),
         "until": rfc3339(found.until),
         "made_at": rfc3339(found.made_at),
-        "read_since": read_since,
+        "read_since": reading.since,
         "handoffs": len(found.passages),
         "completed_chains": found.completed,
         "active": found.active,
@@ -46,7 +47,8 @@ def document_of(found: Observation, unread: Sequence[UnreadRecord], read_since: 
         "recommendations": [
             {"text": _shown(each.text), "figures": dict(each.figures)} for each in recommendations(found)
         ],
-        "unread": [{"path": str(each.path), "reason": _shown(each.reason)} for each in unread],
+        "read": [_source(each) for each in reading.sources],
+        "unread": [{"path": _path(each.path), "reason": _shown(each.reason)} for each in reading.unread],
     }
 
 
@@ -83,6 +85,16 @@ def _use(use: Use) -> dict[str, Any]:
     }
 
 
+def _source(source: SourceRead) -> dict[str, Any]:
+    return {
+        "kind": source.kind.value,
+        "path": _path(source.path),
+        "handoffs": source.handoffs,
+        "tasks": source.tasks,
+        "left_out": source.left_out,
+    }
+
+
 def _durations(took: Durations) -> dict[str, Any]:
     return {
         "count": took.count,
@@ -99,3 +111,7 @@ def _counts(counts: Mapping[IssueSeverity, int]) -> dict[str, int]:
 
 def _shown(text: str) -> str:
     return cut(redacted(neutral(text)), _TEXT)
+
+
+def _path(path: Path) -> str:
+    return redacted(neutral(str(path)))

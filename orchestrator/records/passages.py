@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -71,12 +71,15 @@ class TaskTimes:
     used_by: tuple[Mapping[str, Any], ...]
 
 
-def of_roles(handoffs: Iterable[HandoffFact], began: Mapping[str, float]) -> Iterator[Passage]:
+def of_roles(
+    handoffs: Iterable[HandoffFact], began: Mapping[str, float], resting: Collection[str] = ()
+) -> Iterator[Passage]:
     """Yield the handoffs of an archive, task by task.
 
     Args:
         handoffs: In order of time.
         began: When the tasks began that have a chain.
+        resting: Tasks at which nobody is any more: nothing in them is open.
 
     """
     for task, found in groupby(sorted(handoffs, key=lambda each: each.task), key=lambda each: each.task):
@@ -88,6 +91,7 @@ def of_roles(handoffs: Iterable[HandoffFact], began: Mapping[str, float]) -> Ite
             )  # a chain without a beginning begins with its first handoff
             is_open = (
                 after is None
+                and task not in resting
                 and each.transition is not Transition.COMPLETE
                 and each.status in {HandoffStatus.PENDING, HandoffStatus.ACCEPTED}
             )

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from orchestrator.formats.amounts import span_said
 from orchestrator.formats.timestamps import rfc3339
+from orchestrator.reporting.room import clean
 from orchestrator.reporting.task_report import Span, TaskReport
 
 _WIDTH: Final = 1000
@@ -27,12 +28,14 @@ _NARROWEST: Final = 2.0
 def page(reports: Sequence[TaskReport], title: str, compiled: BytecodeCache | None = None) -> str:
     """Return the page for one task, or for all tasks of a night. `compiled` keeps the template from call to call."""
     known = [{each.line for each in report.decisions} for report in reports]
-    template = _template(compiled)
-    return template.render(reports=reports, title=title, known=known, bar=bar, ticks=ticks, lasted=lasted)
+    return template("report.html.jinja", compiled).render(
+        reports=reports, title=title, known=known, bar=bar, ticks=ticks, lasted=lasted
+    )
 
 
 @cache
-def _template(compiled: BytecodeCache | None) -> Template:
+def template(name: str, compiled: BytecodeCache | None = None) -> Template:
+    """Return the template of a page: it escapes every value, and has the policy, colours and type of all pages."""
     world = Environment(
         loader=PackageLoader("orchestrator", "reporting"),
         autoescape=True,
@@ -42,9 +45,18 @@ def _template(compiled: BytecodeCache | None) -> Template:
         bytecode_cache=compiled,
     )
     # Not by `include`: that would be a second template to compile.
-    world.globals["base_css"] = Markup(files(__package__).joinpath("base.css").read_text("utf-8"))  # noqa: S704 (ours)
-    world.filters |= {"clock": clock, "span": span_said, "iso": _iso, "said": said, "code": code}
-    return world.get_template("report.html.jinja")
+    for part, file in (("page_head", "head.html"), ("base_css", "base.css")):
+        text = files(__package__).joinpath(file).read_text("utf-8").rstrip("\n")
+        world.globals[part] = Markup(text)  # noqa: S704 (ours)
+    world.filters |= {
+        "clock": clock,
+        "span": span_said,
+        "iso": _iso,
+        "said": said,
+        "code": code,
+        "clean": clean,
+    }
+    return world.get_template(name)
 
 
 def clock(at: float | None) -> str:

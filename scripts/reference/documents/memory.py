@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from orchestrator.model.memory import MemoryKind
+from orchestrator.records.observed_sources import SourceKind
 from scripts.reference.documents.parts import Moment, described
 
 
@@ -274,6 +275,22 @@ class Advice(TypedDict):
 
 
 @described
+class ReadSource(TypedDict):
+    """A place that was read."""
+
+    kind: SourceKind
+    """What lies there."""
+    path: str
+    """The folder."""
+    handoffs: int
+    """How many handoffs of it count."""
+    tasks: int
+    """How many journals of tasks of it count."""
+    left_out: int
+    """Handoffs, or tasks, that were found there and do not belong into the report, or were counted already."""
+
+
+@described
 class Observe(TypedDict):
     """How handoffs, questions and time went in a period."""
 
@@ -317,5 +334,7 @@ class Observe(TypedDict):
     """Tokens and cost by role."""
     recommendations: list[Advice]
     """What the figures recommend."""
+    read: list[ReadSource]
+    """What was read."""
     unread: list[LeftOut]
-    """Files of the archive that are no records."""
+    """Files that are no records, or could not be read. They are not counted."""

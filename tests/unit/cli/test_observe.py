@@ -1,12 +1,18 @@
 """`task observe`: from archive and journals to a page."""
 
+import io
 import json
+import tarfile
+from dataclasses import replace
 
 import pytest
 
+from orchestrator.cli.archived_records import unpacked_records
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.coordination import Transition
+from orchestrator.model.errors import Refused
 from orchestrator.records.archive import open_archive
-from tests.unit.records.pipelines import BEGAN, PIPELINE
+from tests.unit.records.pipelines import BEGAN, PIPELINE, handed_on
 from tests.unit.records.test_observer import journal, view
 
 
@@ -20,7 +26,8 @@ def archived(house):
 
 @pytest.fixture
 def worked(house):
-    home = house.task(**{key: value for key, value in view().items() if key not in {"task", "id", "project"}})
+    shown = {key: value for key, value in view().items() if key not in {"task", "id", "project"}}
+    home = house.task(**shown, agents=[], base="", updated=BEGAN + 9000)
     (home / "journal").mkdir()
     (home / "journal" / "0000000001.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in journal()))
 
@@ -79,3 +86,175 @@ def test_what_is_no_record_is_named(task, archived):
 def test_an_odd_period_is_refused_in_one_line(task, words):
     said = task("observe", *words)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+
+
+# What is read ---------------------------------------------------------------------------------------
+
+TIDY = "tidy-0a1b2c3d"
+DAY = ("--date", "2025-12-11", "--json")
+
+
+def file_handoffs(root, task, *handoffs):
+    archive = open_archive(DiskFiles(), root)
+    for each in handoffs or PIPELINE:
+        archive.take(replace(each, context=replace(each.context, task=task)), started=BEGAN)
+
+
+def seen_on(task, *words):
+    """Return how many handoffs were counted, and each source that was read by its kind."""
+    document = task("observe", *words).json
+    return document["handoffs"], {each["kind"]: each for each in document["read"]}, document["unread"]
+
+
+def test_the_archive_of_a_daemon_is_read(task, house, monkeypatch):
+    """Of the tasks of this project, and with --all-projects of all, unknown ones too."""
+    root = house.root / "all-handoffs"
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__ARCHIVE", str(root))
+    monkeypatch.chdir(house.project)
+    house.task(TIDY, state="complete")
+    house.task("other-0a1b2c3d", state="complete", project=str(house.root / "elsewhere"))
+    file_handoffs(root, TIDY)
+    file_handoffs(root, "other-0a1b2c3d", handed_on(5, Transition.IMPLEMENT, 10))
+    file_handoffs(root, "forgotten-0a1b2c3d", handed_on(6, Transition.IMPLEMENT, 20))
+    count, read, unread = seen_on(task, *DAY)
+    assert (count, read["daemon"]["handoffs"], read["daemon"]["left_out"], unread) == (4, 4, 2, [])
+    assert seen_on(task, *DAY, "--all-projects")[0] == 6
+
+
+def test_the_archive_in_the_folder_of_a_task_is_read_once(task, house, monkeypatch):
+    """Also where a daemon has an archive with the same handoffs."""
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__ARCHIVE", str(house.root / "all-handoffs"))
+    monkeypatch.chdir(house.project)
+    house.task(TIDY, state="running")
+    file_handoffs(house.root / "all-handoffs", TIDY)
+    file_handoffs(house.project / "tasks" / "tidy" / "data" / "handoffs", TIDY)
+    count, read, _ = seen_on(task, *DAY)
+    assert (count, read["tasks"]["handoffs"], read["daemon"]["handoffs"]) == (4, 4, 0)
+
+
+def test_what_was_handed_on_in_a_task_at_rest_waits_for_nobody(task, house, monkeypatch):
+    monkeypatch.chdir(house.project)
+    file_handoffs(house.project / "tasks" / "tidy" / "data" / "handoffs", TIDY, PIPELINE[0])
+    for state, waiting in (("running", 1), ("stopped", 0)):
+        house.task(TIDY, state=state, updated=BEGAN + 9000)
+        assert task("observe", *DAY).json["active"] == waiting
+        document = task("observe", "--days", "3", "--date", "2025-12-13", "--json").json
+        assert (document["handoffs"], len(document["stuck"])) == (1, waiting)
+
+
+def test_figures_of_a_task_stay_when_it_is_archived(task, worked, house, monkeypatch):
+    monkeypatch.chdir(house.project)
+    file_handoffs(house.project / "tasks" / "tidy" / "data" / "handoffs", TIDY)
+    before = [figures(task, day) for day in ("2025-11-27", "2025-12-11")]
+    assert task("archive", "tidy", "--yes").code == 0
+    assert [figures(task, day) for day in ("2025-11-27", "2025-12-11")] == before
+    assert [each["handoffs"] for each in before] == [3, 4]
+    _, read, unread = seen_on(task, "--date", "2025-11-27", "--json")
+    assert (read["archived"]["tasks"], read["tasks"]["tasks"], unread) == (1, 0, [])
+    said = task("observe", "--date", "2025-11-27", "--details")
+    assert f"- {house.state / 'archive'}: 1 task, " in said.out
+
+
+def figures(task, day):
+    document = task("observe", "--date", day, "--json").json
+    assert document["unread"] == []
+    return {key: document[key] for key in document.keys() - {"made_at", "read"}}
+
+
+def test_archived_tasks_of_earlier_days_are_not_unpacked(task, worked, house, monkeypatch):
+    monkeypatch.chdir(house.project)
+    assert task("archive", "tidy", "--yes").code == 0
+    _, read, _ = seen_on(task, "--date", "2099-01-01", "--json")
+    assert (read["archived"]["tasks"], read["archived"]["left_out"]) == (0, 1)
+
+
+def test_what_could_not_be_read_is_named_and_the_rest_counts(task, archived, house, monkeypatch):
+    """A damaged archive, one that is cut off, a damaged state, a folder that is a link, settings that do not read."""
+    monkeypatch.chdir(archived)
+    house.task("cut-0a1b2c3d", state="complete", agents=[], base="")
+    assert task("archive", "cut", "--yes").code == 0
+    whole = house.state / "archive" / "cut-0a1b2c3d.tar.gz"
+    whole.write_bytes(whole.read_bytes()[:-40])
+    (house.state / "archive" / "odd-0a1b2c3d.tar.gz").write_bytes(b"no archive")
+    (house.home("torn-0a1b2c3d") / "state.json").write_text("{")
+    house.task(TIDY)
+    (archived / "tasks" / "tidy").mkdir(parents=True)
+    (archived / "tasks" / "tidy" / "data").symlink_to("/etc")
+    (house.root / "config" / "agent-orchestrator").mkdir(parents=True)
+    (house.root / "config" / "agent-orchestrator" / "config.toml").write_text("daemon.archive = 3\n")
+    count, _, unread = seen_on(task, *DAY)
+    reasons = {each["path"].rsplit("/", 1)[-1]: each["reason"] for each in unread}
+    assert count == len(PIPELINE)
+    assert sorted(reasons) == [
+        "config.toml",
+        "cut-0a1b2c3d.tar.gz",
+        "handoffs",
+        "odd-0a1b2c3d.tar.gz",
+        "torn-0a1b2c3d",
+    ]
+    assert "is a link or a file" in reasons["handoffs"]
+    assert "cannot be read as an archive" in reasons["cut-0a1b2c3d.tar.gz"]
+    assert f"{len(unread)} files could not be read" in task("observe", *DAY[:2], "--details").out
+
+
+def test_a_task_speaks_for_itself_alone(task, house, monkeypatch):
+    """Its agents can write into its folder: what they file there of another task is named, and not counted."""
+    monkeypatch.chdir(house.project)
+    house.task(TIDY)
+    file_handoffs(house.project / "tasks" / "tidy" / "data" / "handoffs", "other-0a1b2c3d")
+    count, _, (unread,) = seen_on(task, *DAY)
+    assert (count, unread["reason"]) == (0, "has 4 handoffs that name another task")
+
+
+def test_of_an_archived_task_only_plain_records_are_unpacked(tmp_path):
+    """No link, no name that leads out, nothing of what its agents made."""
+    names = ("home/journal/../../../out", "home/journal//x", "folder/artifacts/a", "home/journal/1.jsonl")
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as packed:
+        for name in names:
+            packed.addfile(part := tarfile.TarInfo(name), io.BytesIO(b"x" * part.size))
+        link = tarfile.TarInfo("home/journal/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        packed.addfile(link)
+    (tmp_path / "a.tar.gz").chmod(0o600)
+    with unpacked_records(tmp_path / "a.tar.gz") as (home, folder):
+        stage = folder.parent
+        assert home == str(stage / "home")
+        found = [str(path.relative_to(stage)) for path in stage.rglob("*") if not path.is_dir()]
+    assert (found, stage.exists()) == (["home/journal/1.jsonl"], False)
+
+
+def test_an_archive_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("orchestrator.cli.archived_records._MOST", 100)
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as packed:
+        for number in range(3):
+            part = tarfile.TarInfo(f"home/journal/{number}.jsonl")
+            part.size = 50
+            packed.addfile(part, io.BytesIO(b"x" * 50))
+    (tmp_path / "a.tar.gz").chmod(0o600)
+    with pytest.raises(Refused, match="holds more than 100 bytes"), unpacked_records(tmp_path / "a.tar.gz"):
+        raise AssertionError
+
+
+# A page --------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_printed_or_written(task, archived, house, tmp_path):
+    """A link in the place of the file is replaced, not followed."""
+    words = ("observe", "--date", "2025-12-11", "--project", str(archived), "--html")
+    printed = task(*words)
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out.startswith("<!doctype html>")
+    (tmp_path / "kept").write_text("kept")
+    (tmp_path / "page.html").symlink_to(tmp_path / "kept")
+    written = task(*words, str(tmp_path / "page.html"))
+    assert (written.code, written.out) == (0, f"{tmp_path / 'page.html'}\n")
+    page = (tmp_path / "page.html").read_text()
+    assert "<dt>Handed on</dt><dd>4</dd>" in page
+    assert ((tmp_path / "kept").read_text(), (tmp_path / "page.html").is_symlink()) == ("kept", False)
+    assert (tmp_path / "page.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_file_is_made_in_a_folder_that_is_not_there(task, archived, tmp_path):
+    for name in (tmp_path / "none" / "page.html", tmp_path):
+        said = task("observe", "--project", str(archived), "--html", str(name))
+        assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
