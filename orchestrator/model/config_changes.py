@@ -31,6 +31,11 @@ class ConfigChange:
         """True if a task at work must be stopped before this can count."""
         return self.key in _NEEDS_STOP or self.key.endswith(".cwd")
 
+    @property
+    def prepares(self) -> bool:
+        """True if it says how worktrees are made ready."""
+        return self.key == "prepare" or self.key.startswith("prepare.")
+
     def words(self) -> str:
         """Return the change for a person: `test.check: pytest -> pytest -q`."""
         if not self.was:

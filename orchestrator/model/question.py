@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.model.budget import Measure
 from orchestrator.model.permission import PermissionRule
@@ -19,6 +20,7 @@ class QuestionKind(StrEnum):
     APPROVAL = "approval"  # something was to be approved before it is done
     PERMISSION = "permission"  # an agent wants to do what no rule allows
     DELETES = "deletes"  # an agent's file operations delete files
+    PREPARATION = "preparation"  # a worktree could not be made ready
     ACCOUNT = "account"  # a program's login or credit is gone
     PM = "pm"  # the PM agent asks
     BUDGET = "budget"  # the task has used what it may
@@ -26,6 +28,10 @@ class QuestionKind(StrEnum):
     TERMINATION = "termination"  # a run was asked to end, and nothing shows that it is gone
     FOLDER = "folder"  # the task's folder in its project is gone, or cannot be used
     DAMAGE = "damage"  # the journal was damaged
+
+
+OPTIONS_ONLY: Final = frozenset({QuestionKind.PREPARATION, QuestionKind.FOLDER, QuestionKind.DAMAGE})
+"""Kinds of which nothing but an option is an answer: no agent reads other words, and nothing else can be meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,4 +74,4 @@ def _answer(notification: Notification) -> list[str]:
     """Return the lines that say how to answer a question, and by which id a reader knows it if it arrives twice."""
     if not notification.question:
         return []
-    return [f"answer: task answer {notification.task} {notification.question} TEXT", f"({notification.id})"]
+    return [f"answer: task answer {notification.task} {notification.question} ANSWER", f"({notification.id})"]

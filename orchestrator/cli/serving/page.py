@@ -18,6 +18,7 @@ from orchestrator.cli.screen import clock
 from orchestrator.cli.tasks import AT_WORK, REMEDY, TaskRecord
 from orchestrator.cli.watching import picture
 from orchestrator.formats.timestamps import unstamped
+from orchestrator.model.question import OPTIONS_ONLY
 from orchestrator.reporting.build import cleaned
 from orchestrator.reporting.html import code
 
@@ -30,7 +31,10 @@ _MOODS: Final = {"complete": "good", "failed": "bad", "partial": "bad", "damaged
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An open question. `task` is the id of its task, `more` who waits and what happens if nobody answers."""
+    """An open question. `task` is the id of its task, `more` who waits and what happens if nobody answers.
+
+    `in_words` is False if nothing but one of its options is an answer.
+    """
 
     task: str
     name: str
@@ -39,6 +43,7 @@ class Asked:
     asked: str
     more: str
     options: tuple[str, ...]
+    in_words: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,4 +215,5 @@ def _asked(record: TaskRecord, question: dict[str, Any], now: float) -> Asked:
         asked=clock(question.get("asked_at"), now),
         more="; ".join(more),
         options=tuple(map(str, question.get("options") or ())),
+        in_words=question.get("kind") not in OPTIONS_ONLY,
     )

@@ -13,6 +13,7 @@ from orchestrator.model.budget import Budget, Measure
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
+from orchestrator.pm.plan.preparation_faults import fails_alike
 from orchestrator.pm.policies.budget import budget_of
 from orchestrator.pm.state.results import counts
 from orchestrator.pm.state.usage_limits import parked, shown_reset
@@ -127,12 +128,14 @@ masked: Final = lru_cache(maxsize=8192)(redacted)
 """Cached: most texts were shown before."""
 
 
-def _held_up(state: PMState, step: str) -> list[str]:
-    """Return the steps that wait for the answer about a step; none for a question about the whole task."""
-    if not step:
+def _held_up(state: PMState, question: Question) -> list[str]:
+    """Return the steps that wait for the answer to a question; none for a question about the whole task."""
+    if not question.step:
         return []
-    waiting = state.steps.among(state.steps.waiting(step) & state.steps.unsettled)
-    return [each.id for each in islice(waiting, HELD_SHOWN)]
+    waiting = state.steps.waiting(question.step) & state.steps.unsettled
+    for step in fails_alike(state, question):
+        waiting |= state.steps.mark(step.id)
+    return [each.id for each in islice(state.steps.among(waiting), HELD_SHOWN)]
 
 
 def _shown(state: PMState) -> list[Run]:
@@ -282,7 +285,7 @@ def _question(state: PMState, question: Question) -> dict[str, Any]:
         "run": question.run,
         "default": question.default,
         "deadline": question.deadline,
-        "holds": _held_up(state, question.step),
+        "holds": _held_up(state, question),
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.plan import StepState, Tally
-from orchestrator.model.question import QuestionKind
+from orchestrator.model.question import OPTIONS_ONLY, QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.handlers.permission_requests import permitted
@@ -75,6 +75,13 @@ def answered(draft: Draft, fact: Answered) -> None:
             else f"{draft.state.name} has no question {fact.question}"
         )
         return
+    if question.kind in OPTIONS_ONLY and fact.text.strip().lower() not in question.options:
+        draft.refused = True
+        options = ", ".join(question.options)
+        draft.reply = (
+            f"{question.id} takes one of its options, and no other words, as nobody reads them: {options}"
+        )
+        return
     if fact.skills is not None and fact.skills != draft.state.skills:
         draft.change(SkillsFound(fact.skills))
     draft.change(QuestionAnswered(question.id, fact.text, fact.at, by=USER))
@@ -141,7 +148,8 @@ def _go_on(draft: Draft, question: Question, *, anew: bool) -> None:
         said = f"The user does not approve: {text}"
     else:
         said = f"The user answered {question.id}: {text}"
-    feed(draft, step, said)
+    if question.kind is not QuestionKind.PREPARATION:  # its agent has not begun, and has no part in it
+        feed(draft, step, said)
     resolve_notes(draft, step, text)
     reopen(draft, step, f"goes on {because(question)}", carries=not anew)
     draft.change(StepTallied(step, Tally(replans=draft.step(step).tally.replans)))

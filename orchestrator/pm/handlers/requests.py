@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.redact import redacted
 from orchestrator.model.config_changes import config_changes, digest, keys_of
 from orchestrator.model.plan import Gate, Step, StepState, Tally
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
 from orchestrator.pm.plan.advance import ACTIVE, end_run
-from orchestrator.pm.plan.asking import withdraw
+from orchestrator.pm.plan.asking import withdraw, withdraw_question
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.plan_edits import JUDGING, judges_of_the_whole, planner, wait_for
@@ -97,10 +98,24 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
     if changes:
         draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
         draft.notice(f"Agent Config of task.md was applied: {keys_of(changes)}")
-        draft.reply = (
-            f"{fact.name} goes on with {keys_of(changes)} as task.md says now; current runs end first"
-        )
+        if any(each.prepares for each in changes):
+            _prepare_again(draft)
+        draft.reply = f"{fact.name} has {keys_of(changes)} as task.md says now"
+        if draft.state.live_runs:
+            draft.reply += "; current runs end first"
+        if asked := [question.id for question in draft.state.open_questions]:
+            draft.reply += f"; it still waits for an answer to {', '.join(asked)}"
         _report_boxes(draft, fact)
+
+
+def _prepare_again(draft: Draft) -> None:
+    """Withdraw what asks about a preparation that task.md has changed since, and try it again."""
+    for question in draft.state.open_questions:
+        if question.kind is QuestionKind.PREPARATION:
+            withdraw_question(draft, question)
+            reopen(draft, question.step, "its preparation was changed in task.md", carries=True)
+            tally = draft.step(question.step).tally
+            draft.change(StepTallied(question.step, replace(tally, preparations=0)))
 
 
 def _begin(draft: Draft, fact: TaskStarted) -> None:

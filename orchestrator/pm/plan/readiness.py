@@ -12,6 +12,7 @@ from orchestrator.model.agents import Role
 from orchestrator.model.host_names import is_box
 from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.families import caps_of, rules_of
+from orchestrator.pm.plan.preparation_faults import waiting_for_answer
 from orchestrator.pm.plan.work_location import host_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def floor_of(state: PMState, limits: Limits) -> Floor:
             left &= ~steps.of_group(group)
     for step in looks:
         left &= ~steps.of_tree(step.kind, step.workspace)
+    for step in waiting_for_answer(state, limits.max_failed_preparations):
+        left &= ~steps.mark(step.id)
     busy = sum(not steps.of_subtask(each) & steps.pausing for each in steps.under_way)
     if rules.finishes_first and busy >= runs_at_once:
         left &= steps.free | _under_way(steps)

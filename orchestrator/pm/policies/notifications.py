@@ -13,6 +13,7 @@ from orchestrator.model.actions import Notify
 from orchestrator.model.facts import Answered, StopAsked
 from orchestrator.model.notification import NotificationRule
 from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Turn
 from orchestrator.model.task import TaskState
 from orchestrator.pm.plan.consultations import is_consultation
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.model.facts import Fact
+    from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
@@ -67,12 +69,7 @@ def _notify_question(draft: Draft, question: Question) -> None:
     lines = [_cut(question.text)]
     if question.options:
         lines.append("options: " + ", ".join(f"{n} {text}" for n, text in enumerate(question.options, 1)))
-    about = (
-        f"'{step.title}': everything that does not depend on it goes on."
-        if step
-        else "the whole task: nothing goes on before the answer."
-    )
-    lines += [f"It is about {about}", _project(draft)]
+    lines += [f"It is about {_about(question, step)}", _project(draft)]
     notification = Notify(
         id=question_news(draft.state.id, question),
         rule=NotificationRule.QUESTION,
@@ -84,6 +81,15 @@ def _notify_question(draft: Draft, question: Question) -> None:
         default=question.default,
     )
     draft.act(notification)
+
+
+def _about(question: Question, step: Step | None) -> str:
+    """Return what a question is about, and what goes on without an answer, as the end of a sentence."""
+    if step is None:
+        return "the whole task: nothing goes on before the answer."
+    if question.kind is QuestionKind.PREPARATION:
+        return f"'{step.title}': what depends on it waits, and so does each step whose worktree fails alike."
+    return f"'{step.title}': everything that does not depend on it goes on."
 
 
 def question_news(task: str, question: Question) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.plan import StepState
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm.plan.asking import ANEW, POLICY, REPLAN, RETRY, STUCK, USER, ask
+from orchestrator.pm.plan.asking import ABANDON, ANEW, POLICY, REPLAN, RETRY, SET_ASIDE, STUCK, USER, ask
 from orchestrator.pm.plan.consultations import is_consultation
+from orchestrator.pm.plan.preparation_faults import asked_already
 from orchestrator.pm.policies.causes import with_cause
 from orchestrator.pm.policies.consultation_end import fail
 from orchestrator.pm.policies.reopen import feed, first_line, may_replan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
 
 
+_UNPREPARED: Final = (RETRY, SET_ASIDE, ABANDON)
 _STANDING: Final = frozenset({StepState.PENDING, StepState.WORKING, StepState.CHECKING, StepState.PASSED})
 
 
@@ -172,7 +174,8 @@ def not_launched(draft: Draft, run: Run, how: str) -> None:
 def not_prepared(draft: Draft, run: Run, how: str) -> None:
     """Retry a step whose worktree could not be made ready, after a growing pause; then ask.
 
-    The fault lies with the commands or the project, not with the agent, which has not begun.
+    The fault lies with the commands or the project, not with the agent, which has not begun. If the same fault is asked
+    about already, nothing more is asked, and the step waits for that answer (`pm/plan/preparation_faults.py`).
     """
     here = draft.step(run.step)
     times = here.tally.preparations + 1
@@ -180,12 +183,17 @@ def not_prepared(draft: Draft, run: Run, how: str) -> None:
     if times < draft.limits_of(run.step).max_failed_preparations:
         _again(draft, run.step, f"its worktree was not made ready: {how}", times, keep_tree=here.keep_tree)
         return
+    asked = asked_already(draft.state, draft.step(run.step))
+    if asked is not None:
+        why = f"its worktree was not made ready either: {how}; {asked.id} asks about it"
+        draft.change(StepMoved(run.step, StepState.PENDING, draft.at, why, keep_tree=here.keep_tree))
+        return
     counted = "once" if times == 1 else f"{times} times in a row"
     text = (
-        f"the worktree of '{here.title}' could not be made ready, tried {counted}: {how}. Mend the project or "
-        f"`prepare:` in task.md (an edit counts after `task stop` and `task start`), then answer {RETRY}"
+        f"the worktree of '{here.title}' could not be made ready, tried {counted}: {how}. Mend the project, then "
+        f"answer {RETRY}; or change `prepare:` in task.md, then `task start {draft.state.id}` goes on with it"
     )
-    block(draft, run.step, with_cause(draft, run.step, text))
+    block(draft, run.step, with_cause(draft, run.step, text), _UNPREPARED, QuestionKind.PREPARATION)
 
 
 def try_launches_now(draft: Draft) -> None:

@@ -41,7 +41,7 @@ def test_notification_is_sent_at_once_and_once(room):
 def test_a_question_bears_its_id_and_the_command_that_answers_it(room):
     news = room.news(NotificationRule.QUESTION)
     room.goes()
-    assert room.bodies()[0].endswith(f"answer: task answer demo-1 q1 TEXT\n({news.id})")
+    assert room.bodies()[0].endswith(f"answer: task answer demo-1 q1 ANSWER\n({news.id})")
 
 
 def test_notifications_close_together_share_a_message(room):

@@ -28,7 +28,7 @@ def test_single_notification_is_sent_unchanged():
 def test_digest_has_times_and_answer_commands():
     said = message(CHANNEL, [ASKED, DONE], AT)
     assert said.title == "2 notifications, 1 of them wait for your answer"
-    assert "demo asks: q1\nKeep it?\nanswer: task answer demo-1 q1 TEXT\n(question-1)" in said.body
+    assert "demo asks: q1\nKeep it?\nanswer: task answer demo-1 q1 ANSWER\n(question-1)" in said.body
     assert said.body.endswith("demo is complete\nevery step is settled")
     assert said.tone is Tone.WARNING
 
@@ -59,7 +59,7 @@ def test_however_long_a_question_is_how_to_answer_it_stays():
     long = replace(ASKED, text="x" * 100_000, title="t" * 1000)
     for news in ([long], [long] * 10):
         said = message(CHANNEL, news, AT)
-        assert said.body.count("answer: task answer demo-1 q1 TEXT\n(question-1)") == len(news)
+        assert said.body.count("answer: task answer demo-1 q1 ANSWER\n(question-1)") == len(news)
         assert len(said.body) < 4096
         assert len(said.title) <= 120
 

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.model.actions import Inspect
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, Step, StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.families import rules_of
@@ -148,7 +149,22 @@ def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
         and (bool(step.judges) or not is_kept_apart(state.steps, step))
         and (bool(step.judges) or bool(state.brief.workflow) or has_room(state.steps, step, runs_at_once))
         and is_let_by_workflow(state, step, worked_on)
+        and not is_asked_about_elsewhere(state, step)
     )
+
+
+def is_asked_about_elsewhere(state: PMState, step: Step) -> bool:
+    """Tell whether another step's question is about what keeps this step's worktree from being made ready, too."""
+    asked = [state.steps[each.step] for each in state.open_questions if each.kind is QuestionKind.PREPARATION]
+    causes = [
+        each.cause for each in asked if each.state is StepState.BLOCKED and each.id != step.id and each.cause
+    ]
+    alike = [
+        each
+        for each in causes
+        if step.cause and (each.what, each.lines) == (step.cause.what, step.cause.lines)
+    ]
+    return step.tally.preparations >= Limits().max_failed_preparations and bool(alike)
 
 
 def is_let_by_workflow(state: PMState, step: Step, worked_on: list[Step]) -> bool:

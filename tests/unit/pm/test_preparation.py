@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.model import facts as f
+from orchestrator.model.config_changes import digest
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit, Purpose, Run
-from orchestrator.model.task import AgentOverrides, Config, Location
+from orchestrator.model.task import AgentOverrides, Config, Location, TaskState
 from orchestrator.pm.plan.tree_lives import makes_ready
 from orchestrator.pm.state.draft import Decision
 from tests.unit.pm.story import Story
@@ -101,6 +104,79 @@ def test_answered_retry_prepares_again_and_goes_on() -> None:
     assert story.run_of("dev:a").purpose is Purpose.WORK
     assert story.step("dev:a").tally.preparations == 0
     assert "npm" not in story.order_of("dev:a").instructions, "its failure is none of the agent's"
+
+
+FAILS = ("npm ERR! code E404", "prepare: `npm ci` exited 1")
+
+
+def both_fail(story: Story, *steps: str) -> None:
+    """The preparations of these steps fail for one cause, as often as they are tried."""
+    for _ in range(2):
+        for step in steps:
+            prepares(story, step, Exit(code=1), FAILS)
+        story.passes(10)
+
+
+def test_one_cause_is_one_question() -> None:
+    """Both begin side by side, and both need what `prepare:` cannot make."""
+    story = preparing("dev:a", "dev:b").planned("a", "b")
+    both_fail(story, "dev:a", "dev:b")
+    assert [question.step for question in story.state.open_questions] == ["dev:a"]
+    assert story.step("dev:b").state is StepState.PENDING
+    assert "q1 asks about it" in story.step("dev:b").why
+    assert story.state.state is TaskState.WAITING
+    story.passes(86_400)
+    assert story.works_on() == set(), "nobody tries it again meanwhile"
+    story.answers("q1", "retry")
+    assert story.works_on() == {"dev:a", "dev:b"}
+    prepares(story, "dev:a")
+    prepares(story, "dev:b")
+    assert story.run_of("dev:a").purpose is Purpose.WORK
+    assert story.run_of("dev:b").purpose is Purpose.WORK
+
+
+def test_another_cause_is_another_question() -> None:
+    story = preparing("dev:a", "dev:b").planned("a", "b")
+    for _ in range(2):
+        prepares(story, "dev:a", Exit(code=1), FAILS)
+        prepares(story, "dev:b", Exit(code=2), ("no space left on device",))
+        story.passes(10)
+    assert [question.step for question in story.state.open_questions] == ["dev:a", "dev:b"]
+
+
+def test_step_goes_on_when_the_one_asked_about_is_given_up() -> None:
+    story = preparing("dev:a", "dev:b").planned("a", "b")
+    both_fail(story, "dev:a", "dev:b")
+    story.answers("q1", "set-aside")
+    assert story.works_on() == {"dev:b"}
+
+
+def test_no_words_answer_a_question_about_a_preparation() -> None:
+    """No agent has begun: nobody would read them, and a retry alone mends nothing."""
+    story = preparing("dev:a", limits=Limits(max_failed_preparations=1)).planned("a")
+    prepares(story, "dev:a", Exit(code=1), FAILS)
+    assert story.question().options == ("retry", "set-aside", "abandon")
+    decision = story.answers("q1", "use yarn instead")
+    assert decision.refused
+    assert "retry, set-aside, abandon" in decision.reply
+    assert story.question().open
+    story.answers("q1", "Retry")
+    assert not story.state.open_questions
+
+
+def test_changed_prepare_is_tried_without_an_answer() -> None:
+    """The question says that `task start` goes on with an edit of `prepare:`, and so it does."""
+    written = {"prepare": "npm ci"}
+    story = preparing("dev:a", limits=Limits(max_failed_preparations=1), written=written).planned("a")
+    prepares(story, "dev:a", Exit(code=1), FAILS)
+    assert "change `prepare:` in task.md, then `task start demo-1` goes on" in story.question().text
+    config = story.state.brief.config
+    changed = replace(config, prepare=(("true",),), written={**config.written, "prepare": "true"})
+    decision = story.starts(brief=replace(story.state.brief, config=changed), confirmed=digest(changed))
+    assert not decision.refused
+    assert not story.state.open_questions
+    assert "waits for an answer" not in decision.reply
+    assert story.works_on() == {"dev:a"}
 
 
 def test_preparation_ends_at_its_own_limit() -> None:
