@@ -7,7 +7,7 @@ _agent_orchestrator() {
     local given=() kinds=() whole=$current first=$COMP_CWORD
     COMPREPLY=()
     if ((COMP_CWORD < 2)); then
-        want='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help'
+        want='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
             start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
@@ -25,6 +25,7 @@ _agent_orchestrator() {
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
             merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
             rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
+            undo) options='--help --project --dry-run' valued='--project=folders' places='tasks steps' ;;
             delete) options='--help --project --yes --unmerged --archived' valued='--project=folders' places='tasks' ;;
             archive) options='--help --project --yes --restore' valued='--project=folders' places='tasks' ;;
             spawn) options='--help --project --task-dir --handoff --instructions --remote' valued='--project=folders --task-dir=folders --handoff=files --instructions=- --remote=-' places='tasks+agents agents' ;;
@@ -43,7 +44,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
             *) return ;;
         esac
         if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

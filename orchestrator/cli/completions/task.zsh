@@ -24,6 +24,7 @@ _agent_orchestrator() {
             'diff:show what a task, or one of its steps, has changed'
             'merge:merge a task'"'"'s branch into yours, or undo that'
             'rebase:move a task'"'"'s work on top of your branch as it is now'
+            'undo:undo the file operations of a step'
             'delete:delete a task, with all that belongs to it'
             'archive:pack a task into one file and remove it, or restore it'
             'spawn:start an agent with a handoff of your own'
@@ -63,6 +64,7 @@ _agent_orchestrator() {
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
             merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
             rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
+            undo) options='--help --project --dry-run' valued='--project=folders' places='tasks steps' ;;
             delete) options='--help --project --yes --unmerged --archived' valued='--project=folders' places='tasks' ;;
             archive) options='--help --project --yes --restore' valued='--project=folders' places='tasks' ;;
             spawn) options='--help --project --task-dir --handoff --instructions --remote' valued='--project=folders --task-dir=folders --handoff=files --instructions=- --remote=-' places='tasks+agents agents' ;;
@@ -81,7 +83,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
         *) return 1 ;;
     esac
     for entry in ${=valued}; do
