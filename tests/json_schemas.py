@@ -26,7 +26,7 @@ def schema_of(words: Sequence[str]) -> str:
             return "start-check"
         case "doctor" if "--project" not in options and others:
             return "doctor-host"
-        case "notify" | "daemon" | "workflow" | "memory":
+        case "notify" | "daemon" | "workflow" | "memory" | "skill":
             return f"{verb}-{others[0]}"
         case _:
             return verb

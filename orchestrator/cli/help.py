@@ -178,6 +178,14 @@ task workflow show NAME --json
   edges[]      source target kind
                kind: needs verifies protects
 
+task skill list --json
+  skills[]     name description path fault       fault: why it cannot be used, or empty
+
+task skill show NAME --json
+  name description path match[] domain
+               domain: technical personal creative professional, or null
+  phases[]     id agent instructions reads[]     reads: agents whose memory files it may read
+
 task memory search WORD --json
   found        how many match
   memories[]   id content type importance tags[] created misled project relevance score

@@ -29,6 +29,7 @@ VERBS = {
     "diff": "show what a task, or one of its steps, has changed",
     "merge": "merge a task's branch into yours, or undo that",
     "rebase": "move a task's work on top of your branch as it is now",
+    "undo": "undo the file operations of a step",
     "delete": "delete a task, with all that belongs to it",
     "archive": "pack a task into one file and remove it, or restore it",
     "spawn": "start an agent with a handoff of your own",

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 EXAMPLE = """task skill list
-  task skill show develop-project
+  task skill show develop-project --json
   task skill run develop-project 'Add an export as CSV'
   task skill run 'Build a parser for our log files'   (finds the skill)
   task skill entry --state FILE                       (goes on)"""
@@ -73,6 +73,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="step_2_classify_domain: technical, personal, creative or professional, if the rules are not to say",
     )
     parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
+    parser.add_argument(
+        "--json", action="store_true", help="list, show: one JSON document (`task help json`)"
+    )
 
 
 def run(options: Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 import time
@@ -38,7 +39,7 @@ def run(options: Namespace) -> int:
     """Carry out the given action; return the exit code."""
     _refuse_strays(options)
     if options.action == "list":
-        _list(_project(options))
+        _list(_registry(_project(options)), as_json=options.json)
     elif options.action == "show":
         _show(options)
     elif options.action in _BEGINNING and not (options.state and not options.words):
@@ -51,8 +52,10 @@ def run(options: Namespace) -> int:
 # Looking ------------------------------------------------------------------------------------------
 
 
-def _list(project: Path) -> None:
-    registry = _registry(project)
+def _list(registry: SkillRegistry, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"skills": [_listed(registry, name) for name in sorted(registry.paths)]}))
+        return
     for name, path in sorted(registry.paths.items()):
         print(harmless(name))
         said = registry.faults.get(name) or registry.skills[name].description or "no description"
@@ -63,11 +66,20 @@ def _list(project: Path) -> None:
         print(f"there are no composite skills; write {PROJECT_SKILLS}/NAME/config.yaml")
 
 
+def _listed(registry: SkillRegistry, name: str) -> dict[str, str]:
+    fault = registry.faults.get(name, "")
+    description = "" if fault else registry.skills[name].description
+    return {"name": name, "description": description, "path": str(registry.paths[name]), "fault": fault}
+
+
 def _show(options: Namespace) -> None:
     if len(options.words) != 1:
         raise CommandError(Exit.USAGE, "`task skill show` takes the name of one skill")
     registry = _registry(_project(options))
     skill = registry.find(options.words[0])
+    if options.json:
+        print(json.dumps(_document(skill, registry.paths[skill.name])))
+        return
     print(f"{skill.name}  {harmless(registry.paths[skill.name])}")
     for text in (skill.description, f"recognised by: {', '.join(skill.match)}" if skill.match else ""):
         if text:
@@ -77,6 +89,25 @@ def _show(options: Namespace) -> None:
         print(f"{number}. {phase.id}  {phase.agent}{f'  reads the memory of {reads}' if reads else ''}")
         for line in phase.instructions.splitlines():
             print("\n".join(wrapped(line, columns(), "   ")))
+
+
+def _document(skill: CompositeSkill, path: Path) -> dict[str, object]:
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "path": str(path),
+        "match": list(skill.match),
+        "domain": skill.domain,
+        "phases": [
+            {
+                "id": phase.id,
+                "agent": phase.agent,
+                "instructions": phase.instructions,
+                "reads": list(skill.readable(phase)),
+            }
+            for phase in skill.phases
+        ],
+    }
 
 
 # Sessions -----------------------------------------------------------------------------------------
@@ -224,6 +255,7 @@ _BELONGS: Final = {
     "route": ("dispatcher",),
     "domain": ("step_2_classify_domain",),
     "project": ("list", "show", "run", "dispatcher"),
+    "json": ("list", "show"),
 }
 """To which actions an option belongs."""
 

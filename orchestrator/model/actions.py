@@ -153,6 +153,22 @@ class Rebase:
 
 
 @dataclass(frozen=True, slots=True)
+class Undo:
+    """Reverse the file operations of a step. Outcome: `Undone`.
+
+    Either the task's branch is moved from `old` to `new`, which reverses the step's commit; or, where `new` is empty,
+    the files that `run` changed are put back on disk.
+    """
+
+    id: str
+    step: str
+    run: str
+    old: str = ""
+    new: str = ""
+    kind: Literal["undo"] = "undo"
+
+
+@dataclass(frozen=True, slots=True)
 class Notify:
     """Put a message into the user's spool, from where it is sent (law 4). Outcome: `Notified`.
 
@@ -183,5 +199,6 @@ Action: TypeAlias = (
     | TendBranch
     | Merge
     | Rebase
+    | Undo
     | Notify
 )

@@ -599,6 +599,33 @@ class Rebased:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoAsked:
+    """The user said `task undo`: the file operations of a step are to be reversed, in a task that rests.
+
+    Where the step's work is on the task's branch, `new` is a commit upon its tip `old` that has the files as they were
+    before that work. Both are empty where the files of the step's last run are put back on disk.
+    """
+
+    at: float
+    nonce: str
+    request: str
+    step: str
+    old: str = ""
+    new: str = ""
+    kind: Literal["undo_asked"] = "undo_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The file operations of a step were reversed; or they could not be, for `reason`."""
+
+    at: float
+    action: str
+    reason: str = ""
+    kind: Literal["undone"] = "undone"
+
+
+@dataclass(frozen=True, slots=True)
 class Intruded:
     """Somebody who may not touch it did: a `pm-….md` that the PM did not write, a name that is no handoff.
 
@@ -671,6 +698,8 @@ Fact: TypeAlias = (
     | SpawnAsked
     | AdaptAsked
     | RebaseAsked
+    | UndoAsked
+    | Undone
     | Rebased
     | Intruded
     | Notified

@@ -103,7 +103,8 @@ class OperationsRecord:
 
     `done` are those that were carried out, the first ones of `count`. `faults` are the reasons why none of them stands:
     then `done` is empty, and `rolled_back` says whether some had been carried out and were taken back. `unconfirmed`
-    are the files whose delete somebody must confirm first, each with its first lines.
+    are the files whose delete somebody must confirm first, each with its first lines. `undone` is when `task undo`
+    reversed them, in seconds since the epoch; 0 if it did not.
     """
 
     at: float
@@ -115,3 +116,4 @@ class OperationsRecord:
     faults: tuple[str, ...] = ()
     rolled_back: bool = False
     unconfirmed: tuple[tuple[str, str], ...] = ()
+    undone: float = 0.0

@@ -20,6 +20,7 @@ from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.role_statuses import role_status_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
+from orchestrator.pm.handlers.undoing import undo_asked, undone
 from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
 from orchestrator.pm.plan.advance import advance
@@ -135,6 +136,8 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
+    f.UndoAsked: undo_asked,
+    f.Undone: undone,
     f.BriefChanged: requests.brief_changed,
     f.Intruded: _intruded,
     f.Notified: lambda draft, fact: draft.close_actions(Notify, id=fact.action),

@@ -35,7 +35,7 @@ def operation_lines(records: Iterable[OperationsRecord]) -> Iterator[str]:
 
 def _how(record: OperationsRecord) -> str:
     if record.done:
-        return "Executed"
+        return "Undone" if record.undone else "Executed"
     return "Waiting for Confirmation" if record.unconfirmed else "Refused"
 
 
@@ -60,7 +60,8 @@ def _verified(done: OperationDone) -> str:
 
 def _summary(record: OperationsRecord) -> str:
     if record.done:
-        return f"{record.count}/{record.count} operations successful, 0 failed"
+        undone = f"; undone at {local_minute(record.undone)}" if record.undone else ""
+        return f"{record.count}/{record.count} operations successful, 0 failed{undone}"
     if record.unconfirmed:
         return f"0/{record.count} operations carried out: somebody must confirm the deletes"
     undone = "; what had been carried out was rolled back" if record.rolled_back else ""

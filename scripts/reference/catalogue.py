@@ -16,6 +16,7 @@ from scripts.reference.documents.memory import (
 )
 from scripts.reference.documents.program import Config, DaemonStatus, NotifyList, NotifyTest, Templates
 from scripts.reference.documents.report import Reports
+from scripts.reference.documents.skills import SkillList, SkillShow
 from scripts.reference.documents.status import Status
 from scripts.reference.documents.tasks import Archived, List, Questions, Why
 from scripts.reference.documents.workflows import (
@@ -50,6 +51,8 @@ DOCUMENTS: Final[dict[str, tuple[str, type]]] = {
     "workflow-adapt": ("workflow adapt NAME FILE --json", WorkflowAdapt),
     "workflow-archive": ("workflow archive NAME --json", WorkflowArchive),
     "workflow-show": ("workflow show NAME --json", WorkflowShow),
+    "skill-list": ("skill list --json", SkillList),
+    "skill-show": ("skill show NAME --json", SkillShow),
     "memory-search": ("memory search WORD --json", MemorySearch),
     "memory-show": ("memory show ID --json", MemoryShow),
     "memory-add": ("memory add CONTENT --tag TAG --json", MemoryAdd),

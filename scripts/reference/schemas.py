@@ -73,6 +73,8 @@ def json_pages() -> Iterator[tuple[str, str]]:
         "json-status.md": ("status",),
         "json-report.md": ("report",),
         "json-machines.md": ("hosts", "doctor", "doctor-host", "start-check", "daemon-status"),
+        "json-notifications.md": ("notify-test", "notify-list"),
+        "json-skills.md": ("skill-list", "skill-show"),
         "json-memory.md": (
             "memory-search",
             "memory-show",

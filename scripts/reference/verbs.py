@@ -19,7 +19,7 @@ GROUPS: Final = {
         ("start", "status", "list", "watch", "serve", "stop", "attach", "checkin", "delete", "archive", "templates"),
     ),
     "workflow": ("Workflows and skills", ("workflow", "skill")),
-    "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase", "memory", "observe")),
+    "work": ("Work and its branch", ("logs", "why", "report", "diff", "merge", "rebase", "undo", "memory", "observe")),
     "agents": ("Agents, questions, messages", ("spawn", "order", "questions", "answer", "notify", "setup-agents")),
     "program": ("The program and its daemon", ("doctor", "hosts", "config", "mcp", "daemon", "completion", "help")),
 }  # fmt: skip

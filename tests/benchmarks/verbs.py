@@ -38,6 +38,7 @@ ASKING: dict[str, tuple[int, float]] = {
     "report small": (Exit.DONE, OF_GIT),
     "merge small --anyway": (Exit.FAILED, OF_GIT),
     "rebase small": (Exit.DONE, OF_GIT),
+    "undo small dev:one": (Exit.USAGE, TIMES),
     "delete small": (Exit.USAGE, OF_GIT),
     "archive small": (Exit.USAGE, OF_GIT),
     "workflow show small": (Exit.USAGE, TIMES),

@@ -7,7 +7,7 @@ _agent_orchestrator() {
     local given=() kinds=() whole=$current first=$COMP_CWORD
     COMPREPLY=()
     if ((COMP_CWORD < 2)); then
-        want='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help'
+        want='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help'
     else
         case ${COMP_WORDS[1]} in
             start) options='--help --project --template --family --check --json --yes --follow --verbose' valued='--project=folders --template=templates --family=-' places='tasks' ;;
@@ -25,6 +25,7 @@ _agent_orchestrator() {
             diff) options='--help --project --attempt --stat --list' valued='--project=folders --attempt=-' places='tasks+steps steps' ;;
             merge) options='--help --project --dry-run --anyway --no-ff --undo' valued='--project=folders' places='tasks' ;;
             rebase) options='--help --project --dry-run' valued='--project=folders' places='tasks' ;;
+            undo) options='--help --project --dry-run' valued='--project=folders' places='tasks steps' ;;
             delete) options='--help --project --yes --unmerged --archived' valued='--project=folders' places='tasks' ;;
             archive) options='--help --project --yes --restore' valued='--project=folders' places='tasks' ;;
             spawn) options='--help --project --task-dir --handoff --instructions --remote' valued='--project=folders --task-dir=folders --handoff=files --instructions=- --remote=-' places='tasks+agents agents' ;;
@@ -35,7 +36,7 @@ _agent_orchestrator() {
             memory) options='--help --type --importance --tag --limit --undo --project --all-projects --json' valued='--type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders' places='=search,show,add,forget,mark,export -' ;;
             observe) options='--help --date --days --details --project --all-projects --json --html' valued='--date=- --days=- --project=folders --html=files' ;;
             workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
-            skill) options='--help --state --route --domain --project' valued='--state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders' places='=list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -' ;;
+            skill) options='--help --state --route --domain --project --json' valued='--state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders' places='=list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -' ;;
             templates) options='--help --json' ;;
             setup-agents) options='--help --project --form --workflow --remove' valued='--project=folders --form==claude,codex,gemini,opencode,kiro,all' ;;
             mcp) options='--help --may' valued='--may==answer,start' ;;
@@ -43,7 +44,7 @@ _agent_orchestrator() {
             doctor) options='--help --project --json' valued='--project=folders' places='boxes' ;;
             completion) options='--help' places='=bash,zsh,fish' ;;
             daemon) options='--help --json' places='=run,start,status,stop,install,uninstall,alarm' ;;
-            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
+            help) options='--help' places='=start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes' ;;
             *) return ;;
         esac
         if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

@@ -26,6 +26,7 @@ function __agent_orchestrator
             diff 'show what a task, or one of its steps, has changed' \
             merge 'merge a task'"'"'s branch into yours, or undo that' \
             rebase 'move a task'"'"'s work on top of your branch as it is now' \
+            undo 'undo the file operations of a step' \
             delete 'delete a task, with all that belongs to it' \
             archive 'pack a task into one file and remove it, or restore it' \
             spawn 'start an agent with a handoff of your own' \
@@ -104,6 +105,10 @@ function __agent_orchestrator
             set options --help --project --dry-run
             set valued --project=folders
             set places tasks
+        case undo
+            set options --help --project --dry-run
+            set valued --project=folders
+            set places tasks steps
         case delete
             set options --help --project --yes --unmerged --archived
             set valued --project=folders
@@ -144,7 +149,7 @@ function __agent_orchestrator
             set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot
             set places =new,design,check,approve,show,adapt,archive tasks files
         case skill
-            set options --help --state --route --domain --project
+            set options --help --state --route --domain --project --json
             set valued --state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders
             set places =list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -
         case templates
@@ -169,7 +174,7 @@ function __agent_orchestrator
             set places =run,start,status,stop,install,uninstall,alarm
         case help
             set options --help
-            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes
+            set places =start,status,list,watch,serve,hosts,stop,attach,checkin,logs,why,report,diff,merge,rebase,undo,delete,archive,spawn,order,questions,answer,notify,memory,observe,workflow,skill,templates,setup-agents,mcp,config,doctor,completion,daemon,help,json,schemas,exit-codes
         case '*'
             return
     end

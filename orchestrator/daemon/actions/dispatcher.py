@@ -38,9 +38,10 @@ from orchestrator.model.actions import (
     Rebase,
     ResolveEvidence,
     TendBranch,
+    Undo,
 )
 from orchestrator.model.errors import OrchestratorError, Unavailable
-from orchestrator.model.facts import Fact, Rebased, TreeVanished
+from orchestrator.model.facts import Fact, Rebased, TreeVanished, Undone
 from orchestrator.model.run import Ending, Life
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.worktree import Tree
@@ -95,16 +96,17 @@ class Dispatcher:
                 self._finish(state, action, lambda at: inspect(adapters, state, action, where, at))
             case ResolveEvidence():
                 self._finish(state, action, lambda at: resolve(adapters, state, action, where, at))
-            case TendBranch() | Merge() | Rebase():
-                workspaces = adapters.workspaces
-                self._finish(state, action, lambda at: finish.moved(workspaces, state, action, where, at))
+            case TendBranch() | Merge() | Rebase() | Undo():
+                self._finish(state, action, lambda at: finish.moved(adapters, state, action, where, at))
             case Notify():
                 if not self.end_report.takes(action):
                     self._notify(action)
 
     def heard(self, fact: Fact) -> None:
         """Note that an action's outcome was handled: if it is still open, it may be repeated."""
-        self._at_hand.discard(fact.action if isinstance(fact, Rebased) else getattr(fact, "nonce", ""))
+        self._at_hand.discard(
+            fact.action if isinstance(fact, Rebased | Undone) else getattr(fact, "nonce", "")
+        )
 
     @property
     def busy(self) -> bool:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.daemon.actions.branch import restored_before, tend
 from orchestrator.daemon.actions.check_changes import of_commit
+from orchestrator.daemon.actions.undo import undo
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths, tree_of
-from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence, TendBranch
+from orchestrator.model.actions import Commit, Inspect, Merge, Rebase, ResolveEvidence, TendBranch, Undo
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import (
     BranchTended,
     EvidenceResolved,
     Rebased,
+    Undone,
     WorkCommitted,
     WorkInspected,
     WorkMerged,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 OfAStep: TypeAlias = Commit | Inspect | ResolveEvidence | Merge
 """The actions that take a step through its gate. Each may be repeated, and is given up if it never succeeds."""
 
-OfTheBranch: TypeAlias = Merge | TendBranch | Rebase
+OfTheBranch: TypeAlias = Merge | TendBranch | Rebase | Undo
 """The actions that move the task's branch: one after the other, in the order in which they were decided."""
 
 OfGit: TypeAlias = OfAStep | OfTheBranch
@@ -122,10 +124,13 @@ def message(title: str, about: str) -> str:
 
 
 def moved(
-    workspaces: Workspaces, state: PMState, action: OfTheBranch, where: TaskPaths, at: float
-) -> BranchTended | WorkMerged | Rebased:
+    adapters: Adapters, state: PMState, action: OfTheBranch, where: TaskPaths, at: float
+) -> BranchTended | WorkMerged | Rebased | Undone:
     """Carry out an action that moves the task's branch. Raises as each of them."""
+    workspaces = adapters.workspaces
     match action:
+        case Undo():
+            return undo(adapters, state, action, where, at)
         case TendBranch():
             return tend(workspaces, state, action, where, at)
         case Merge():
@@ -201,7 +206,7 @@ def rebase(workspaces: Workspaces, state: PMState, action: Rebase, where: TaskPa
 
 def given_up(
     action: OfGit, at: float, reason: str
-) -> WorkCommitted | WorkInspected | EvidenceResolved | BranchTended | WorkMerged | Rebased:
+) -> WorkCommitted | WorkInspected | EvidenceResolved | BranchTended | WorkMerged | Rebased | Undone:
     """Return the outcome of an action that could not be done for too long."""
     match action:
         case Inspect():
@@ -216,6 +221,8 @@ def given_up(
             return BranchTended(at, action.id, action.step, action.attempt, reason=reason)
         case Rebase():
             return Rebased(at, action.id, reason)
+        case Undo():
+            return Undone(at, action.id, reason)
 
 
 def _tree(state: PMState, step: str, where: TaskPaths) -> Tree:

@@ -16,7 +16,7 @@ from orchestrator.daemon.process.orphans import Orphans
 from orchestrator.daemon.task import Task
 from orchestrator.formats.workflow.edits import read_edits
 from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import AdaptAsked, Answered, RebaseAsked, SpawnAsked, StopAsked
+from orchestrator.model.facts import AdaptAsked, Answered, RebaseAsked, SpawnAsked, StopAsked, UndoAsked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,6 +118,9 @@ class Commands:
                 base, old, new = (arguments.get(word, "") for word in ("base", "old", "new"))
                 commits = _pairs(arguments.get("commits", ""))
                 return RebaseAsked(at, self.context.nonce(), request.id, base, old, new, commits)
+            case "undo":
+                step, old, new = (arguments.get(word, "") for word in ("step", "old", "new"))
+                return UndoAsked(at, self.context.nonce(), request.id, step, old, new)
             case verb:
                 raise Refused(f"there is no request {verb[:40]!a}")
 

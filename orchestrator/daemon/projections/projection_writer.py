@@ -24,7 +24,7 @@ from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.daemon.projections.state_document import NOTHING, Unjournaled
 from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
-from orchestrator.model.actions import Rebase
+from orchestrator.model.actions import Rebase, Undo
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import TaskState
@@ -190,7 +190,7 @@ class ProjectionWriter:
 
     def _look_at_branch(self, state: PMState, *, again: bool) -> None:
         wanted = state.state, state.steps.passed, state.base
-        if any(isinstance(action, Rebase) for action in state.outbox.values()):
+        if any(isinstance(action, Rebase | Undo) for action in state.outbox.values()):
             # It has its new base, and not its new commits yet: no count is right between the two.
             self._looked = self._looked_for = None
         elif again or wanted != self._looked_for:

@@ -20,6 +20,7 @@ QUIET: Final = frozenset(
         "handoff_seen",
         "briefing_extended",
         "operations_recorded",
+        "operations_undone",
         "order_closed",
         "request_acknowledged",
         "run_answered",

@@ -32,6 +32,7 @@ _SENTENCES: Final = {
     "notes_landed": "the notes of {agent} were changed",
     "adapt_asked": "the user asked to change the plan of the workflow: {why}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
+    "undo_asked": "the user asked to undo the file operations of {step}",
     "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",
 }
@@ -222,6 +223,11 @@ def _rebased(fact: dict[str, Any]) -> str:
     return f"the task's branch could not be moved: {reason}" if reason else "the task's branch was moved"
 
 
+def _undone(fact: dict[str, Any]) -> str:
+    reason = fact.get("reason")
+    return f"the file operations were not undone: {reason}" if reason else "the file operations were undone"
+
+
 def _spawned(fact: dict[str, Any]) -> str:
     return f"the user asked for the agent {(fact.get('agent') or {}).get('name')}"
 
@@ -302,6 +308,7 @@ _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "folder_back": _back,
     "spawn_asked": _spawned,
     "rebased": _rebased,
+    "undone": _undone,
     "branch_tended": _tended,
 }
 """Facts whose sentence needs more than their own fields."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.model.actions import Rebase
+from orchestrator.model.actions import Rebase, Undo
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.task import Phase, TaskState, WorkspaceKind
 from orchestrator.pm.plan.advance import ACTIVE
@@ -56,7 +56,7 @@ def rebase_asked(draft: Draft, fact: RebaseAsked) -> None:
     draft.act(Rebase(draft.new_id("a"), fact.old, fact.new, before, had))
     again = _opened_again(draft, f"the work was rebased onto {short}")
     if again:
-        _rest(draft, f"rebased onto {short}; what was tested and accepted must be tested and accepted again")
+        rest(draft, f"rebased onto {short}; what was tested and accepted must be tested and accepted again")
         draft.reply += f"; at the next start this is done again: {', '.join(again)}"
 
 
@@ -84,8 +84,8 @@ def _against(state: PMState, base: str, old: str) -> str:
         return f"{state.name} is {state.state}: `task stop {state.id}` first"
     if not state.base:
         return f"{state.name} has no branch of its own: it works in your own tree"
-    if any(isinstance(action, Rebase) for action in state.outbox.values()):
-        return f"{state.name} is being rebased already"
+    if any(isinstance(action, Rebase | Undo) for action in state.outbox.values()):
+        return f"{state.name} is being rebased, or a step of it undone, already"
     if state.tip and old != state.tip:
         return f"{state.branch} is at {old[:SHORT]}, and the PM left it at {state.tip[:SHORT]}: put it back there first"
     return f"{state.name} is based on {base[:SHORT]} already" if state.base == base else ""
@@ -93,7 +93,7 @@ def _against(state: PMState, base: str, old: str) -> str:
 
 def _opened_again(draft: Draft, why: str) -> list[str]:
     """Reopen the steps that judged the whole of the work; return the ids of these and of those that need them."""
-    again = [step.id for step in (_last_test(draft.state), *_acceptances(draft.state)) if step is not None]
+    again = [step.id for step in (_last_test(draft.state), *acceptances(draft.state)) if step is not None]
     before = {step.id: step.attempt for step in draft.state.steps.values()}
     for step in again:
         feed(draft, step, f"{why[0].upper()}{why[1:]} since this was judged: look at what lies there now.")
@@ -117,11 +117,12 @@ def _last_test(state: PMState) -> Step | None:
     return max(tests, key=lambda step: step.since, default=None)
 
 
-def _acceptances(state: PMState) -> list[Step]:
+def acceptances(state: PMState) -> list[Step]:
+    """Return the steps that judge the success criteria, and have begun to."""
     return [step for step in state.steps.values() if Gate.CRITERIA in step.gates and step.state in _OVER]
 
 
-def _rest(draft: Draft, why: str) -> None:
+def rest(draft: Draft, why: str) -> None:
     """Put the task into the state of a stopped one, with the phase that fits its work."""
     if draft.state.state is not TaskState.RUNNING:
         draft.change(TaskMoved(TaskState.RUNNING, why, draft.at))

@@ -63,6 +63,15 @@ def confirmed_record(state: PMState, run: Run) -> OperationsRecord | None:
     return last if answers[-1:] == [APPROVE] else None
 
 
+def applied_runs(state: PMState, step: str) -> tuple[str, ...]:
+    """Return the runs of a step whose file operations were carried out and not undone since, oldest first."""
+    return tuple(
+        each.run
+        for each in state.operations
+        if each.done and not each.undone and _step_of(state, each) == step
+    )
+
+
 def operations_settled(draft: Draft, fact: OperationsSettled) -> None:
     """Record what became of a run's operations. If none was carried out, close its order and go on with the step."""
     run, record = draft.state.runs.get(fact.run), fact.record

@@ -199,6 +199,15 @@ class OperationsRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationsUndone:
+    """The file operations that these runs handed in were reversed."""
+
+    runs: tuple[str, ...]
+    at: float
+    kind: Literal["operations_undone"] = "operations_undone"
+
+
+@dataclass(frozen=True, slots=True)
 class RequestAcknowledged:
     """A request of the user was handled; handling it again does nothing."""
 
@@ -259,7 +268,9 @@ BranchChange: TypeAlias = BaseMoved | BranchPlaced
 WordChange: TypeAlias = OrderGiven | OrderClosed | QuestionAsked | QuestionAnswered
 """Changes of what waits for an answer: orders to runs, questions to people."""
 
-NoteChange: TypeAlias = HandoffSeen | OperationsRecorded | RequestAcknowledged | Noticed | ActionClosed
+NoteChange: TypeAlias = (
+    HandoffSeen | OperationsRecorded | OperationsUndone | RequestAcknowledged | Noticed | ActionClosed
+)
 """Changes of what was handled, or is there for the user to read."""
 
 ClockChange: TypeAlias = TimesShifted | ZoneSet

@@ -39,7 +39,7 @@ from orchestrator.pm.state.workflow_changes import (
 )
 
 NOTICES_KEPT: Final = 50
-OPERATIONS_KEPT: Final = 20
+OPERATIONS_KEPT: Final = 100
 REQUESTS_KEPT: Final = 1000
 
 K = TypeVar("K")
@@ -128,6 +128,9 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
             return replace(state, seen=state.seen.with_entry(change.name, change.sha256), spoke=spoke)
         case c.OperationsRecorded(record=record):
             return replace(state, operations=(*state.operations, record)[-OPERATIONS_KEPT:])
+        case c.OperationsUndone(runs=runs, at=at):
+            records = [replace(each, undone=at) if each.run in runs else each for each in state.operations]
+            return replace(state, operations=tuple(records))
         case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():

@@ -159,6 +159,15 @@ def publish(files: Files, job: Job, settled: Settled) -> None:
     raise FileExistsError(f"no name is free for the handoff of run {job.run} in {job.handoffs}")
 
 
+def last_transaction(files: Files, folder: Path) -> Path | None:
+    """Return the folder of a run's last transaction; None if there is none, or none any more.
+
+    `folder` is the run's own.
+    """
+    earlier = sorted(each.name for each in files.entries(folder / FOLDER) if each.is_folder)
+    return folder / FOLDER / earlier[-1] if earlier else None
+
+
 def _ready(files: Files, transaction: Path) -> Settled:
     """Return what a transaction that is whole hands in."""
     ready = json.loads(files.read(transaction / READY))

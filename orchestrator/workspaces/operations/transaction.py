@@ -110,6 +110,44 @@ def recover(files: Files, folder: Path) -> tuple[str, ...]:
     return _roll_back(files, folder)
 
 
+def files_of(files: Files, folder: Path) -> tuple[str, ...]:
+    """Return the files that a transaction was to change; none if it did not come to that."""
+    if not files.entry(folder / PLAN):
+        return ()
+    return tuple(sorted({each.path for each in _places(files, folder)}))
+
+
+def undoable(files: Files, folder: Path) -> tuple[str, ...]:
+    """Return the files that `undo` would put back. Nothing is written.
+
+    Raises:
+        Refused: it is not whole, or was undone before, or a file is not as it left it.
+
+    """
+    words = _words(files, folder)
+    if WHOLE not in words or BACK in words:
+        raise Refused("there is nothing to undo: it was not applied, or was undone before")
+    last = {each.path: each for each in _places(files, folder)}
+    changed = sorted(path for path, each in last.items() if not _is_as_left(each))
+    if changed:
+        raise Refused(f"changed since: {', '.join(changed)}")
+    return tuple(sorted(last))
+
+
+def undo_once(files: Files, folder: Path) -> None:
+    """Undo a transaction, or finish an undoing that was cut off; what was undone before stays so.
+
+    Raises:
+        Refused: as `undo` does.
+
+    """
+    if UNDOING in _words(files, folder):
+        if left := recover(files, folder):
+            raise Refused(f"changed while it was undone, and left as they are: {', '.join(left)}")
+    else:
+        undo(files, folder)
+
+
 def undo(files: Files, folder: Path) -> None:
     """Reverse a transaction that is whole, if nothing else changed its files since.
 
@@ -117,13 +155,7 @@ def undo(files: Files, folder: Path) -> None:
         Refused: it is not whole, or was undone before, or a file is not as it left it: nothing is written.
 
     """
-    words = _words(files, folder)
-    if WHOLE not in words or BACK in words:
-        raise Refused("there is nothing to undo: it was not applied, or was undone before")
-    last = {each.path: each for each in _places(files, folder)}
-    changed = sorted(path for path, each in last.items() if _known(each) != each.after)
-    if changed:
-        raise Refused(f"changed since: {', '.join(changed)}")
+    undoable(files, folder)
     log = files.open_log(folder / LOG)
     try:
         _log(log, UNDOING)
@@ -195,6 +227,13 @@ def _verify(place: _Place) -> None:
 def _known(place: _Place) -> Known | None:
     found = tree.read(place.root, place.parts)
     return found[1] if found else None
+
+
+def _is_as_left(place: _Place) -> bool:
+    try:
+        return _known(place) == place.after
+    except Refused:  # something else is there by now, as a link or a folder
+        return False
 
 
 def _temporary(folder: Path, nth: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.daemon.world import World, altered
+from tests.integration.daemon.world import Turns, World, altered
 
 PROGRAM = Path(__file__).with_name("text_agent.py")
 WHY = "what the goal asks for"
@@ -31,12 +31,12 @@ def answer(*operations: dict[str, Any]) -> str:
     return f"Sure! Here is what I would do.\n```json\n{said}\n```\nAnything else?\n"
 
 
-def begin(world: World, *answers: str, config: tuple[str, ...] = ()) -> Path:
+def begin(world: World, *answers: str, config: tuple[str, ...] = (), turns: Turns | None = None) -> Path:
     """Start a task whose dev writes these texts, one in each life."""
     texts = world.root / "answers.json"
     texts.write_text(json.dumps(answers))
     command = f"{sys.executable} -I -S {PROGRAM} {texts}"
-    return world.begin(dev=command, config=["dev.hands: operations", *config])
+    return world.begin(turns, dev=command, config=["dev.hands: operations", *config])
 
 
 def orders(world: World) -> list[str]:

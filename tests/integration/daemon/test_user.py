@@ -309,6 +309,7 @@ CHANGING = [
     ["merge", "t1", "--anyway"],
     ["merge", "t1", "--undo"],
     ["rebase", "t1"],
+    ["undo", "t1", "dev:greet"],
     ["delete", "t1", "--yes", "--unmerged"],
     ["archive", "t1", "--yes"],
     ["archive", "t1", "--restore"],

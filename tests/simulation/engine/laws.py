@@ -18,6 +18,7 @@ from orchestrator.model.actions import (
     Rebase,
     ResolveEvidence,
     TendBranch,
+    Undo,
 )
 from orchestrator.model.budget import Measure
 from orchestrator.model.limits import bounded
@@ -269,7 +270,9 @@ def _outbox(state: PMState) -> Iterator[Finding]:
                     yield Finding(
                         Law.CONSISTENT, f"run {name} is gone, and its {action.kind} is still to be done"
                     )
-            case Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase() | Notify():
+            case Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase() | Undo():
+                continue
+            case Notify():
                 continue
     for run in state.live_runs:
         ends = any(isinstance(action, End) and action.run == run.id for action in state.outbox.values())

@@ -55,6 +55,7 @@ CHANGING = (
     ("checkin", "tidy"),
     ("merge", "tidy"),
     ("rebase", "tidy"),
+    ("undo", "tidy", "dev:one"),
     ("delete", "tidy"),
     ("spawn", "tidy", "dev"),
     ("order", "tidy", "dev", "Hurry"),

@@ -18,6 +18,7 @@ CHANGING = [
     ["merge", "tidy"],
     ["merge", "tidy", "--dry-run"],
     ["rebase", "tidy"],
+    ["undo", "tidy", "dev:one"],
     ["delete", "tidy", "--yes", "--unmerged"],
     ["archive", "tidy", "--yes"],
     ["archive", "tidy", "--restore"],

@@ -151,6 +151,41 @@ def test_a_projects_skill_goes_before_the_one_that_ships(task, project):
     assert "2. research  research  reads the memory of clarification" in shown
 
 
+def test_skills_are_documents_too(task, project):
+    own = str(project / "protocols/skill/composite/develop-project/config.yaml")
+    listed = {skill["name"]: skill for skill in task("skill", "list", "--json").json["skills"]}
+    assert listed["develop-project"] == {
+        "name": "develop-project",
+        "description": "",
+        "path": own,
+        "fault": "",
+    }
+    assert listed["write-document"]["description"]
+    assert task("skill", "show", "develop-project", "--json").json == {
+        "name": "develop-project",
+        "description": "",
+        "path": own,
+        "match": ["develop*"],
+        "domain": None,
+        "phases": [
+            {"id": "clarification", "agent": "clarification", "instructions": "", "reads": []},
+            {"id": "research", "agent": "research", "instructions": "", "reads": ["clarification"]},
+        ],
+    }
+    for name in listed:
+        assert task("skill", "show", name, "--json").json["path"] == listed[name]["path"]
+
+
+def test_a_skill_that_cannot_be_used_is_listed_with_its_fault(task, project):
+    (project / "protocols/skill/composite/develop-project/config.yaml").write_text("name: other\nphases: 3\n")
+    listed = task("skill", "list", "--json").json["skills"]
+    (fault,) = [skill["fault"] for skill in listed if skill["name"] == "develop-project"]
+    assert "`phases` is the number 3" in fault
+    assert [skill["name"] for skill in listed if skill["fault"]] == ["develop-project"]
+    said = task("skill", "show", "develop-project", "--json")
+    assert (said.code, said.out) == (2, "")
+
+
 def test_a_skill_that_does_not_read_is_named_and_not_replaced(task, project):
     (project / "protocols/skill/composite/develop-project/config.yaml").write_text("name: other\nphases: 3\n")
     assert "cannot be used" in task("skill", "list").out

@@ -20,6 +20,7 @@ from orchestrator.model.actions import (
     Rebase,
     ResolveEvidence,
     TendBranch,
+    Undo,
 )
 from orchestrator.model.activity import Activity
 from orchestrator.model.agents import Agent, Role
@@ -76,6 +77,7 @@ class Story:
         self.sees: Sight | None = Sight()
         self.merge_refused = ""
         self.rebase_refused = ""
+        self.undo_refused = ""
         self.astray = ""
         self.branch_kept = ""
         self.branch_fault = ""
@@ -138,13 +140,20 @@ class Story:
                 self.feed(f.Nudged(self.at, self.nonce(), run, notified, Delivery.UNKNOWN))
             case Notify(id=notified):
                 self.feed(f.Notified(self.at, notified))
-            case Rebase(id=notified):
-                self.feed(f.Rebased(self.at, notified, self.rebase_refused))
+            case Rebase() | Undo():
+                self.moves(action)
             case Answer(id=notified, name=name, reply=reply):
                 self.replies[name] = reply
                 self.feed(f.AnswerGiven(self.at, notified))
             case Launch() | End():
                 return
+
+    def moves(self, action: Rebase | Undo) -> None:
+        """The branch is moved, or files are put back, as the user has asked; or that is refused."""
+        if isinstance(action, Rebase):
+            self.feed(f.Rebased(self.at, action.id, self.rebase_refused))
+        else:
+            self.feed(f.Undone(self.at, action.id, self.undo_refused))
 
     def tends(self) -> Decision:
         """The branch is looked at: it is where it was left, or `astray`."""
@@ -278,6 +287,10 @@ class Story:
         """The user says `task rebase`: each commit of the branch became another one."""
         old = old or self.state.tip or "tip"
         return self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new, commits))
+
+    def undoes(self, step: str, old: str = "", new: str = "") -> Decision:
+        """The user says `task undo`."""
+        return self.feed(f.UndoAsked(self.at, self.nonce(), self.nonce(), step, old, new))
 
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
         """The user says `task spawn`."""

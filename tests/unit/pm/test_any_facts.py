@@ -25,6 +25,7 @@ from orchestrator.model.actions import (
     Rebase,
     ResolveEvidence,
     TendBranch,
+    Undo,
 )
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.budget import Budget
@@ -32,6 +33,7 @@ from orchestrator.model.consultation import ConsultationState, PMAction, PMDecis
 from orchestrator.model.errors import Fault
 from orchestrator.model.event import Event, EventKind, Failure
 from orchestrator.model.evidence import Resolution
+from orchestrator.model.file_operations import OperationDone, OperationKind, OperationsRecord
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, PermissionDecision
@@ -325,6 +327,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(f.EvidenceResolved(self.at, notified, step, attempt, found))
             case TendBranch() | Merge() | Rebase():
                 self.branch_moved(action, commit)
+            case Undo(id=notified):
+                self.feed(f.Undone(self.at, notified))
             case Notify(id=notified):
                 self.feed(f.Notified(self.at, notified))
             case Answer(id=notified):
@@ -407,6 +411,7 @@ class Mind(RuleBasedStateMachine):
                 | TendBranch()
                 | Merge()
                 | Rebase()
+                | Undo()
             ) as action if works:
                 self.done(action, data.draw(st.sampled_from(["c1", "c2", ""])))
             case Launch(run=run, id=notified):
@@ -419,6 +424,8 @@ class Mind(RuleBasedStateMachine):
                 self.feed(
                     f.Nudged(self.at, notified, run, notified, Delivery.NOT_DELIVERED, "its pane is gone")
                 )
+            case Undo(id=notified):
+                self.feed(f.Undone(self.at, notified, "changed since: /tree/a.py"))
             case (Commit() | Inspect() | ResolveEvidence() | TendBranch() | Merge() | Rebase()) as action:
                 self.git_fails(action, data)
 
@@ -486,6 +493,23 @@ class Mind(RuleBasedStateMachine):
     def rebase(self, base: str, old: str, new: str) -> None:
         """The user wants the work to stand elsewhere, at rest or not."""
         self.feed(f.RebaseAsked(self.at, self.nonce(), self.nonce(), base, old, new or old, {"c1": new}))
+
+    @rule(data=st.data())
+    def applies(self, data: st.DataObject) -> None:
+        """The file operations of a run were carried out."""
+        run = self.run(data)
+        if run is not None:
+            done = (OperationDone(OperationKind.CREATE, "/tree/a.py", "what the goal asks for", 12),)
+            record = OperationsRecord(self.at, run.id, run.instance, "Do a", 1, done)
+            self.feed(f.OperationsSettled(self.at, self.nonce(), run.id, record))
+
+    @rule(data=st.data(), new=st.sampled_from(["c2", ""]))
+    def undo(self, data: st.DataObject, new: str) -> None:
+        """The user wants a step's file operations undone, at rest or not, if it has any."""
+        if self.state.steps:
+            step = data.draw(st.sampled_from(list(self.state.steps)))
+            old = self.state.tip if new else ""
+            self.feed(f.UndoAsked(self.at, self.nonce(), self.nonce(), step, old, new))
 
     @rule(data=st.data(), word=words)
     def answer(self, data: st.DataObject, word: str) -> None:

@@ -16,7 +16,7 @@ from orchestrator.model.file_operations import FileOperation, FileOperations, Fu
 from orchestrator.model.hands import Deletes
 from orchestrator.workspaces.operations import transaction, tree
 from orchestrator.workspaces.operations.plan import Policy, planned
-from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo
+from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo, undo_once, undoable
 
 CALLS = ("open", "link", "rename", "unlink", "mkdir", "rmdir", "fsync", "fchmod", "write")
 
@@ -218,6 +218,40 @@ def test_undo_is_refused_if_something_changed(root, tmp_path):
     now = picture(root)
     with pytest.raises(Refused, match=r"changed since: .*/new/er/a"):
         undo(DiskFiles(), tmp_path / "t1")
+    assert picture(root) == now
+
+
+@pytest.mark.parametrize("instead", ["link", "folder"])
+def test_what_took_the_place_of_a_file_is_a_change(root, tmp_path, instead):
+    apply(DiskFiles(), tmp_path / "t1", some_plan(root))
+    (root / "new" / "er" / "a").unlink()
+    if instead == "link":
+        (root / "new" / "er" / "a").symlink_to(root / "link")
+    else:
+        (root / "new" / "er" / "a").mkdir()
+    now = picture(root)
+    with pytest.raises(Refused, match=r"changed since: .*/new/er/a"):
+        undo_once(DiskFiles(), tmp_path / "t1")
+    assert picture(root) == now
+
+
+def test_looking_at_what_could_be_undone_changes_nothing(root, tmp_path):
+    apply(DiskFiles(), tmp_path / "t1", some_plan(root))
+    now = picture(root)
+    files = undoable(DiskFiles(), tmp_path / "t1")
+    assert [path.removeprefix(f"{root}/") for path in files] == ["deep/script", "empty/b", "gone", "new/er/a"]
+    assert picture(root) == now
+
+
+def test_undoing_once_more_changes_nothing(root, tmp_path):
+    """The daemon may have been killed before it knew that it was done; meanwhile somebody worked on."""
+    before = picture(root)
+    apply(DiskFiles(), tmp_path / "t1", some_plan(root))
+    undo_once(DiskFiles(), tmp_path / "t1")
+    assert picture(root) == before
+    (root / "gone").write_text("by hand")
+    now = picture(root)
+    undo_once(DiskFiles(), tmp_path / "t1")
     assert picture(root) == now
 
 
