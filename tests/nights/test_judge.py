@@ -504,7 +504,8 @@ TRUE: dict[str, Alter] = {
         happens("daemon killed", 32, 60), shows(STATUS, "check-in  none; daemon down; as of 16:00", at=45)
     ),
     "a daemon that was killed while it was looked at": both(
-        happens("daemon killed", 32, 60), shows(STATUS, "check-in  none; daemon up; as of 16:00", at=45, took=12)
+        happens("daemon killed", 32, 60),
+        shows(STATUS, "check-in  none; daemon up; as of 16:00", at=45, took=12),
     ),
     "a branch that stood there between two looks at the refs": both(
         lambda seen: seen.moves.append(RefsSeen(BEGAN + 89, {"refs/heads/task/shop": "5" * 40})),
