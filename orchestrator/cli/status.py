@@ -9,6 +9,7 @@ import time
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
+from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import coloured, columns, stamp
 from orchestrator.cli.state_file import report_file
@@ -42,12 +43,17 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.status_page import page  # not for JSON, nor for `task report`
 
         colour = coloured(sys.stdout)
+        view = with_branch_now(view, time.time())
         print("\n".join(page(view, called(task), beat, columns(), time.time(), colour=colour)))
     return OF_TASK.get(view["state"], Exit.FAILED) if options.exit_code else Exit.DONE
 
 
 def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
-    """Return a task's JSON document: its `state.json` with RFC 3339 timestamps, plus the daemon's heartbeat."""
+    """Return a task's JSON document: its `state.json` with RFC 3339 timestamps, plus the daemon's heartbeat.
+
+    Where the branch of a task at rest is not where that says, its result is corrected.
+    """
+    view = with_branch_now(view, time.time())
     return {
         **view,
         **{key: stamp(view.get(key)) for key in _MOMENTS},

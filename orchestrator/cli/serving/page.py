@@ -13,6 +13,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, Template
 
 from orchestrator.cli import list as task_list
+from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.exits import SAID
 from orchestrator.cli.screen import clock
 from orchestrator.cli.tasks import AT_WORK, REMEDY, TaskRecord
@@ -167,6 +168,7 @@ def _task(record: TaskRecord, now: float) -> TaskCard:
         state = "damaged" if record.begun else "requested"
         why = f"{record.fault}: {REMEDY}" if record.begun else "the daemon has not begun it yet"
         return _without_view(record, state, why)
+    view = with_branch_now(view, now)
     state, outcome, counted = view["state"], view.get("outcome") or {}, view.get("counts") or {}
     active = state in AT_WORK
     agents = sorted(view["agents"], key=lambda agent: agent.get("state") == "gone")

@@ -1,0 +1,120 @@
+"""What is said of the branch of a task at rest, held against git: its user may have moved or deleted it since."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.branch_now import commit_of, with_branch_now
+
+WORK = "branch `task/tidy` at {}: 1 commit; check after: exited 0"
+NEXT = "`task diff tidy-1` shows what is done, `task merge tidy-1` takes it over"
+
+
+def git(folder: Path, *words: str) -> str:
+    author = ("-c", "user.name=u", "-c", "user.email=u@localhost")
+    done = subprocess.run(
+        ["git", "-C", str(folder), *author, *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    for name in ("first", "second"):
+        git(folder, "commit", "-q", "--allow-empty", "-m", name)
+    git(folder, "branch", "task/tidy")
+    return folder
+
+
+def at_rest(code: Path, tip: str, state: str = "complete", step: str = NEXT) -> dict[str, object]:
+    outcome = {"work": WORK.format(tip[:10]), "next": step, "branch_seen": 1.0}
+    return {
+        "id": "tidy-1", "state": state, "project": str(code), "code": str(code), "branch": "task/tidy",
+        "base": git(code, "rev-parse", "main~1"), "tip": tip, "outcome": outcome,
+    }  # fmt: skip
+
+
+def test_branch_in_its_place_leaves_the_result(code):
+    view = at_rest(code, git(code, "rev-parse", "task/tidy"))
+    assert with_branch_now(view, 5.0) is view
+    git(code, "pack-refs", "--all", "--prune")
+    assert with_branch_now(view, 5.0) is view
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_deleted_branch_is_not_offered_for_merging(code, packed):
+    view = at_rest(code, tip := git(code, "rev-parse", "task/tidy"))
+    if packed:
+        git(code, "pack-refs", "--all")
+    git(code, "branch", "-D", "task/tidy")
+    outcome = with_branch_now(view, 5.0)["outcome"]
+    assert outcome["work"] == f"there is no branch `task/tidy`: it was at {tip[:10]}; check after: exited 0"
+    assert outcome["next"] == "`task diff tidy-1` says how to get the branch back"
+    assert outcome["branch_seen"] == 5.0
+
+
+def test_moved_branch_is_said_to_be_elsewhere(code):
+    view = at_rest(
+        code, tip := git(code, "rev-parse", "task/tidy"), "partial", f"`task start tidy` goes on; {NEXT}"
+    )
+    git(code, "branch", "-f", "task/tidy", "main~1")
+    now = git(code, "rev-parse", "task/tidy")
+    outcome = with_branch_now(view, 5.0)["outcome"]
+    assert f"branch `task/tidy` is at {now[:10]}, where the PM left it at {tip[:10]};" in outcome["work"]
+    assert outcome["next"].startswith("`task start tidy` goes on; `task merge tidy-1` says what is different")
+    assert "takes it over" not in outcome["next"]
+
+
+def test_moved_project_has_nothing_to_merge(code):
+    view = at_rest(code, git(code, "rev-parse", "task/tidy"))
+    code.rename(code.with_name("elsewhere"))
+    outcome = with_branch_now(view, 5.0)["outcome"]
+    assert f"in {code}, which is missing" in outcome["work"]
+    assert outcome["next"] == f"put {code} back to where it was"
+
+
+def test_running_task_is_left_to_the_daemon(code):
+    view = at_rest(code, git(code, "rev-parse", "task/tidy"), "running")
+    git(code, "branch", "-D", "task/tidy")
+    assert with_branch_now(view, 5.0) is view
+
+
+def test_branch_is_found_from_a_worktree_and_a_folder_within(code, tmp_path):
+    tip = git(code, "rev-parse", "task/tidy")
+    git(code, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
+    (tmp_path / "tree" / "deep").mkdir()
+    assert commit_of(str(tmp_path / "tree" / "deep"), "task/tidy") == tip
+    assert commit_of(str(code), "task/none") == ""
+
+
+def test_what_cannot_be_read_is_not_known(code, tmp_path):
+    assert commit_of(str(tmp_path), "task/tidy") is None
+    ref = code / ".git" / "refs" / "heads" / "task" / "tidy"
+    ref.write_text("ref: refs/heads/main\n", encoding="utf-8")
+    assert commit_of(str(code), "task/tidy") is None
+    ref.unlink()
+    (code / ".git" / "packed-refs").mkdir()
+    assert commit_of(str(code), "task/tidy") is None
+    (code / ".git" / "reftable").mkdir()
+    assert commit_of(str(code), "task/tidy") is None
+
+
+def test_status_says_what_git_says_now(house, task):
+    house.project.mkdir(exist_ok=True)
+    git(house.project, "init", "-q", "-b", "main")
+    git(house.project, "commit", "-q", "--allow-empty", "-m", "first")
+    tip = git(house.project, "rev-parse", "main")
+    house.task(state="complete", tip=tip)
+    assert "there is no branch task/tidy: it was at" in task("status", "tidy").out
+    seen = json.loads(task("status", "tidy", "--json").out)["outcome"]
+    assert seen["work"] == f"there is no branch `task/tidy`: it was at {tip[:10]}"
+    assert seen["branch_seen"].startswith(time.strftime("%Y"))
+    report = task("report", "tidy", "--md").out
+    assert "there is no branch" in report
+    assert "takes over what is done" not in report
