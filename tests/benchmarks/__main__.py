@@ -33,6 +33,7 @@ from tests.benchmarks import (
     status,
     stopping,
     verbs,
+    watching,
     workflows,
 )
 from tests.benchmarks.bench import Bench
@@ -62,6 +63,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "workflow": workflows.rows,
     "observe": observing.rows,
     "report": reporting.rows,
+    "watch": watching.rows,
 }
 INTERRUPTED = 130
 
