@@ -29,6 +29,7 @@ from tests.benchmarks import (
     restart,
     runs,
     scribing,
+    serving,
     spawn,
     status,
     stopping,
@@ -64,6 +65,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "observe": observing.rows,
     "report": reporting.rows,
     "watch": watching.rows,
+    "serve": serving.rows,
 }
 INTERRUPTED = 130
 
