@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
@@ -12,8 +13,10 @@ from orchestrator.cli.tasks import find
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from orchestrator.cli.tasks import TaskRecord
+    from orchestrator.cli.watching.tasks_seen import TasksSeen
 
 EXAMPLE = "task watch                    (all tasks)\n  task watch tidy"
 REMEDY = (
@@ -45,16 +48,44 @@ def run(options: Namespace) -> int:
     def meant(task: TaskRecord) -> bool:
         return (not only or task.id == only) and (bool(only) or not project or task.project == project)
 
+    return _shown(state, meant)
+
+
+def _shown(state: str, meant: Callable[[TaskRecord], bool]) -> int:
+    """Paint the first frame at once, and let Textual go on; return the exit code."""
+    from orchestrator.cli.watching.early_screen import EarlyScreen
+    from orchestrator.cli.watching.tasks_seen import TasksSeen
+
+    seen = TasksSeen(state, meant)
+    with EarlyScreen() as screen:
+        seen.look()
+        seen.look_at_daemon()
+        screen.paint(_first_frame(seen, *screen.size()))
+        try:
+            from orchestrator.cli.watching.app import Watch
+            from orchestrator.cli.watching.takeover import driver_for
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in {"textual", "rich"}:
+                raise
+            raise CommandError(Exit.FAILED, REMEDY) from error
+        app = Watch(seen, driver_for(screen))
+        app.run(mouse=False)
+    return app.return_code or Exit.DONE
+
+
+def _first_frame(seen: TasksSeen, width: int, height: int) -> list[str]:
+    """Return the lines of the first frame; none if a `state.json` cannot be shown, of which Textual's will tell."""
+    from orchestrator.cli.watching.first_frame import first_frame
+    from orchestrator.cli.watching.picture import UNFIT
+
+    daemon, colour = seen.fault or seen.daemon, "NO_COLOR" not in os.environ
     try:
-        from orchestrator.cli.watching.app import Watch
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"textual", "rich"}:
-            raise
-        raise CommandError(Exit.FAILED, REMEDY) from error
-    Watch(state, meant).run(mouse=False)
-    return Exit.DONE
+        return first_frame(seen.records, daemon, width, height, time.time(), up=seen.daemon_up, colour=colour)
+    except UNFIT:
+        return []
 
 
 def _is_terminal() -> bool:
-    """Return whether this is a terminal on which a cursor can be moved."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    """Return whether this is a terminal on which a cursor can be moved. Textual draws on standard error."""
+    there = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    return there and os.environ.get("TERM", "dumb") != "dumb"

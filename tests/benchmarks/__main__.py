@@ -29,10 +29,12 @@ from tests.benchmarks import (
     restart,
     runs,
     scribing,
+    serving,
     spawn,
     status,
     stopping,
     verbs,
+    watching,
     workflows,
 )
 from tests.benchmarks.bench import Bench
@@ -62,6 +64,8 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "workflow": workflows.rows,
     "observe": observing.rows,
     "report": reporting.rows,
+    "watch": watching.rows,
+    "serve": serving.rows,
 }
 INTERRUPTED = 130
 

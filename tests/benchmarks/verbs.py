@@ -49,8 +49,8 @@ ASKING: dict[str, tuple[int, float]] = {
 PRINTING = ("doctor", "start small --check")
 """What these say comes as it is known: they ask each program that a task needs for its version."""
 
-BESIDES = {"status", "doctor", "mcp", "serve", "setup-agents"}
-"""A benchmark of its own; measured to its first line; these two end with their client; asks what it sets up."""
+BESIDES = {"status", "serve", "doctor", "mcp", "setup-agents"}
+"""These two have a benchmark each; measured to its first line; ends with its client; asks what it sets up."""
 
 
 def unmeasured() -> set[str]:

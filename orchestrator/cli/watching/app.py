@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import Footer, OptionList, Static
+from textual.driver import Driver
+from textual.widgets import OptionList, Static
 
 from orchestrator.cli import requests
 from orchestrator.cli.answer import text_meant
@@ -20,9 +22,9 @@ from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import cut, harmless
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.cli.watching import picture
-from orchestrator.cli.watching.appearance import HELP, STYLE
+from orchestrator.cli.watching.appearance import FOOT, HELP, KEYS, STYLE, room
 from orchestrator.cli.watching.dialogs import AnswerBox, Confirm, Reader, plain
-from orchestrator.cli.watching.panel import Panel
+from orchestrator.cli.watching.panel import Panel, shown
 from orchestrator.cli.watching.run_screen import RunScreen
 from orchestrator.cli.watching.tasks_seen import TasksSeen
 from orchestrator.model.errors import OrchestratorError
@@ -33,7 +35,7 @@ PAUSE: Final = 0.1
 SECOND: Final = 1.0
 PANELS: Final = ("tasks", "questions", "steps", "agents")
 _DECISIONS: Final = 40
-_GAP: Final = 2  # a scroll bar, and a column beside it
+_TERMINATED: Final = 128 + signal.SIGTERM
 _NOT_SHOWN: Final = "a state.json cannot be shown"
 
 
@@ -53,20 +55,14 @@ class Watch(App[None]):
     CSS = STYLE
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "answer", "Answer"),
-        Binding("t", "attach", "Attach"),
-        Binding("w", "why", "Why"),
-        Binding("c", "check_in", "Check in"),
-        Binding("s", "stop", "Stop"),
-        Binding("z", "zoom", "Zoom"),
-        Binding("question_mark", "explain", "Help", key_display="?"),
-        Binding("q", "quit", "Quit"),
+        *(Binding(key, action, word) for key, action, word in KEYS),
+        Binding("ctrl+c", "quit"),
     ]
 
-    def __init__(self, state: str, meant: Callable[[TaskRecord], bool] = lambda _: True) -> None:
-        super().__init__()
+    def __init__(self, seen: TasksSeen, driver: type[Driver] | None = None) -> None:
+        super().__init__(driver)
         self.theme = "ansi-dark"
-        self._seen = TasksSeen(state, meant)
+        self._seen = seen
         self._pending: list[_Pending] = []
         self._run_screen: tuple[str, str, RunScreen] | None = None
         self._shown: dict[str, object] = {}
@@ -84,10 +80,11 @@ class Watch(App[None]):
         with self._scroll:
             yield self._texts["lines"]
         yield self._texts["said"]
-        yield Footer(show_command_palette=False)
+        yield Static(shown(FOOT), id="keys")
 
     def on_mount(self) -> None:
-        """Draw for the first time, and look again and again."""
+        """Draw for the first time, and look again and again. A terminal is given back when SIGTERM comes, too."""
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, _TERMINATED)
         self._panels["tasks"].rows.focus()
         self._look()
         self.set_interval(PAUSE, self._look)
@@ -111,8 +108,8 @@ class Watch(App[None]):
     def _draw(self) -> None:
         """Draw what differs from what is shown."""
         try:
-            self._draw_all(self.size.width - _GAP, time.time())
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            self._draw_all(room(self.size.width), time.time())
+        except picture.UNFIT as error:
             self._say(f"{_NOT_SHOWN} ({error}): `task list` says which is damaged")
         else:
             if str(self._shown.get("said")).startswith(_NOT_SHOWN):
@@ -122,15 +119,16 @@ class Watch(App[None]):
         records, seen = self._seen.records, self._seen
         self._put("head", picture.headline(records, seen.fault or seen.daemon, width))
         self._texts["head"].set_class(not seen.daemon_up, "down")
-        self._panels["tasks"].show(picture.tasks_listing(records, width, now), picture.NO_TASKS)
-        questions = picture.questions_listing(records, width, now)
-        self._panels["questions"].show(questions)
+        of_all = picture.of_all(records, width, now)
+        self._show(of_all)
         task = self._chosen
-        view = task.view if task is not None else {}
-        self._panels["steps"].show(picture.steps_listing(view, width, now), "no steps yet")
-        self._panels["agents"].show(picture.agents_listing(view, width, now), "no agent has run yet")
-        self._hide(questions=bool(questions.rows))
+        self._show(picture.of_task(task.view if task is not None else {}, width, now))
+        self._hide(questions=bool(of_all["questions"].rows))
         self._put("lines", "\n".join(self._details(task, width, now)))
+
+    def _show(self, parts: dict[str, picture.Listing]) -> None:
+        for name, listing in parts.items():
+            self._panels[name].show(listing)
 
     def _details(self, task: TaskRecord | None, width: int, now: float) -> list[str]:
         """Return what is known of what is chosen in the part that has the keys, and the log of the run in question."""
@@ -157,8 +155,8 @@ class Watch(App[None]):
         log = self._run_screen[2]
         if not log.lines:
             return [cut(log.fault or "its terminal has shown no whole line yet", width)]
-        room = max(self._scroll.size.height - 3, 3)
-        last = [cut(line, width) for line in list(log.lines)[-room:]]
+        most = max(self._scroll.size.height - 3, 3)
+        last = [cut(line, width) for line in list(log.lines)[-most:]]
         return [f"── terminal of {harmless(agent.get('name'))}", *last]
 
     def _put(self, name: str, text: str) -> None:
@@ -167,7 +165,7 @@ class Watch(App[None]):
             self._texts[name].update(plain(text))
 
     def _say(self, text: str) -> None:
-        self._put("said", cut(harmless(" ".join(text.split())), 3 * self.size.width - 6))
+        self._put("said", cut(harmless(" ".join(text.split())), 3 * room(self.size.width)))
 
     def _hide(self, *, questions: bool) -> None:
         """Hide what is not to be seen: no questions, and of a zoomed screen all but that part and the details."""
@@ -250,7 +248,7 @@ class Watch(App[None]):
                 said = {"question": name, "text": text_meant(question, text)}
                 self._ask(record, "answer", said, f"answer to {name}")
 
-        lines = picture.question_details(question, self.size.width - 6, time.time())
+        lines = picture.question_details(question, room(self.size.width - 4), time.time())
         title = harmless(f"{record.name}, question {name}")
         self.push_screen(AnswerBox(title, lines, numbered=bool(question.get("options"))), answered)
 

@@ -4,7 +4,39 @@ from __future__ import annotations
 
 from typing import Final
 
-STYLE: Final = """
+from orchestrator.cli.screen import paint
+
+_GAP: Final = 2
+"""Columns at the right that no line takes: a scroll bar, and one beside it."""
+
+_LEAST_ROOM: Final = 40
+"""Columns for which lines are made at least: a narrower terminal shows their beginnings."""
+
+MOST_ROWS: Final = {"tasks": 4, "questions": 3, "agents": 4}
+"""How many rows of a part are seen at once; the steps share with the details what the others leave."""
+
+LEAST_LINES: Final = 3
+"""Lines that the steps and the details have at least, with what stands above each."""
+
+KEYS: Final = (
+    ("a", "answer", "Answer"),
+    ("t", "attach", "Attach"),
+    ("w", "why", "Why"),
+    ("c", "check_in", "Check in"),
+    ("s", "stop", "Stop"),
+    ("z", "zoom", "Zoom"),
+    ("?", "explain", "Help"),
+    ("q", "quit", "Quit"),
+)
+"""Each key with its action, and with the word for it at the foot of the screen."""
+
+FOOT: Final = " " + "  ".join(f"{paint(key, 'bold')} {word}" for key, _, word in KEYS)
+
+_SIZES: Final = "".join(f"#{part} Rows {{ max-height: {most}; }}\n" for part, most in MOST_ROWS.items()) + (
+    f"#steps, #details {{ height: 1fr; min-height: {LEAST_LINES}; }}\n"
+)
+
+_STYLE: Final = """
 Screen { layout: vertical; }
 #head { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
 #said { height: auto; min-height: 1; max-height: 3; }
@@ -18,12 +50,9 @@ Rows, Rows:focus { border: none; padding: 0; background: ansi_default; height: a
 Rows > .option-list--option { padding: 0; }
 Rows > .option-list--option-highlighted { text-style: bold; color: ansi_default; background: ansi_default; }
 Rows:focus > .option-list--option-highlighted { text-style: reverse; color: ansi_default; background: ansi_default; }
-#tasks Rows { max-height: 4; }
-#questions Rows { max-height: 3; }
-#agents Rows { max-height: 4; }
-#steps { height: 1fr; min-height: 3; }
 #steps Rows { height: 1fr; }
-#details { height: 1fr; min-height: 3; border-top: solid ansi_default; scrollbar-size-vertical: 1; }
+#details { border-top: solid ansi_default; scrollbar-size-vertical: 1; }
+#keys { dock: bottom; height: 1; }
 .hidden { display: none; }
 Panel.zoomed { height: auto; max-height: 50%; }
 Panel.zoomed Rows { height: auto; max-height: 100%; }
@@ -37,6 +66,9 @@ Input, Input:focus { border: none; height: 1; padding: 0; margin-top: 1; text-st
 Input, Input:focus { background: ansi_default; }
 """
 
+STYLE: Final = _SIZES + _STYLE
+
+
 HELP: Final = """\
 Tab, Shift-Tab  the next part: tasks, questions, steps, agents, details
 ↑ ↓ PgUp PgDn   choose a row; all below is about the chosen task
@@ -47,7 +79,12 @@ w               why the PM did what it did: about the chosen step or agent
 c               let the PM check the chosen task now
 s               stop the chosen task and its agents (asks before)
 z               this part and its details alone on the screen, and back
-q               end; tasks and agents go on
+q, Ctrl-C       end; tasks and agents go on
 
 The graph: * passed, > at work, o pending, ! blocked, x failed, - set aside.
 Lines lead from a step down to those that need it."""
+
+
+def room(width: int) -> int:
+    """Return how many columns a line may take on a terminal, or in a box, that is `width` columns wide."""
+    return max(width - _GAP, _LEAST_ROOM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.style import Style
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -29,6 +30,12 @@ class Rows(OptionList):
         """The key of the row that is chosen; empty if there is no row."""
         rows, place = self._listing.rows, self.highlighted
         return rows[place].key if place is not None and place < len(rows) else ""
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """Return the style of a row. Textual 8.2 leaves `reverse` out of it, by which the chosen row is marked."""
+        style = super().get_visual_style(*component_classes, partial=partial)
+        reverse = any(self.get_component_styles(name).text_style.reverse for name in component_classes)
+        return style + Style(reverse=True) if reverse else style
 
     def show(self, listing: Listing) -> None:
         """Show a listing; touch only what differs."""
@@ -60,10 +67,9 @@ class Panel(Vertical):
         yield self._heading
         yield self.rows
 
-    def show(self, listing: Listing, otherwise: str = "") -> None:
-        """Show a listing, or a sentence if it is empty."""
-        heading = listing.heading or otherwise
-        if heading != self._said:
-            self._said = heading
-            self._heading.update(shown(heading))
+    def show(self, listing: Listing) -> None:
+        """Show a listing."""
+        if listing.heading != self._said:
+            self._said = listing.heading
+            self._heading.update(shown(listing.heading))
         self.rows.show(listing)

@@ -20,6 +20,11 @@ from orchestrator.formats.timestamps import unstamped
 
 CAUSE_LINES: Final = 4
 NO_TASKS: Final = "no tasks yet; to begin one, in a project's folder: task start NAME"
+UNFIT: Final = (AttributeError, KeyError, TypeError, ValueError)
+"""What is raised about a `state.json` of another shape than a daemon writes."""
+
+_NO_STEPS: Final = "no steps yet"
+_NO_AGENTS: Final = "no agent has run yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A table: its heading, and a row for each thing."""
+    """A table: its heading, and a row for each thing. If there is none, the heading may be a sentence that says so."""
 
     heading: str = ""
     rows: tuple[Row, ...] = ()
@@ -46,10 +51,23 @@ def headline(records: Sequence[TaskRecord], daemon: str, width: int) -> str:
     return cut(f"task watch   {tasks}, {questions}   {harmless(daemon)}", width)
 
 
+def of_all(records: Sequence[TaskRecord], width: int, now: float) -> dict[str, Listing]:
+    """Return the parts of the screen that are about all tasks, by name, from the top down."""
+    return {
+        "tasks": tasks_listing(records, width, now),
+        "questions": questions_listing(records, width, now),
+    }
+
+
+def of_task(view: dict[str, Any], width: int, now: float) -> dict[str, Listing]:
+    """Return the parts of the screen below these, which are about one task, by name, from the top down."""
+    return {"steps": steps_listing(view, width, now), "agents": agents_listing(view, width, now)}
+
+
 def tasks_listing(records: Sequence[TaskRecord], width: int, now: float) -> Listing:
     """Return the tasks as `task list` shows them."""
     rows = [task_list.row(record, now) for record in records]
-    return _listing(task_list.HEADINGS, [record.id for record in records], rows, width, spare=True)
+    return _listing(task_list.HEADINGS, [record.id for record in records], rows, width, NO_TASKS)
 
 
 def steps_listing(view: dict[str, Any], width: int, now: float) -> Listing:
@@ -57,16 +75,14 @@ def steps_listing(view: dict[str, Any], width: int, now: float) -> Listing:
     steps: list[dict[str, Any]] = view.get("steps") or []
     lines = graph_of(steps)
     rows = [(line, *status_page.step_cells(step, now)) for line, step in zip(lines, steps, strict=True)]
-    return _listing(
-        ("", *status_page.OF_STEPS), [_key(step, "id") for step in steps], rows, width, spare=True
-    )
+    return _listing(("", *status_page.OF_STEPS), [_key(step, "id") for step in steps], rows, width, _NO_STEPS)
 
 
 def agents_listing(view: dict[str, Any], width: int, now: float) -> Listing:
     """Return a task's agents with state, turn, since when, and the evidence for it; those that live come first."""
     agents = sorted(view.get("agents") or (), key=lambda agent: agent.get("state") == "gone")
     rows = [status_page.agent_cells(agent, now) for agent in agents]
-    return _listing(status_page.OF_AGENTS, [_key(agent, "run") for agent in agents], rows, width, spare=True)
+    return _listing(status_page.OF_AGENTS, [_key(agent, "run") for agent in agents], rows, width, _NO_AGENTS)
 
 
 def questions_listing(records: Sequence[TaskRecord], width: int, now: float) -> Listing:
@@ -77,7 +93,7 @@ def questions_listing(records: Sequence[TaskRecord], width: int, now: float) -> 
         for record, each in asked
     ]
     keys = [f"{record.id} {_key(each, 'id')}" for record, each in asked]
-    return _listing(("QUESTION OF", "ID", "ASKED", "TEXT"), keys, rows, width, spare=True)
+    return _listing(("QUESTION OF", "ID", "ASKED", "TEXT"), keys, rows, width, "")
 
 
 def task_details(record: TaskRecord, width: int, now: float) -> list[str]:
@@ -138,9 +154,9 @@ def _key(entry: dict[str, Any], name: str) -> str:
 
 
 def _listing(
-    headings: Sequence[str], keys: Sequence[str], rows: Sequence[Sequence[object]], width: int, *, spare: bool
+    headings: Sequence[str], keys: Sequence[str], rows: Sequence[Sequence[object]], width: int, otherwise: str
 ) -> Listing:
     if not rows:
-        return Listing()
-    heading, *lines = table(headings, rows, width, colour=True, spare=spare)
+        return Listing(otherwise)
+    heading, *lines = table(headings, rows, width, colour=True, spare=True)
     return Listing(heading, tuple(Row(key, text) for key, text in zip(keys, lines, strict=True)))

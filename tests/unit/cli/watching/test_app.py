@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from orchestrator.cli.watching.app import Watch
+from orchestrator.cli.watching.tasks_seen import TasksSeen
 from tests.unit.cli.watching.injections import INJECTIONS, MARKUP
 
 SECONDS = 20
@@ -42,7 +43,7 @@ def drive(house):
 
     def run(story, size=(80, 24)):
         async def whole():
-            app = Watch(str(house.state))
+            app = Watch(TasksSeen(str(house.state), lambda _: True))
             async with app.run_test(size=size) as pilot:
                 driven = Driven(app, pilot)
                 await driven.until("task watch")
