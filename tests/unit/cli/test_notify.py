@@ -58,7 +58,7 @@ def test_a_test_says_of_each_channel_what_became_of_it(task, channels, house):
 
 
 def test_hanging_channel_is_unknown_after_its_timeout(task, channels, monkeypatch):
-    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__TIMEOUT", "2 s")
+    monkeypatch.setenv("ORCHESTRATOR_NOTIFY__TIMEOUT", "4 s")
     with a_webhook("hang") as hook:
         channels(hook.url)
         said = task("notify", "test")
