@@ -14,6 +14,13 @@ passed or failed is a handoff from its agent to the next. Days are UTC. It
 changes nothing.\
 """
 
+FORMS = {
+    "--html": "a page for a browser",
+    "--prometheus": "metrics, for the textfile collector of a node exporter",
+    "--otlp": "a trace of each task, as OpenTelemetry's JSON lines",
+}
+"""Forms of the report that are meant for a file."""
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of `task observe`."""
@@ -32,13 +39,8 @@ def arguments(parser: ArgumentParser) -> None:
     where.add_argument("--all-projects", action="store_true", help="the projects of all tasks")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
-    form.add_argument(
-        "--html",
-        metavar="FILE",
-        nargs="?",
-        const="-",
-        help="a page for a browser: into FILE, or printed without it",
-    )
+    for option, what in FORMS.items():
+        form.add_argument(option, metavar="FILE", nargs="?", const="-", help=f"{what}: into FILE, or printed")
 
 
 def run(options: Namespace) -> int:

@@ -23,8 +23,11 @@ from orchestrator.records.archive import UnreadRecord
 from orchestrator.records.handoff_facts import ArchiveFacts, HandoffFact, read_archive
 from orchestrator.records.observed_sources import Reading, SourceKind, SourceRead
 from orchestrator.records.observer import DAY
-from orchestrator.records.passages import TaskTimes, of_task
+from orchestrator.records.passages import TaskTimes, of_report
+from orchestrator.records.task_trace import OF_RUNS, TaskRuns, TaskTrace
+from orchestrator.reporting.build import report_of
 from orchestrator.reporting.history import NOTABLE, History
+from orchestrator.reporting.task_report import TaskReport
 
 LOOK_BACK: Final = 30
 """Days before the period whose folders are read, too: for what is still open, and when work on the first began."""
@@ -72,6 +75,13 @@ class Records:
     resting: set[str] = field(default_factory=set)
     sources: list[SourceRead] = field(default_factory=list)
     unread: list[UnreadRecord] = field(default_factory=list)
+    traced: bool = False
+    """Whether `traces` are wanted, of the tasks that came to rest in the period."""
+
+    traces: list[TaskTrace] = field(default_factory=list)
+    unfinished: int = 0
+    """How many tasks are at work, and have no trace yet."""
+
     _counted: set[tuple[str, str]] = field(default_factory=set)
     _project_of: dict[str, str] = field(default_factory=dict)
 
@@ -187,8 +197,21 @@ class Records:
         history = History()
         for line in reversed(list(newest_first(Path(layout.task_journal(home)), NOTABLE))):
             history.take(line)
-        self.journals.append(of_task(view, history, self.period.now))
+        report = report_of(view, history, made_at=self.period.now)
+        self.journals.append(of_report(report))
+        if self.traced:
+            self._trace(report, home, over=not at_work)
         return True, handed
+
+    def _trace(self, report: TaskReport, home: str, *, over: bool) -> None:
+        """Keep what a trace is made of, if the task came to rest in the period: then each day has its own tasks."""
+        if not over:
+            self.unfinished += 1
+        elif report.ended is not None and self.period.since <= report.ended < self.period.until:
+            runs = TaskRuns()
+            for line in reversed(list(newest_first(Path(layout.task_journal(home)), OF_RUNS))):
+                runs.take(line)
+            self.traces.append(TaskTrace(report, tuple(runs.runs.values())))
 
     def _take_own(self, task: str, folder: Path) -> int:
         """Take the archive in the folder of a task, which agents can write to: what it says of other tasks is left."""
@@ -213,8 +236,8 @@ class Records:
         return self.projects is None or project in self.projects
 
 
-def gathered(options: Namespace, period: Period) -> Records:
-    """Return what there is of a period in the project that is meant, or in all.
+def gathered(options: Namespace, period: Period, *, traced: bool = False) -> Records:
+    """Return what there is of a period in the project that is meant, or in all; traces of tasks only if asked.
 
     Raises:
         Refused: the project is no folder, or its archive is none.
@@ -223,7 +246,7 @@ def gathered(options: Namespace, period: Period) -> Records:
     """
     folders = data_folders(options, (_HANDOFFS, layout.MEMORIES))
     projects = None if options.all_projects else frozenset(os.path.realpath(each.parent) for each in folders)
-    made, state = Records(period, projects), layout.state_folder(os.environ)
+    made, state = Records(period, projects, traced=traced), layout.state_folder(os.environ)
     made.take_projects(folders)
     made.take_tasks(state)
     made.take_archived(state)

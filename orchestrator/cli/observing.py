@@ -29,7 +29,7 @@ _MOST: Final = 3660
 
 def run(options: Namespace) -> int:
     """Print the report; return 0."""
-    records = gathered(options, _period(options, time.time()))
+    records = gathered(options, _period(options, time.time()), traced=bool(options.otlp))
     found = _observed(records)
     if options.json:
         print(neutral_json(json.dumps(document_of(found, records.reading))))
@@ -38,6 +38,16 @@ def run(options: Namespace) -> int:
         from orchestrator.records.observer_page import page  # it imports the engine of templates
 
         _put(options.html, page(found, records.reading), 0o600)
+    elif options.prometheus:
+        from orchestrator.records.observer_metrics import metrics
+
+        _put(options.prometheus, metrics(found, records.reading), 0o644)  # the exporter is another user
+    elif options.otlp:
+        from orchestrator.records.otlp import otlp
+
+        _put(options.otlp, otlp(records.traces), 0o600)
+        if records.unfinished:
+            print(f"task: {_count(records.unfinished)} at work, without a trace yet", file=sys.stderr)
     else:
         print(report(found, records.reading if options.details else None), end="")
     _tell_unread(records.unread)
@@ -79,6 +89,10 @@ def _period(options: Namespace, now: float) -> Period:
     if not (days.isascii() and days.isdigit() and len(days) <= 4 and 0 < int(days) <= _MOST):  # noqa: PLR2004
         raise CommandError(Exit.USAGE, f"--days is {days[:20]!a}: give a number from 1 to {_MOST}")
     return Period(last - (int(days) - 1) * DAY, last + DAY, now)
+
+
+def _count(number: int) -> str:
+    return f"{number} task{' is' if number == 1 else 's are'}"
 
 
 def _tell_unread(unread: Sequence[UnreadRecord]) -> None:

@@ -126,7 +126,12 @@ def issues_of(handoffs: Iterable[HandoffFact]) -> Iterator[IssueSeen]:
 
 def of_task(view: Mapping[str, Any], history: History, now: float) -> TaskTimes:
     """Return what a task's state and its journal, taken whole, say at a moment (seconds since the epoch)."""
-    report = report_of(view, history, made_at=now)
+    return of_report(report_of(view, history, made_at=now))
+
+
+def of_report(report: TaskReport) -> TaskTimes:
+    """Return the same by a task's report."""
+    view = report.view
     spans = [(lane.name, span) for lane in report.lanes for span in lane.spans]
     return TaskTimes(
         report.id,

@@ -17,6 +17,7 @@ from scripts.reference.schemas import json_pages, schema_files
 from scripts.reference.settings import settings_pages
 from scripts.reference.states import state_pages
 from scripts.reference.task_file import task_file_pages
+from scripts.reference.telemetry import telemetry_pages
 from scripts.reference.verbs import called
 from scripts.reference.workflows import workflow_pages
 
@@ -59,7 +60,7 @@ def write(root: Path = ROOT) -> list[Path]:
 
 def _made() -> Iterator[tuple[Path, str]]:
     pages = (settings_pages, cli_pages, state_pages, task_file_pages, handoff_pages, json_pages, schema_files)
-    for each in (*pages, workflow_pages, persona_pages, code_map_pages):
+    for each in (*pages, workflow_pages, persona_pages, telemetry_pages, code_map_pages):
         for name, text in each():
             yield REFERENCE / name, text
     for name, text in manual_pages():

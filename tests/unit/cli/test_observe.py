@@ -258,3 +258,38 @@ def test_no_file_is_made_in_a_folder_that_is_not_there(task, archived, tmp_path)
     for name in (tmp_path / "none" / "page.html", tmp_path):
         said = task("observe", "--project", str(archived), "--html", str(name))
         assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+
+
+def test_metrics_are_for_an_exporter_of_another_user(task, archived, tmp_path):
+    words = ("observe", "--date", "2025-12-11", "--project", str(archived), "--prometheus")
+    path = tmp_path / "orchestrator.prom"
+    assert task(*words, str(path)).out == f"{path}\n"
+    assert path.stat().st_mode & 0o777 == 0o644
+    printed = task(*words).out
+    assert "agent_orchestrator_handoffs 4\n" in printed
+    same = [line for line in path.read_text().splitlines() if "observed_timestamp" not in line]
+    assert same == [line for line in printed.splitlines() if "observed_timestamp" not in line]
+
+
+def test_each_day_has_the_traces_of_its_own_tasks(task, worked, house, monkeypatch, tmp_path):
+    """Of what came to rest on it, archived or not; what is at work is said to be left out."""
+    monkeypatch.chdir(house.project)
+    path = tmp_path / "traces.jsonl"
+    said = task("observe", "--date", "2025-11-27", "--otlp", str(path))
+    assert (said.code, said.out, said.err) == (0, f"{path}\n", "")
+    (line,) = path.read_text().splitlines()
+    names = [each["name"] for each in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+    assert sorted(names) == [
+        "invoke_agent dev",
+        "invoke_agent dev",
+        "invoke_agent test",
+        "invoke_workflow tidy",
+        "step dev-1",
+        "step test-1",
+    ]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert task("observe", "--date", "2025-11-28", "--otlp").out == ""
+    assert task("archive", "tidy", "--yes").code == 0
+    assert task("observe", "--date", "2025-11-27", "--otlp").out.splitlines() == [line]
+    house.task("busy-0a1b2c3d")
+    assert "1 task is at work, without a trace yet" in task("observe", "--otlp").err
