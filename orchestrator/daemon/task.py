@@ -113,6 +113,7 @@ class Task:
             self.see_reports,
             lambda instance: self._intake.saving(self.where, instance),
             self.see_turn_end,
+            lambda run, words: self._operations.answered(self.where, self.engine.state.runs[run], words),
         )
 
     @property
@@ -347,6 +348,7 @@ class Task:
             if isinstance(fact, LaunchFailed) and (error := self.doing.launches.error(run)):
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with the known cause)
             if isinstance(fact, RunGone):
+                self.see_events()  # the end of its turn may hold file operations
                 if not self._operations.settled(self.where, known, fact.exit):
                     return
                 self._grace.forget(run)

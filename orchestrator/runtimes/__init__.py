@@ -154,6 +154,19 @@ class Recorded(Protocol):
 
 
 @runtime_checkable
+class ReadOnly(Protocol):
+    """A runtime whose program can be launched with tools that only read, and reports the last message of a turn whole.
+
+    So its agents can have `hands: operations`: what they write as the last message is their answer.
+    """
+
+    @property
+    def read_only(self) -> bool:
+        """Always true."""
+        ...
+
+
+@runtime_checkable
 class Remembering(Protocol):
     """A runtime whose program does not always find a conversation again that it has begun."""
 

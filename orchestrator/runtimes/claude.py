@@ -21,6 +21,7 @@ from orchestrator.formats.usage import claude_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Read
@@ -67,6 +68,8 @@ _ACTS: Final = {
     "AskUserQuestion": Act.ASK,
     "ExitPlanMode": Act.ASK,
 }
+_READING: Final = ("Read", "Glob", "Grep")
+"""The tools of an agent of `hands: operations`."""
 _UNASKED: Final = "Bash|Glob|Grep|LS|Read"
 """Tools of which it lets some calls pass unasked: what reads, in its workspace."""
 _SAID: Final = (b'"type":"user"', b'"type":"assistant"')
@@ -79,6 +82,7 @@ class Claude:
 
     name: Final = "claude"
     receipts: Final = True
+    read_only: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         KEY,
@@ -102,7 +106,8 @@ class Claude:
             argv += ["--add-dir", *map(str, spawn.granted)]
         argv += ["--settings", str(settings), "--strict-mcp-config", "--permission-mode", "default"]
         argv += ["--model", agent.model] if agent.model else []
-        argv += ["--tools", ",".join(agent.tools)] if agent.tools else []
+        tools = _READING if agent.hands is Hands.OPERATIONS else agent.tools
+        argv += ["--tools", ",".join(tools)] if tools else []
         argv += ["--resume", spawn.resumes] if spawn.resumes else ["--session-id", spawn.session]
         environment = {
             "CLAUDE_CODE_SANDBOXED": "1",

@@ -23,6 +23,7 @@ from orchestrator.formats.usage import codex_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Read
@@ -60,6 +61,7 @@ class Codex:
 
     name: Final = "codex"
     receipts: Final = True
+    read_only: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         KEY,
@@ -81,8 +83,9 @@ class Codex:
         agent, settings = spawn.agent, self._settings(spawn)
         argv = ["codex", "resume"] if spawn.resumes else ["codex"]
         argv += ["--no-daemon", "--no-alt-screen", "--dangerously-bypass-hook-trust"]
-        argv += ["--ask-for-approval", "on-request", "--cd", str(spawn.workspace)]
-        if agent.tools and not _HANDS.intersection(agent.tools):
+        operates = agent.hands is Hands.OPERATIONS  # it is not to ask for what its sandbox forbids
+        argv += ["--ask-for-approval", "never" if operates else "on-request", "--cd", str(spawn.workspace)]
+        if operates or (agent.tools and not _HANDS.intersection(agent.tools)):
             argv += ["--sandbox", "read-only"]
         else:
             argv += ["--sandbox", "workspace-write"]

@@ -45,7 +45,7 @@ from orchestrator.pm.policies.operations import (
 )
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
-from orchestrator.runtimes import Launching, Spawn
+from orchestrator.runtimes import Launching, ReadOnly, Spawn
 from orchestrator.runtimes.command import ANSWER, Command
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
 from orchestrator.runtimes.registry import runtime_of
@@ -199,6 +199,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         runtime = runtime_of(agent, adapters.settings.runtimes)
         if hands_in_by_operations(state, run):
             agent = _text_only(state, run, step, agent, where, runtime)
+            runtime = runtime_of(agent, adapters.settings.runtimes)
         variables = runtime.variables
         text = publish_order(adapters, state, run, agent, where, there, workspace)
         launching = runtime.launching(
@@ -251,8 +252,8 @@ def _text_only(
 
     """
     why = cannot_hand_in_by_operations(step)
-    if runtime.name != Command.name:
-        why = f"its runtime is {runtime.name}, and only the runtime command writes text for the PM to read"
+    if runtime.name != Command.name and not isinstance(runtime, ReadOnly):
+        why = f"its runtime is {runtime.name}, and the PM cannot read what that writes: only command, claude and codex"
     elif run.on_box:
         why = "it works on another machine, and the PM carries out file operations here alone"
     if why:
@@ -260,7 +261,8 @@ def _text_only(
     confirmed = confirmed_record(state, run)
     if confirmed is None:
         return agent
-    return replace(agent, command=("cat", str(layout.run_home(where.home, confirmed.run) / ANSWER)))
+    again = ("cat", str(layout.run_home(where.home, confirmed.run) / ANSWER))
+    return replace(agent, runtime=Command.name, command=again)
 
 
 def _assignment(state: PMState, run: Run, step: Step, seen: TaskPaths, workspace: Path) -> Assignment:

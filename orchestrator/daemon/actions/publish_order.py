@@ -33,6 +33,8 @@ from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.operations import hands_in_by_operations
 from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
+from orchestrator.runtimes import ReadOnly
+from orchestrator.runtimes.registry import runtime_of
 
 if TYPE_CHECKING:
     from orchestrator.model.agents import Agent
@@ -176,6 +178,7 @@ def _text_only(
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
         handoff_format=handoffs_of(state.brief),
+        reads=isinstance(runtime_of(agent, adapters.settings.runtimes), ReadOnly),
     )
 
 

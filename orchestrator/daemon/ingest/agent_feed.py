@@ -52,7 +52,8 @@ class AgentFeed:
 
     `see_reports` handles new files in `handoffs/`: one name, or all, of which some writers have finished. `saving`
     returns the file that an instance had under a temporary name there at the last scan. `see_turn_end` reads what a run
-    left that hands in by its files; it gets the run's last words.
+    left that hands in by its files; it gets the run's last words. `answered` has the file operations in the last words
+    of a run carried out, if it hands in by those; it returns whether that is done.
     """
 
     context: Context
@@ -61,6 +62,7 @@ class AgentFeed:
     see_reports: Callable[[str, Done], None]
     saving: Callable[[str], str]
     see_turn_end: Callable[[str, str], None] = lambda _run, _words: None
+    answered: Callable[[str, str], bool] = lambda _run, _words: True
     _events: EventIngest = field(init=False)
     _meters: UsageMeters = field(init=False)
     _prices: tuple[Price, ...] = field(init=False)
@@ -79,9 +81,12 @@ class AgentFeed:
 
     def hear(self, where: TaskPaths) -> None:
         """Handle the events that programs reported. A file is removed once its fact is journaled."""
-        at = self.context.clock.now()
+        at, held = self.context.clock.now(), set[str]()
         for entry in self._events.waiting():
             fact, text = self._events.fact(entry, self.engine.state, where, at)
+            if fact is not None and (fact.run in held or not self._may_be_told(fact, text)):
+                held.add(fact.run)  # what it reports after that waits, too
+                continue
             if fact is not None:
                 if fact.event.kind is EventKind.FAILED:  # what it did before that must be known first
                     self._read_on(self.engine.state.runs[fact.run], where, at)
@@ -115,6 +120,11 @@ class AgentFeed:
         self._meters.forget(run)
 
     # -------------------------------------------------------------------------------------------------
+
+    def _may_be_told(self, fact: EventLanded, text: str) -> bool:
+        """Return whether an event may be told: the end of a turn only when the file operations in it are settled."""
+        ended = fact.event.kind is EventKind.ENDED and not fact.event.background
+        return not ended or self.answered(fact.run, text)
 
     def _note_usage(self, run: Run, usage: Usage, share: float) -> None:
         grown = usage.tokens > run.usage.tokens and usage.tokens >= (1 + share) * run.usage.tokens

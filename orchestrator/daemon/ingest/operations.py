@@ -3,9 +3,11 @@
 ::
 
     process gone ─▶ a worker carries its operations out ─▶ hint ─▶ OperationsSettled, its handoff, RunGone
+    turn ended ─▶ answer.txt ─▶ the same ─▶ hint ─▶ OperationsSettled, its handoff, EventLanded
 
-Until that is done the run lives on for the PM, and holds its workspace. Whatever ends the daemon meanwhile, the next
-one finds the process gone, and goes on by what `workspaces.operations.settle` finds.
+Until that is done the run lives on for the PM, and holds its workspace. An agent CLI does not end by itself: there the
+last message of its turn is the answer, and the event that has it stays where it is until then. Whatever ends the daemon
+meanwhile, the next one finds the process gone, or the event, and goes on by what `workspaces.operations.settle` finds.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
-from orchestrator.daemon.core.hints import RunHint
+from orchestrator.daemon.core.hints import EventHint, RunHint
 from orchestrator.daemon.core.task_paths import operation_roots
 from orchestrator.model.facts import OperationsSettled
 from orchestrator.model.file_operations import OperationsRecord
@@ -24,7 +26,9 @@ from orchestrator.model.run import Ending
 from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.policies.gates import sections_read
 from orchestrator.pm.policies.operations import confirmed_record, hands_in_by_operations
+from orchestrator.runtimes import ReadOnly
 from orchestrator.runtimes.command import ANSWER
+from orchestrator.runtimes.registry import runtime_known
 from orchestrator.workspaces.operations.plan import Policy
 from orchestrator.workspaces.operations.settle import Job, Settled, publish, settle
 
@@ -61,13 +65,41 @@ class OperationsIntake:
             OSError: the disk cannot do it now; the next call tries again.
 
         """
+        if not self._reports_turns(run):
+            return self._settled(where, run, ended_well=how.clean and run.ending is Ending.NOT)
+        # Without an answer its turn never ended.
+        answered = self.context.adapters.files.entry(layout.run_home(self.home, run.id) / ANSWER) is not None
+        return not answered or self._settled(where, run, ended_well=run.ending is Ending.NOT)
+
+    def answered(self, where: TaskPaths, run: Run, text: str) -> bool:
+        """Return whether the end of a turn, with its last message, may be told; if not yet, a hint comes when it may.
+
+        Raises:
+            OSError: the disk cannot do it now; the next call tries again.
+
+        """
+        if not (hands_in_by_operations(self.engine.state, run) and self._reports_turns(run)):
+            return True
+        answer = layout.run_home(self.home, run.id) / ANSWER
+        if run.order in self.engine.state.orders and self.context.adapters.files.entry(answer) is None:
+            self.context.adapters.files.write(answer, text.encode("utf-8", "replace"))
+        return self._settled(where, run, ended_well=run.ending is Ending.NOT)
+
+    def _reports_turns(self, run: Run) -> bool:
+        """Return whether a run's program reports the end of its turn, with its last message."""
+        state, defined = self.engine.state, self.context.adapters.settings.runtimes
+        agent = state.agents.get(run.agent)
+        if agent is None or confirmed_record(state, run) is not None:  # that one only hands in the same again
+            return False
+        return isinstance(runtime_known(agent, defined), ReadOnly)
+
+    def _settled(self, where: TaskPaths, run: Run, *, ended_well: bool) -> bool:
         if run.id not in self._begun and run.id not in self._outcomes:
             state = self.engine.state
             if not hands_in_by_operations(state, run) or run.order not in state.orders:
                 return True
             self._begun.add(run.id)
-            well, job = how.clean and run.ending is Ending.NOT, self._job(where, run)
-            work = partial(self._work, job, ended_well=well)
+            work = partial(self._work, self._job(where, run), ended_well=ended_well)
             self.context.executor.do(f"{self.home.name}/operations/{run.id}", work)
         if run.id not in self._outcomes:
             return False
@@ -92,6 +124,7 @@ class OperationsIntake:
             faults = ("the PM erred on them: see its log",)
             outcome = Settled(OperationsRecord(job.at, job.run, job.agent, job.title, 0, faults=faults))
         self._outcomes[job.run] = job, outcome
+        self.context.post(EventHint(self.home.name))
         self.context.post(RunHint(self.home.name, job.run))
 
     def _job(self, where: TaskPaths, run: Run) -> Job:

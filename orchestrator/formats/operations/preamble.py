@@ -25,8 +25,7 @@ _PREAMBLE: Final = """\
 **Task:** {task}
 **Spawned:** {spawned}
 
-You touch no file. You write text, once, and then end. The PM reads it and carries out the file operations in it, all of
-them or none.
+{begins}
 
 ## Your Answer
 {must}one code block of JSON in this form:
@@ -49,6 +48,12 @@ them or none.
 ## Your Instructions
 {order}
 """
+_TEXT: Final = """\
+You touch no file. You write text, once, and then end. The PM reads it and carries out the file operations in it, all of
+them or none."""
+_READS: Final = """\
+You may read files, and change none. Your last message is your answer: then you end. The PM reads it and carries out the
+file operations in it, all of them or none."""
 _WRITES: Final = "Your answer must hold "
 _LOOKS: Final = "Where files are to be written, your answer holds "
 _REPORT: Final = """
@@ -67,7 +72,7 @@ _DELETES: Final = {
 }
 _DEFINITION: Final = """
 ## Your Role
-(Where this speaks of looking, running or writing something yourself: you cannot, and need not. Say what you would do.)
+(Where this speaks of {apart} something yourself: you cannot, and need not. Say what you would do.)
 
 {definition}
 """
@@ -91,6 +96,7 @@ def operations_preamble(  # noqa: PLR0913 - a form with many blanks
     definition: str = "",
     earlier: str = "",
     handoff_format: str = MARKDOWN,
+    reads: bool = False,
 ) -> str:
     """Return the prompt of a run whose program touches no file.
 
@@ -107,6 +113,7 @@ def operations_preamble(  # noqa: PLR0913 - a form with many blanks
         definition: The prompt of the agent's definition.
         earlier: Where work of earlier tries lies, if there is any.
         handoff_format: The format in which a report is written.
+        reads: Whether its program has tools that read files.
 
     """
     asked = (
@@ -118,6 +125,7 @@ def operations_preamble(  # noqa: PLR0913 - a form with many blanks
         or not writes
     )
     return _PREAMBLE.format(
+        begins=_READS if reads else _TEXT,
         agent=agent,
         task=task,
         spawned=local_time(at),
@@ -130,7 +138,12 @@ def operations_preamble(  # noqa: PLR0913 - a form with many blanks
             asked=_ASKED if asked else _OFFERED, form=HANDOFF_FORMATS.find(handoff_format).form(form)
         ),
         files=files.strip() or "There are none yet.",
-        definition=_DEFINITION.format(definition=definition.strip()) if definition.strip() else "",
+        definition=_DEFINITION.format(
+            apart="running or writing" if reads else "looking, running or writing",
+            definition=definition.strip(),
+        )
+        if definition.strip()
+        else "",
         earlier=_EARLIER.format(earlier=earlier.strip()) if earlier.strip() else "",
         order=order.rstrip("\n"),
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from tests.integration.daemon.world import Turns, World, altered
 
 PROGRAM = Path(__file__).with_name("text_agent.py")
+READER = Path(__file__).with_name("reading_agent.py")
 WHY = "what the goal asks for"
 GREET = {
     "operation": "create",
@@ -170,3 +173,53 @@ def test_deletes_wait_for_a_person_and_are_then_done(world: World) -> None:
     assert world.lives_of("dev:greet") == 1
     assert changed(world, commit) == ["notes.txt", "pkg/greet.py"]
     assert "notes.txt" not in world.git("ls-tree", "-r", "--name-only", commit)
+
+
+def begin_to_read(world: World, *answered: str) -> None:
+    """Start a task whose dev is an agent CLI that only reads, and says this when its turn ends."""
+    (world.root / "answer.txt").write_text("".join(answered))
+    claude = world.root / "bin" / "claude"
+    claude.parent.mkdir()
+    claude.write_text(f"#!{sys.executable} -IS\n{READER.read_text()}")
+    claude.chmod(0o755)
+    world.environ["PATH"] = f"{claude.parent}:{world.environ['PATH']}"
+    world.daemon(*altered(""))  # `task start` reads the PATH that its process was started with
+    world.begin(config=["dev.runtime: claude", "dev.hands: operations"])
+    world.until_works("dev:greet")
+
+
+def test_last_message_of_an_agent_cli_is_its_answer(world: World) -> None:
+    begin_to_read(world, answer(GREET, ADD))
+    world.go("stop")
+    commit = work(world)
+    assert changed(world, commit) == ["notes.txt", "pkg/greet.py"]
+    world.until_is("complete")
+    assert world.lives_of("dev:greet") == 1
+    world.check_nobody_is_left()
+
+
+def test_cli_that_died_behind_its_last_message_is_not_asked_again(world: World) -> None:
+    """The daemon was down when the turn ended; the next one finds the process gone, and the message."""
+    begin_to_read(world, answer(GREET, ADD))
+    world.kill_daemon()
+    world.go("stop")
+    events = world.home() / "requests" / "events"
+    world.until(lambda: any("Stop" in path.read_text() for path in events.glob("*.waits.json")))
+    os.kill(int((world.root / "pids").read_text()), signal.SIGKILL)
+    world.daemon()
+    commit = work(world)
+    assert changed(world, commit) == ["notes.txt", "pkg/greet.py"]
+    assert world.lives_of("dev:greet") == 1
+    assert len(settled(world)) == 1
+
+
+def test_deletes_of_an_agent_cli_are_done_when_confirmed(world: World) -> None:
+    """What it said is handed in again; the CLI itself is not started once more."""
+    begin_to_read(world, answer(DELETE, GREET))
+    world.go("stop")
+    world.until_is("waiting")
+    (question,) = world.state_shown()["questions"]
+    assert world.task("answer", "t1", question["id"], "approve").code == 0
+    commit = work(world)
+    assert world.lives_of("dev:greet") == 1
+    assert changed(world, commit) == ["notes.txt", "pkg/greet.py"]

@@ -71,3 +71,46 @@ def test_what_a_turn_left_is_read_when_it_is_over(bench: Bench, going: list[str]
     feed.hear(WHERE)
     assert [fact.event.kind for fact in engine.took] == [EventKind.ENDED]
     assert looks == [(bench.run.id, "All done.")] * seen
+
+
+def test_turn_waits_until_its_file_operations_are_settled(bench: Bench) -> None:
+    """Its event stays where it is: a daemon that is killed meanwhile finds it again. What comes after it waits, too."""
+    world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
+    engine: Any = Engine(bench)
+    engine.erred = 1
+    asked, done = list[tuple[str, str]](), list[bool]()
+
+    def answered(run: str, words: str) -> bool:
+        asked.append((run, words))
+        return bool(done)
+
+    listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "", answered=answered)
+    bench.event(stopped())
+    bench.clock.sleep(0.01)
+    bench.event(taken("x"))
+    listening.hear(WHERE)
+    assert [words for _, words in asked] == ["All done."]
+    assert engine.took == []
+    assert len(bench.files.entries(layout.task_events(HOME))) == 2
+    done.append(True)
+    listening.hear(WHERE)
+    kinds = [fact.event.kind for fact in engine.took if isinstance(fact, EventLanded)]
+    assert kinds == [EventKind.ENDED, EventKind.TAKEN]
+    assert bench.files.entries(layout.task_events(HOME)) == []
+
+
+def test_turn_with_work_in_the_background_holds_no_answer_yet(bench: Bench) -> None:
+    world = SimpleNamespace(files=bench.files, environ={"HOME": "/home/user"}, settings=Settings())
+    context: Any = SimpleNamespace(adapters=world, clock=bench.clock, nonce=lambda: "n")
+    engine: Any = Engine(bench)
+    asked = list[str]()
+
+    def answered(run: str, _words: str) -> bool:
+        asked.append(run)
+        return False
+
+    listening = AgentFeed(context, HOME, engine, lambda *_: None, lambda _: "", answered=answered)
+    bench.event(stopped(background_tasks=["npm run watch"]))
+    listening.hear(WHERE)
+    assert asked == []

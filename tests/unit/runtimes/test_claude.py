@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes.claude import KEPT_KEY, KEY, SETTINGS, Claude
@@ -108,6 +109,12 @@ def test_order_is_the_last_argument_and_sessions_resume() -> None:
     # What follows takes as many folders as come: another option must end that, never the order.
     granted = tuple(map(str, SPAWN.granted))
     assert new.argv[: 2 + len(granted) + 1] == ("claude", "--add-dir", *granted, "--settings")
+
+
+def test_with_file_operations_its_tools_only_read() -> None:
+    agent = Agent("dev", tools=("Bash", "Write", "WebSearch"), hands=Hands.OPERATIONS)
+    argv = CLAUDE.launching(a_spawn(agent=agent)).argv
+    assert argv[argv.index("--tools") + 1] == "Read,Glob,Grep"
 
 
 def test_a_key_reaches_its_helper_only_and_each_hook_is_relayed() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import EventKind, Failure, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes.codex import OVERRIDES, Codex
@@ -52,6 +53,15 @@ SHOWN: dict[str, tuple[Shows, Failure | None] | None] = {
     "failed_used_up": (Shows.FAILED, Failure.LIMIT),
     "failed_used_up_for_days": (Shows.FAILED, Failure.LIMIT),
 }
+
+
+def test_with_file_operations_its_sandbox_only_reads() -> None:
+    """It asks nobody for more: what it says is its work."""
+    agent = Agent("dev", tools=("Bash", "Write"), hands=Hands.OPERATIONS)
+    argv = CODEX.launching(a_spawn(agent=agent)).argv
+    assert argv[argv.index("--sandbox") + 1] == "read-only"
+    assert argv[argv.index("--ask-for-approval") + 1] == "never"
+    assert "--add-dir" not in argv
 
 
 def settings(argv: tuple[str, ...]) -> dict[str, Any]:

@@ -37,6 +37,13 @@ def test_it_names_the_form_the_folders_the_files_and_the_order() -> None:
     assert "## Earlier Work\nNone is kept." in text
 
 
+def test_an_agent_cli_may_read() -> None:
+    text = preamble_with(definition="You are careful.", reads=True)
+    assert "You may read files, and change none. Your last message is your answer" in text
+    assert "(Where this speaks of running or writing something yourself" in text
+    assert "You touch no file" not in text
+
+
 def test_its_example_is_none_that_could_be_carried_out() -> None:
     """A program that only repeats its order has handed in nothing."""
     with pytest.raises(BadOperations, match="No JSON object"):
