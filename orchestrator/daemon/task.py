@@ -38,6 +38,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import ROLES
 from orchestrator.pm.handlers.deadlines import wake_at
 from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.policies.operations import hands_in_by_operations
 from orchestrator.pm.state.transitions import IllegalMove
 from orchestrator.ports.files import Unreadable
 
@@ -348,7 +349,8 @@ class Task:
             if isinstance(fact, LaunchFailed) and (error := self.doing.launches.error(run)):
                 fact = replace(fact, reason=f"{fact.reason} ({error})")  # noqa: PLW2901 (with the known cause)
             if isinstance(fact, RunGone):
-                self.see_events()  # the end of its turn may hold file operations
+                if hands_in_by_operations(self.engine.state, known):
+                    self.see_events()  # the end of its turn may hold them
                 if not self._operations.settled(self.where, known, fact.exit):
                     return
                 self._grace.forget(run)
