@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
+from orchestrator.cli.brief_now import asked_since
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import newest_first
 from orchestrator.cli.screen import harmless
@@ -96,6 +97,8 @@ def gathered(record: TaskRecord, now: float) -> TaskReport:
     beat = Beat(layout.state_folder(os.environ))
     if record.view["state"] in {"running", "waiting"} and not beat.up:
         gaps.append("The daemon is not running: nothing after its last words is known.")
+    if more := asked_since(record.view):
+        gaps.append(f"task.md {more}.")
     view = shape(record.view, beat)
     return report_of(
         view, history, made_at=now, commits=commits, where=lambda path: _where(path, folder, work), gaps=gaps

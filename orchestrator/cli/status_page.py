@@ -49,6 +49,7 @@ def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
         *(_limit_lines(limit, width, now) if limit else []),
         *_not_taken(view, width),
         *_edited(view, width),
+        *([] if active else _asked_since(view, width)),
         *([] if active else _report(view, width, now)),
         *([] if active else _folder_gone(view, width)),
         *_boxes(view, name, width, now),
@@ -189,6 +190,16 @@ def _edited(view: dict[str, Any], width: int) -> list[str]:
         return []
     command = typed("task", "start", view["task"], "--project", view["project"])
     said = f"{keys} changed since the start; to apply the change: {command}"
+    first, *more = wrapped(said, width, " " * 10) or [""]
+    return [f"task.md   {first.strip()}", *more]
+
+
+def _asked_since(view: dict[str, Any], width: int) -> list[str]:
+    """Return what the task.md of a task that is over asks for beyond what was judged."""
+    from orchestrator.cli.brief_now import asked_since
+
+    if not (said := asked_since(view)):
+        return []
     first, *more = wrapped(said, width, " " * 10) or [""]
     return [f"task.md   {first.strip()}", *more]
 

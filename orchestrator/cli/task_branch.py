@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator import layout
+from orchestrator.cli.brief_now import asked_since
 from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import TaskRecord
@@ -122,6 +123,8 @@ def lacking(view: dict[str, Any]) -> list[str]:
     rest = [step.get("id") for step in steps if step.get("status") not in {"passed", *_HELD}]
     lacks += _named("not done", rest)
     lacks += _named("not met", [each.get("text") for each in view["criteria"] if not each.get("met")])
+    if more := asked_since(view):
+        lacks.append(f"task.md {more}")
     lacks += _named("asked", [f"{each.get('id')}" for each in view["questions"]])
     return lacks
 

@@ -359,6 +359,7 @@ class Task:
                 fact = replace(fact, lines=lines)  # noqa: PLW2901 (with what it printed)
                 self._listening.gone(run, self.where)
                 self.doing.gone(run)
+                self.see_folder()  # a report may be missing because its folder is
                 how = Stopped.KILLED if fact.exit.code is None else Stopped.RUN
                 self.see_reports(done={known.instance: how})
                 self.see_turn_end(run, "\n".join(fact.lines), fact.exit)

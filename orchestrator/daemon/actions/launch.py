@@ -31,7 +31,7 @@ from orchestrator.daemon.core.task_paths import (
     task_folder_of,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
-from orchestrator.daemon.ingest.task_folder import make_run_folders
+from orchestrator.daemon.ingest.task_folder import make_run_folders, trouble
 from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
@@ -95,6 +95,9 @@ def launch(
     if run.purpose is Purpose.WORK and run.order not in state.orders:
         # It has reported, and a power cut lost the files that show that it lived.
         raise Refused(f"its order {run.order} is closed already")
+    if why := trouble(adapters.files, where.task, state.links, closely=False):
+        # Made here, it would be another folder, without task.md and handoffs, and nobody would ask about the real one.
+        raise Unavailable(f"the task's folder {where.task} {why}")
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
     times.ended("folders")

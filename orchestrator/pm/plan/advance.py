@@ -240,7 +240,10 @@ def _finish(draft: Draft) -> None:
         _move_phase(draft, Phase.COMPLETE)
         counted = counts(draft.state)
         met = on_word_said(counted.attested, counted.criteria) or "every criterion is met"
-        draft.change(TaskMoved(TaskState.COMPLETE, f"every step passed, {met}", draft.at))
+        passed = (
+            "every step passed or was planned anew" if draft.state.steps.replaced else "every step passed"
+        )
+        draft.change(TaskMoved(TaskState.COMPLETE, f"{passed}, {met}", draft.at))
 
 
 def _anything_moves(draft: Draft) -> bool:

@@ -6,6 +6,7 @@ An action `Tell` puts each notification into the outbox. What a question already
 from __future__ import annotations
 
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.formats.amounts import on_word_said
@@ -150,18 +151,31 @@ def _held_up(draft: Draft, fact: Fact, asked: set[str]) -> Iterator[_News]:
         for step, why in moved.items()
         if draft.state.steps[step].state in _HELD_UP
         and step not in asked
+        and not draft.state.steps[step].replaced  # the plan reaches its goal in another way: it goes on
         and not is_consultation(draft.state.steps[step])  # the rules take over, and a notice says so
     ]
     if held:
-        lines = [f"{step} is {draft.state.steps[step].state.value}: {why}" for step, why in held[:_LISTED]]
-        if len(held) > _LISTED:
-            lines.append(f"and {len(held) - _LISTED} more")
+        alike = dict[tuple[StepState, str], list[str]]()
+        for step, why in held:
+            alike.setdefault((draft.state.steps[step].state, why), []).append(step)
+        shown = list(islice(alike.items(), _LISTED))
+        lines = [_of_one_cause(state, why, steps) for (state, why), steps in shown]
+        if left := len(held) - sum(len(steps) for _, steps in shown):
+            lines.append(f"and {left} more")
         yield (
             NotificationRule.BLOCKED,
             f"{draft.state.name}: {held[0][0]} does not go on",
             "\n".join(lines),
             None,
         )
+
+
+def _of_one_cause(state: StepState, why: str, steps: list[str]) -> str:
+    """Return what became of steps for one cause: it may be that of the first, and the others go with it."""
+    first, *others = steps
+    listed, left = others[:_LISTED], len(others) - _LISTED
+    named = ", ".join(listed) + (f" and {left} more" if left > 0 else "")
+    return f"{first} is {state.value.replace('_', ' ')}: {why}" + (f"; with it {named}" if others else "")
 
 
 def _ended(draft: Draft) -> Iterator[_News]:

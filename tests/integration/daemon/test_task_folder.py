@@ -118,6 +118,22 @@ def test_a_folder_that_was_deleted_is_asked_about_and_put_back(world: World) -> 
     assert len(world.lives) == 6
 
 
+def test_a_folder_that_was_renamed_is_asked_about_at_once(world: World) -> None:
+    """Between two looks of the daemon it was made anew by the next launch, and nobody said so."""
+    folder = world.begin({"dev:greet": [HOLD]})
+    world.until_works("dev:greet")
+    away = folder.with_name("away")
+    folder.rename(away)
+    os.kill(world.agent("dev:greet")["pid"], signal.SIGKILL)
+    assert f"{folder} is gone" in asked(world)
+    assert not folder.exists()
+    assert (away / "task.md").exists()
+    away.rename(folder)
+    world.go("on")
+    look(world)
+    finished(world)
+
+
 def test_a_folder_that_is_not_to_be_had_again_is_made_anew(world: World) -> None:
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")

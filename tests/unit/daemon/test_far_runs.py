@@ -124,6 +124,7 @@ class Desk:
         self.boxes = boxes
         self.folder = layout.run_home(HOME, self.run.id)
         self.files.make_folder(self.folder)
+        self.files.make_folder(WHERE.task)
         host = FakeHost(self.files, self.clock, cast("Any", None))
         self.world = Adapters(self.files, host, FakeWorkspaces(), Settings(), {}, boxes)
         self.posted: list[Any] = []

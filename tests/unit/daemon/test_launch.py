@@ -57,6 +57,7 @@ def argv_of(
     disk: MemoryFiles | None = None,
     clock: FakeClock | None = None,
     session: str = SESSION,
+    with_folder: bool = True,
 ) -> str:
     """Return the command line of a run that goes on with another one's work, given what is kept of that."""
     launched: list[LaunchSpec] = []
@@ -87,6 +88,8 @@ def argv_of(
         files.write(CHAT, kept)
     host_here = machine(files, clock, program_of)
     where = TaskPaths(PROJECT, HOME, layout.task_folder(PROJECT, "demo"), Path("/pm/trees"))
+    if with_folder:
+        files.make_folder(where.task)
     world = Adapters(files, host_here, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
     launch(world, state, run, where, clock)
     return " ".join(launched[0].argv)
@@ -149,6 +152,15 @@ def test_a_run_that_has_reported_is_not_launched_again():
     """A power cut took what told of its life, and the outbox has its launch still."""
     with pytest.raises(Refused, match="is closed already"):
         argv_of("command", None, orders={})
+
+
+def test_nothing_is_launched_without_the_tasks_folder():
+    """Renamed between two looks, it was made anew by the next launch: empty, without task.md, and unsaid."""
+    disk = MemoryFiles()
+    with pytest.raises(Unavailable, match="/project/tasks/demo is gone"):
+        argv_of("claude", None, disk=disk, with_folder=False)
+    assert disk.entry(Path(layout.task_folder(PROJECT, "demo"))) is None
+    assert disk.entry(layout.run_home(HOME, "r-2") / LAUNCHED) is None
 
 
 @pytest.mark.parametrize(("seconds", "reported"), [(UNUSUAL / 4, 0), (UNUSUAL, 1)])

@@ -16,7 +16,7 @@ from orchestrator.pm.decide import decide
 from orchestrator.pm.policies.notifications import notify
 from orchestrator.pm.state.changes import QuestionAsked
 from orchestrator.pm.state.draft import Draft
-from tests.unit.pm.story import AT, MET, Story
+from tests.unit.pm.story import AT, MET, Story, plan_of
 
 
 class Notifying(Story):
@@ -110,8 +110,24 @@ def test_steps_set_aside_share_one_notification():
     (news,) = story.news
     assert news.rule is NotificationRule.BLOCKED
     assert news.title == "demo: dev:a does not go on"
-    assert "rejected 3 times" in news.text
-    assert "test:a is set_aside" in news.text
+    first = news.text.splitlines()[0]
+    assert first.startswith("dev:a is set aside: rejected 3 times")
+    assert first.endswith("; with it test:a, review:a"), "the reviewer was never asked, and rejected nothing"
+
+
+def test_what_is_planned_anew_is_not_notified_as_held_up():
+    """It went on: the plan reaches the goal in another way, and the task ended complete."""
+    story = notifying("a")
+    for _ in range(story.limits.max_rejections):
+        story.does("dev:a")
+        story.rejects("test:a")
+    assert story.step("dev:a").replaced
+    assert [each.title for each in story.news] == []
+    story.does("plan", subtasks=plan_of("b"))
+    story.finishes("b")
+    story.does("accept", verdict=Verdict.APPROVED, criteria=MET)
+    assert story.task() is TaskState.COMPLETE
+    assert story.state.why == "every step passed or was planned anew, every criterion is met"
 
 
 def test_own_requests_are_not_notified():
