@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ import pytest
 
 from orchestrator.reporting.build import report_of
 from orchestrator.reporting.html import page
+from tests.accessibility import barriers
+from tests.browser import BROWSER, a_browser
 from tests.unit.reporting.journal import Lines
 from tests.unit.reporting.test_pages import INJECTIONS, hostile
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 PATIENCE = 300.0
 """Seconds for a browser's start and one page. One second where the machine has nothing else to do."""
 
@@ -161,6 +161,16 @@ def test_it_is_readable(tmp_path: Path, night: str, width: int, *, night_colours
         "strange": [],
         "title": "untouched",
     }
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_has_no_barrier(tmp_path: Path, night: str, *, dark: bool) -> None:
+    """Each control has a name, headings lead down step by step, all text stands out."""
+    (tmp_path / "page.html").write_text(night)
+    with a_browser(tmp_path, 390, dark=dark) as tab:
+        tab.go((tmp_path / "page.html").as_uri())
+        tab.until("document.readyState === 'complete' && !!document.querySelector('main')")
+        assert barriers(tab) == []
 
 
 def test_hostile_text_is_text_to_a_browser(tmp_path: Path) -> None:
