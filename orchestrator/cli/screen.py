@@ -54,7 +54,7 @@ def cut(text: str, width: int) -> str:
     if len(text) <= _PILE * width and width_of(text) <= width:
         return text
     kept = text[: _PILE * width] if width_of(text[: _PILE * width]) <= width - 1 else text[: width - 1]
-    while width_of(kept) > width - 1:
+    while kept and width_of(kept) > width - 1:
         kept = kept[:-1]
     return f"{kept}…"
 

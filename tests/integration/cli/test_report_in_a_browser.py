@@ -8,7 +8,8 @@ import pytest
 
 from orchestrator.reporting.build import report_of
 from orchestrator.reporting.html import page
-from tests.browser import BROWSER
+from tests.accessibility import barriers
+from tests.browser import BROWSER, a_browser
 from tests.page_looks import GOOD, by_night, looked_at
 from tests.unit.reporting.journal import Lines
 from tests.unit.reporting.test_pages import INJECTIONS, hostile
@@ -63,6 +64,16 @@ def night() -> str:
 def test_it_is_readable(tmp_path: Path, night: str, width: int, *, night_colours: bool) -> None:
     """No word is broken, no moment covers another, nothing scrolls sideways, and all text stands out (WCAG AA)."""
     assert looked_at(tmp_path, by_night(night) if night_colours else night, width) == GOOD
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_has_no_barrier(tmp_path: Path, night: str, *, dark: bool) -> None:
+    """Each control has a name, headings lead down step by step, all text stands out."""
+    (tmp_path / "page.html").write_text(night)
+    with a_browser(tmp_path, 390, dark=dark) as tab:
+        tab.go((tmp_path / "page.html").as_uri())
+        tab.until("document.readyState === 'complete' && !!document.querySelector('main')")
+        assert barriers(tab) == []
 
 
 def test_hostile_text_is_text_to_a_browser(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.accessibility import barriers
 from tests.browser import BROWSER, a_browser
 from tests.integration.daemon.world import World
 
@@ -50,6 +51,7 @@ def test_a_question_is_answered_from_a_phone(world: World, tmp_path: Path) -> No
         assert "token" not in tab.value("document.documentElement.outerHTML")
         assert tab.value("document.cookie") == "", "no script sees the cookie"
         assert tab.value("[document.documentElement.scrollWidth, innerWidth]") == [390, 390]
+        assert barriers(tab) == []
         tab.value("document.querySelector('form.question textarea').value = 'Use <b>db.sqlite</b>.'")
         tab.value("[...document.querySelectorAll('form.question button')].at(-1).click()")
         tab.until("document.getElementById('note')?.innerText.includes('answer to')")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.cli.screen import NARROW, ago, columns, width_of, wrapped
+from orchestrator.cli.screen import NARROW, ago, columns, cut, width_of, wrapped
 
 
 def test_a_path_with_a_hyphen_is_not_broken_where_it_fits_a_line():
@@ -51,3 +51,8 @@ def test_what_is_piped_is_as_wide_as_the_environment_says(monkeypatch, wanted, w
 def test_a_moment_to_come_is_not_called_now(then, said):
     """The clock was set back by five hours, and a question of this morning was "asked now" until the afternoon."""
     assert ago(then, 1000) == said
+
+
+@pytest.mark.parametrize("width", [-3, 0, 1])
+def test_a_text_is_cut_where_there_is_no_room_at_all(width):
+    assert cut("text", width) == "…"

@@ -76,6 +76,39 @@ def test_all_is_shown_on_80_by_24(house, drive):
     drive(story)
 
 
+def test_a_terminal_of_two_columns_ends_nothing(house, drive):
+    house.task(questions=[house.question()])
+
+    async def story(screen):
+        await screen.until("DEVELOPING")
+        await screen.pilot.resize_terminal(2, 2)
+        await screen.until(lambda: "DEVELOPING" not in screen.text)
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.until("DEVELOPING")
+
+    drive(story)
+
+
+def test_the_chosen_row_is_marked_where_the_keys_are(house, drive):
+    house.task()
+    house.task("other-0a1b2c3e")
+
+    async def story(screen):
+        await screen.until("DEVELOPING")
+
+        def marked():
+            strips = screen.app.screen._compositor.render_strips()
+            return [
+                strip.text.split()[0] for strip in strips[2:4] if all(each.style.reverse for each in strip)
+            ]
+
+        await screen.until(lambda: marked() == ["other"])
+        await screen.press("down")
+        await screen.until(lambda: marked() == ["tidy"])
+
+    drive(story)
+
+
 def test_nothing_to_show_says_how_to_begin(drive):
     async def story(screen):
         assert "task start NAME" in await screen.until("no tasks yet")
