@@ -165,7 +165,8 @@ def with_answers(plan: WorkflowPlan, random: Random) -> WorkflowPlan:
     judge = next(each.id for each in plan.agents if each.kind is AgentKind.VERIFIER)
     answering = tuple(_on_call(each, judge) for each in roles)
     bounds = replace(plan.bounds, depth=random.choice((1, 2)), loops=random.choice((2, 3)))
-    named = Escalation(*(each if each in roles else "" for each in ON_CALL))
+    resolver, architect, loop = (each if each in roles else "" for each in ON_CALL)
+    named = Escalation(resolver, architect, loop)
     return replace(plan, agents=(*plan.agents, *answering), escalation=named, bounds=bounds)
 
 
