@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.cli.brief import is_remote, read_or_made
-from orchestrator.cli.exits import Exit
+from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import coloured, columns, typed
 from orchestrator.cli.start_target import folder_of, known_task, meant
@@ -20,6 +20,7 @@ from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
+from orchestrator.model.task import WORKFLOW
 
 if TYPE_CHECKING:
     from orchestrator.cli.precheck import Case
@@ -42,7 +43,7 @@ def check(options: Namespace) -> int:
     from orchestrator.cli.precheck import Case, look, together  # costs as much again as all before it
 
     case = Case(name, project, brief, settings, os.environ, known)
-    for step in (look, _of_machine, _of_channels, _of_boxes):
+    for step in (look, _of_workflow, _of_machine, _of_channels, _of_boxes):
         new = [each for each in together(step(case)) if each not in found]
         found |= dict.fromkeys(new)
         if not options.json:
@@ -73,6 +74,34 @@ def _of_brief(name: str, project: Path, brief: Brief, settings: Settings) -> Ite
     else:
         yield Finding("task.md", Severity.OK, str(path))
     yield _limits(brief, settings)
+
+
+def _of_workflow(case: Case) -> Iterator[Finding]:
+    """Yield why the plan of a workflow would not be carried out."""
+    if case.brief.config.family != WORKFLOW or case.known:
+        return
+    from orchestrator.cli.workflow_files import read_design
+    from orchestrator.pm.plan.workflow_check import check_design
+    from orchestrator.pm.plan.workflow_check.findings import Weight
+
+    try:
+        design = read_design(case.name, case.project, layout.task_folder(case.project, case.name))
+    except CommandError as error:
+        yield Finding("plan", Severity.MISSING, str(error))
+        return
+    found = check_design(design.document.plan, design.around) if design.document else []
+    wrong = [f"{each.file}:{each.line}: {each.reason}" for each in design.unread]
+    wrong += [each.text for each in found if each.weight is Weight.FAULT]
+    if wrong:
+        more = f", and {len(wrong) - 1} more" if wrong[1:] else ""
+        yield Finding(
+            "plan", Severity.MISSING, f"{wrong[0]}{more}", typed("task", "workflow", "check", case.name)
+        )
+    elif design.document and design.document.plan.approval is None:
+        text = "nobody has approved the workflow"
+        yield Finding("plan", Severity.MISSING, text, typed("task", "workflow", "approve", case.name))
+    for reason in design.refused:
+        yield Finding("plan", Severity.MISSING, reason)
 
 
 def _of_machine(case: Case) -> Iterator[Finding]:

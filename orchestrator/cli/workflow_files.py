@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from orchestrator.ports.files import Unreadable
 if TYPE_CHECKING:
     from orchestrator.runtimes.roster import Roster
 
+_KEY: Final = re.compile(r"take `([^`]+):` out of task\.md")
 _TEXT_BYTES: Final = 262_144
 """A file of instructions, or a summary, has less."""
 
@@ -127,7 +129,8 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
     if design.document is None:
         return design
     plan = design.document.plan
-    design.refused = () if brief is None or brief.unfilled else tuple(obstacles(plan, brief))
+    reasons = () if brief is None or brief.unfilled else obstacles(plan, brief)
+    design.refused = tuple(_placed(design, each) for each in reasons)
     texts = {agent.instructions: _text(design, root, agent.instructions) for agent in plan.agents}
     around = Surroundings(
         task=name,
@@ -177,6 +180,16 @@ def _brief(design: DesignFiles) -> Brief | None:
         except BadFile as problem:
             design.unread += _unread("task.md", problem)
     return None
+
+
+def _placed(design: DesignFiles, reason: str) -> str:
+    """Return why a design is not carried out with the line of task.md that is to go, if it names a key of it."""
+    key = _KEY.search(reason)
+    for data in _data(design, design.folder, "task.md", PLAN_BYTES) if key else ():
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+            if key and line.strip().lstrip("-* ").startswith(f"{key[1]}:"):
+                return f"task.md:{number}: {reason}"
+    return reason
 
 
 def _roster(design: DesignFiles, brief: Brief) -> Roster | None:

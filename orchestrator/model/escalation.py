@@ -31,9 +31,9 @@ class CaseState(StrEnum):
 class CaseNote:
     """One escalated note. `answer` is what was answered so far, by `by`; it counts once `via` is NOBODY.
 
-    `question` is what is asked: the note's description, or how a resolver put it. `checked` are the agents that the
-    resolver looked at for conflicts, `overrides` the earlier answers that it contradicts. `edits` wait for the user's
-    approval.
+    `question` is the note's description, and `put` how a resolver asks for it when it passes the note on. `checked` are
+    the agents that the resolver looked at for conflicts, `overrides` the earlier answers that it contradicts. `edits`
+    wait for the user's approval.
     """
 
     id: str
@@ -45,6 +45,12 @@ class CaseNote:
     checked: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     edits: tuple[PlanEdit, ...] = ()
+    put: str = ""
+
+    @property
+    def wording(self) -> str:
+        """What whoever has to answer next is asked."""
+        return self.put or self.question
 
 
 @dataclass(frozen=True, slots=True)

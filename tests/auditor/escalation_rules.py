@@ -51,11 +51,9 @@ def _only_dependents_stand_still(folder: Folder) -> Iterator[str]:
     asked = {each["question"] for each in of(folder, "question") if not each.get("agent")}
     if folder.status.get("status") != "blocked" or asked - {e["question"] for e in of(folder, "user_answer")}:
         return
-    named = folder.plan.get("escalation") or {}
-    on_call = {named.get(each) for each in ("resolver", "architect", "loop")}
     for agent, plan in folder.workers.items():
         ready = all(folder.stands(need) in VERIFIED for need in plan.get("needs") or [])
-        if agent not in on_call and ready and folder.stands(agent) == "pending":
+        if agent not in folder.on_call and ready and folder.stands(agent) == "pending":
             yield f"{agent} waits, and all that it needs is verified"
 
 

@@ -79,6 +79,18 @@ class Folder:
         return {name: each for name, each in self.agents.items() if each["kind"] != "verifier"}
 
     @cached_property
+    def on_call(self) -> frozenset[str]:
+        """The agents that only answer what others escalate."""
+        named = self.plan.get("escalation") or {}
+        return frozenset(named[each] for each in ("resolver", "architect", "loop") if named.get(each))
+
+    def task_ids(self, agent: str) -> frozenset[str]:
+        """Return the task ids of an agent: who is on call has one for each question that it handed in an answer to."""
+        made = f"orchestration/records/outputs/{agent}-"
+        later = [each for each in self.files if each.startswith(made)] if agent in self.on_call else []
+        return frozenset(self.json(each).get("task_id") for each in later) | {self.agents[agent]["task_id"]}
+
+    @cached_property
     def status(self) -> dict[str, Any]:
         """The shared status."""
         found = self.json("orchestration/shared_status.json")
@@ -95,7 +107,7 @@ class Folder:
             return dict(self.json(current))
         named = [(path, match["when"]) for path in self.files if (match := _SESSION.fullmatch(path))]
         own = [path for path, _ in named if path.startswith(f"orchestration/agents/{agent}/")]
-        own = [each for each in own if self.json(each).get("task_id") == self.agents[agent]["task_id"]]
+        own = [each for each in own if self.json(each).get("task_id") in self.task_ids(agent)]
         return dict(self.json(max(own))) if own else {}
 
     @cached_property

@@ -49,7 +49,7 @@ def _json_parses(folder: Folder) -> Iterator[str]:
 
 def _is_kept(path: str) -> bool:
     """Return whether a file is a copy of what an agent wrote: it is kept as it was."""
-    return "/records/unreadable/" in path or "/records/replaced/" in path
+    return any(f"/records/{each}/" in path for each in ("unreadable", "replaced", "resolutions"))
 
 
 _TIMES: Final = frozenset(
@@ -106,7 +106,7 @@ def _belong(folder: Folder) -> Iterator[str]:
         ):
             path = f"{base}/{name}"
             said = folder.json(path).get("task_id") if path in folder.files else plan["task_id"]
-            if said != plan["task_id"] and folder.stands(agent) in VERIFIED:
+            if said not in folder.task_ids(agent) and folder.stands(agent) in VERIFIED:
                 yield f"{path} is of {said}"
 
 

@@ -65,11 +65,12 @@ def _handoffs(folder: Folder) -> Iterator[str]:
 
 @rule(36)
 def _complete(folder: Folder) -> Iterator[str]:
-    """A complete workflow has every agent complete, and every session archived."""
+    """A complete workflow has every agent complete, or waiting for questions, and every session archived."""
     if folder.status.get("status") != "session_complete":
         return
     for agent in folder.workers:
-        if folder.stands(agent) != "session_complete":
+        waits = agent in folder.on_call and folder.stands(agent) == "pending"
+        if folder.stands(agent) != "session_complete" and not waits:
             yield f"the workflow is complete, and {agent} is {folder.stands(agent)}"
         if f"orchestration/agents/{agent}/completion_drive/session_current.json" in folder.files:
             yield f"the workflow is complete, and the session of {agent} is not archived"

@@ -96,7 +96,7 @@ def _workflows(count: int, options: argparse.Namespace) -> int:
         progress = fresh_worlds.resumed(options.resume, progress.seed)
     sys.stderr.write(f"workflows of seed {progress.seed}, from {progress.worlds} on\n")
     one = partial(workflow_worlds.simulate_one, most=options.most)
-    seeds = [options.seed] if count == 1 else [f"{progress.seed}.{number}" for number in range(count)]
+    seeds = [options.seed] if count == 1 else workflow_worlds.seeds(progress.seed, count)
     with fresh_worlds.several(one, options.jobs) as run_all:
         while batch := seeds[progress.worlds :][: fresh_worlds.BATCH * options.jobs]:
             for result in run_all(batch):

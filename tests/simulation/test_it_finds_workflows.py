@@ -12,20 +12,22 @@ from tests.simulation.engine import workflow_agents
 from tests.simulation.engine.law import Law
 from tests.simulation.engine.run import Failed
 from tests.simulation.engine.shared_state import Life
-from tests.simulation.engine.workflow_agents import Player
-from tests.simulation.workflow_worlds import simulate_workflow
+from tests.simulation.engine.workflow_player import Player
+from tests.simulation.workflow_worlds import ANSWERED, simulate_workflow
 
 
 @dataclass(frozen=True)
 class Breakage:
     """A way to break workflows, the laws of which one finds it, and in how many worlds at most.
 
-    lie: what a verifier does that goes wrong, where that is rare in other worlds.
+    answered: whether agents answer what is escalated. lie: what a verifier does that goes wrong, where that is rare in
+    other worlds.
     """
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     laws: frozenset[Law]
     most: int = 10
+    answered: bool = False
     lie: Callable[[Player], Life] | None = None
 
 
@@ -50,6 +52,9 @@ BREAKAGES = [
         frozenset({Law.VERIFIED}),
         lie=workflow_agents._changes_what_it_judges,
     ),
+    Breakage(breakages.takes_decisions_before_they_are_verified, frozenset({Law.ESCALATED}), answered=True),
+    Breakage(breakages.keeps_answers_to_itself, frozenset({Law.ESCALATED}), answered=True),
+    Breakage(breakages.takes_any_resolution, frozenset({Law.ESCALATED, Law.AUDITED}), answered=True),
     Breakage(breakages.shows_claims_as_truth, frozenset({Law.AUDITED, Law.STATE_SHOWN})),
 ]
 
@@ -68,4 +73,5 @@ def test_it_finds_workflows_of_a_daemon_that(breakage, monkeypatch) -> None:
 
 def _some_worlds(breakage: Breakage) -> None:
     for number in range(breakage.most):
-        simulate_workflow(f"break.{number}", most=6, bad=0.3 if breakage.lie else None)
+        bad = 0.3 if breakage.lie or breakage.answered else None
+        simulate_workflow(f"break.{number}{ANSWERED if breakage.answered else ''}", most=6, bad=bad)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.simulation.engine import fresh_worlds
 from tests.simulation.engine.run import Failed
-from tests.simulation.workflow_worlds import how_to_keep, kept_workflows, simulate_workflow
+from tests.simulation.workflow_worlds import ANSWERED, how_to_keep, kept_workflows, simulate_workflow
 
 FRESH = 4
 SMALL = 6
@@ -27,6 +27,11 @@ def checked(seed: str, simulated, most: int = SMALL) -> None:
 @pytest.mark.parametrize("number", range(FRESH))
 def test_fresh_workflows(number, simulated) -> None:
     checked(f"{fresh_worlds.drawn_seed()}.{number}", simulated)
+
+
+@pytest.mark.parametrize("number", range(FRESH // 2))
+def test_fresh_workflows_whose_agents_answer(number, simulated) -> None:
+    checked(f"{fresh_worlds.drawn_seed()}.{number}{ANSWERED}", simulated)
 
 
 def test_workflows_that_once_failed(simulated) -> None:

@@ -10,7 +10,9 @@ from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.pm.plan.families import workflow
 from orchestrator.pm.plan.families.rules import Caps
+from orchestrator.pm.policies import escalations
 from orchestrator.pm.policies import turn_ends as policy
+from orchestrator.pm.policies.gates import resolution
 
 
 def drops_the_last_need(patch):
@@ -111,6 +113,21 @@ def misses_no_evidence(patch):
 def lets_authors_settle_everything(patch):
     """Whatever an agent writes into its notes is taken."""
     patch.setattr(policy, "accepted_notes", lambda base, now, writer: (now, ()))
+
+
+def takes_decisions_before_they_are_verified(patch):
+    """What an architect hands in is an answer, whatever its verifier will say."""
+    patch.setattr(escalations, "verify", workflow.do)
+
+
+def keeps_answers_to_itself(patch):
+    """An agent goes on, and never hears what was answered."""
+    patch.setattr(escalations, "_pass_on", lambda draft, case: None)
+
+
+def takes_any_resolution(patch):
+    """Whatever a resolver writes about a note is its answer."""
+    patch.setattr(resolution, "_faults", lambda plan, case, said: [])
 
 
 def shows_claims_as_truth(patch):

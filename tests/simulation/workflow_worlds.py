@@ -19,7 +19,7 @@ from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user import Habits
 from tests.simulation.engine.user_task import UserTask
-from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan
+from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan, with_answers
 from tests.simulation.engine.world import World
 
 LASTS: Final = 0.5
@@ -44,6 +44,20 @@ CERTAIN: Final = replace(
 """No power cut takes away what agents wrote, and nothing is started again: an auditor finds all files."""
 
 
+ANSWERED: Final = ".answered"
+"""How the seed of a world ends in which agents escalate more, and agents answer."""
+
+
+def seeds(drawn: str, count: int) -> list[str]:
+    """Return the seeds of so many worlds: in every other one agents answer what is escalated."""
+    return [f"{drawn}.{number}{ANSWERED if number % 2 else ''}" for number in range(count)]
+
+
+def is_answered(seed: str) -> bool:
+    """Return whether agents answer what is escalated in the world of a seed."""
+    return seed.endswith(ANSWERED)
+
+
 def is_certain(seed: str) -> bool:
     """Return whether the files of a seed's world are all there at its end."""
     return Scenario(seed).random("workflow.certain").random() < 0.5
@@ -59,12 +73,15 @@ def workflow_world(scenario: Scenario, most: int = 200, bad: float | None = None
         workspace = random.choice(("worktree", "worktree", "worktree", "shared"))
         unanswered = random.choice(("", "", "retry after 4 h"))
         plan = drawn_plan(name, scenario.random(f"workflow.plan.{name}"), size, workspace)
+        if is_answered(scenario.seed):
+            plan = with_answers(plan, scenario.random(f"workflow.answers.{name}"))
         tasks.append(WorkflowTask(name, workspace=workspace, unanswered=unanswered, plan=plan))
     behaviour = Behaviour(
         bad=random.choice((0.0, 0.15, 0.3)) if bad is None else bad,
         rejects=random.choice((0.0, 0.15, 0.4)),
         leftovers=random.choice((0.0, 0.05)),
         longest=random.choice((2.0, 20.0, 90.0)),
+        asks=scenario.random("workflow.asks").choice((0.2, 0.5, 0.8)) if is_answered(scenario.seed) else 0.0,
     )
     settings = Settings(notify=NOTIFY)
     settings = replace(settings, limits=replace(settings.limits, max_concurrent_runs=max(4, sizes[0] // 5)))

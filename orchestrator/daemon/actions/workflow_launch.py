@@ -11,7 +11,7 @@ from orchestrator.daemon.core.role_statuses import RoleStatusFiles
 from orchestrator.daemon.core.session_archive import archive_sessions
 from orchestrator.daemon.core.shared_status import SharedStatusFile
 from orchestrator.daemon.core.workflow_folder import DataFolder, WorkflowFolder
-from orchestrator.formats.workflow.session import read_session, render_session
+from orchestrator.formats.workflow.session import read_session, render_kept, render_session
 from orchestrator.model.errors import BadFile
 from orchestrator.model.plan import Gate
 from orchestrator.model.turn_end import AgentRecord
@@ -65,7 +65,7 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     judged = subjects_of(state, step)
     for subject in judged:
         _restore(folder, state, subject, layout.task_reports(where.home))
-        _put_session(folder, state, agents[subject], at)
+        _put_session(folder, state, agents[subject], at, judged=True)
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
     SharedStatusFile(folder).publish(state, own=judged or (agent.id,))
@@ -106,7 +106,10 @@ def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> 
             log.warning("%s of %s was changed after it was handed in: %s", path, agent, error)
 
 
-def _put_session(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent, at: float) -> None:
+def _put_session(
+    folder: WorkflowFolder, state: PMState, agent: WorkflowAgent, at: float, *, judged: bool = False
+) -> None:
+    """Write an agent's notes as they were accepted. Ahead of its own run, what was added since stays to be taken."""
     path = f"agents/{agent.id}/{SESSION_FILE}"
     record, data = state.records.get(agent.id), folder.read(path)
     try:
@@ -118,4 +121,4 @@ def _put_session(folder: WorkflowFolder, state: PMState, agent: WorkflowAgent, a
         archive_sessions(folder, [agent.id], ArchivalOperation.STALE, int(at))
         data = b""
     if record is not None and record.session is not None:
-        folder.write(path, render_session(record.session, data))
+        folder.write(path, (render_session if judged else render_kept)(record.session, data))

@@ -134,6 +134,7 @@ def read_turn(
     subjects = [agents[each] for each in judged]
     outputs = () if subjects or resolves else manifest(folder, own)
     named = {each for each, _ in outputs}
+    resolution = _resolution(folder, own, step, faults) if resolves else None
     return TurnEnd(
         claim=None if subjects or resolves else _claim(folder, own.id, faults),
         session=session,
@@ -146,7 +147,7 @@ def read_turn(
         faults=tuple(faults),
         words=cut(redacted(neutral(words)), WORDS),
         subjects=tuple(_subject(folder, each, faults) for each in subjects),
-        resolution=_resolution(folder, own, step, faults) if resolves else None,
+        resolution=resolution,
         answer=_answer(folder, own, outputs) if plan and own.id in on_call(plan) else "",
     )
 
@@ -202,6 +203,7 @@ def _resolution(
         return None
     if said is not None and said.task_id != agent.task_id:
         faults.append(f"{path} is about the task {said.task_id}, and yours is {agent.task_id}")
+        return None
     return said
 
 

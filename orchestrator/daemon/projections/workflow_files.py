@@ -12,7 +12,7 @@ from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.formats.workflow.adaptation_record import adaptation_text
 from orchestrator.formats.workflow.approval import plan_hash
 from orchestrator.formats.workflow.plan_text import render_block, replace_plan
-from orchestrator.formats.workflow.session import render_session
+from orchestrator.formats.workflow.session import render_kept, render_session
 from orchestrator.formats.workflow.turn_records import hand_in_text, verdict_text
 from orchestrator.formats.workflow.yaml_block import PLAN_BYTES
 from orchestrator.model.errors import BadFile
@@ -125,12 +125,16 @@ class WorkflowFiles:
             self._kept[path] = record.number
 
     def _show_notes(self, agent: str, record: AgentRecord, *, archived: bool) -> None:
-        """Write the notes of an agent, unless they were archived: when a workflow is complete, and started again."""
+        """Write the notes of an agent, unless they were archived: when a workflow is complete, and started again.
+
+        Of what is archived, only what was accepted counts.
+        """
         if record.session is not None:
             path = f"agents/{agent}/{SESSION_FILE}"
             there = self.folder.read(path)
             if there or not archived:
-                self.folder.write(path, render_session(record.session, there))
+                render = render_session if archived else render_kept
+                self.folder.write(path, render(record.session, there))
         self._records[agent] = record
 
 

@@ -1,6 +1,7 @@
-"""Three-way merge of files that several write: the shared status of a workflow, sessions, statuses of role agents.
+"""Three-way merge of files that several write: the shared status of a workflow, statuses of role agents.
 
-Per field, agents by name, notes by id, and lists that grow by their entries.
+Per field, agents by name, and lists that grow by their entries. Sessions need none: nobody removes a note, so that
+`session.render_kept` can tell what was added.
 
 A field that only one side changed has that side's value. Where both changed it differently, the side of the field's
 owner wins, else the later one, and the loser is reported. Fields that we do not know are merged like all others.
@@ -9,13 +10,11 @@ Nothing is judged here: whether a writer may make a change is for `pm.state.note
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from orchestrator.formats.workflow.status import GATE_KEY
-from orchestrator.model.workflow_records import NoteStatus
 
 DAEMON: Final = "daemon"
 """The author of what the daemon writes. Others are agents of the plan, or empty: unknown."""
@@ -26,8 +25,6 @@ Owner: TypeAlias = Callable[[Path], str]
 _MISSING: Final = object()
 _DERIVED: Final = frozenset({"status", "task_id", "session_start", "verification", GATE_KEY})
 _BY_AGENT: Final = frozenset({"status"})
-_NOTE_ID: Final = re.compile(r"(.*?)([0-9]+)")
-_ANSWER: Final = frozenset({"status", "resolution", "resolved_by", "resolution_timestamp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A change that was not taken over: what its author wrote where, and what stands there now.
-
-    A note that got another number is no loss.
-    """
+    """A change that was not taken over: what its author wrote where, and what stands there now."""
 
     path: Path
     author: str
@@ -54,11 +48,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merged document, what was lost, and which new notes got another id: old and new one."""
+    """The merged document, and what was lost."""
 
     document: dict[str, Any]
     losses: tuple[Loss, ...] = ()
-    renumbered: tuple[tuple[str, str], ...] = ()
 
 
 def merge_status(
@@ -70,42 +63,6 @@ def merge_status(
     """
     merge = _Merge(_status_owner, one, other, growing)
     return Merged(merge.objects((), base, one.document, other.document), tuple(merge.losses))
-
-
-def merge_session(base: Mapping[str, Any], one: Version, other: Version, agent: str) -> Merged:
-    """Return a session of `agent` that has the changes of both sides since `base`.
-
-    Both sides' new notes are kept. Where both made a different one of the same id, the loser's gets the next number.
-    """
-    before = _by_id(base)
-    escalated = {name for name, note in before.items() if note.get("status") == NoteStatus.ESCALATED.value}
-
-    def owner(path: Path) -> str:
-        if len(path) > 1 and path[0] == "notes":
-            return DAEMON if path[1] in escalated and path[-1] in _ANSWER else agent
-        return agent if path[0] == "notes" else DAEMON
-
-    merge = _Merge(owner, one, other)
-    mine, theirs = _by_id(one.document), _by_id(other.document)
-    renumbered = list[tuple[str, str]]()
-    taken = mine.keys() | theirs.keys() | before.keys()
-    for name in sorted((mine.keys() & theirs.keys()) - before.keys(), key=_note_order):
-        if mine[name] != theirs[name]:
-            loser = theirs if merge.first_wins(("notes", name)) else mine
-            fresh = _next_id(name, taken)
-            taken = taken | {fresh}
-            loser[fresh] = {**loser.pop(name), "note_id": fresh}
-            renumbered.append((name, fresh))
-    documents = (
-        {**each, "notes": notes}
-        for each, notes in ((base, before), (one.document, mine), (other.document, theirs))
-    )
-    document = merge.objects((), *documents)
-    notes: Mapping[str, Any] = document.get("notes", {})
-    order = [name for name in before if name in notes]
-    order += sorted(notes.keys() - before.keys(), key=_note_order)
-    document["notes"] = [notes[name] for name in order]
-    return Merged(document, tuple(merge.losses), tuple(renumbered))
 
 
 def _status_owner(path: Path) -> str:
@@ -172,26 +129,6 @@ def _minus(entries: list[Any], others: list[Any]) -> list[Any]:
         if each in left:
             left.remove(each)
     return left
-
-
-def _by_id(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notes of a session by id; of two with one id the last."""
-    notes = document.get("notes")
-    entries: Iterable[Any] = notes if isinstance(notes, list) else ()
-    return {str(note.get("note_id")): dict(note) for note in entries if isinstance(note, Mapping)}
-
-
-def _next_id(name: str, taken: Iterable[str]) -> str:
-    """Return the next free id: the same word, and the number after the highest."""
-    found = _NOTE_ID.fullmatch(name)
-    stem, width = (found[1], len(found[2])) if found else (f"{name}_", 3)
-    numbers = [int(other[2]) for each in taken if (other := _NOTE_ID.fullmatch(each)) and other[1] == stem]
-    return f"{stem}{max(numbers, default=0) + 1:0{width}}"
-
-
-def _note_order(name: str) -> tuple[str, int, str]:
-    found = _NOTE_ID.fullmatch(name)
-    return (found[1], int(found[2]), name) if found else (name, 0, name)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from orchestrator.formats.text import FILE_BYTES
 from orchestrator.formats.workflow.json_text import listed_by, overlaid, rewritten
 from orchestrator.formats.workflow.nodes import Fields, read_json
+from orchestrator.model.errors import BadFile
 from orchestrator.model.workflow import TASK_ID
 from orchestrator.model.workflow_records import Note, NoteKind, NoteStatus, Resolver, Session
 
@@ -37,6 +39,23 @@ def read_session(data: bytes, name: str = NAME, limit: int = FILE_BYTES) -> Sess
 def render_session(session: Session, base: bytes = b"") -> bytes:
     """Return a session as a file; fields of `base` that we do not know stay."""
     return rewritten(session, base, read_session, partial(_document, session))
+
+
+def render_kept(session: Session, there: bytes) -> bytes:
+    """Return a session as the file in which it is written over what lies `there`.
+
+    Notes that were added there and that the session does not have yet stay: nobody removes a note, so that they were
+    written since the session was read, and are still to be taken.
+    """
+    try:
+        found = read_session(there) if there else None
+    except BadFile:
+        found = None
+    if found is not None and found.task_id == session.task_id:
+        known = {note.id for note in session.notes}
+        late = tuple(note for note in found.notes if note.id not in known)
+        session = replace(session, notes=(*session.notes, *late))
+    return render_session(session, there)
 
 
 def checked_task_id(found: Fields, key: str = "task_id") -> str:

@@ -130,9 +130,22 @@ def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
     ]
     if brief.config.pm:
         found.append("task.md has `pm:`, but the plan of a workflow says what is done next")
-    places = [brief.config.cwd, *(each.cwd for each in brief.config.agents.values())]
-    if any(place is not None and place.host for place in places) or brief.config.host:
-        found.append(
-            "its agents can only work on this machine: take `cwd: host:…` and `host:` out of task.md"
-        )
+    found += [
+        f"its agents can only work on this machine: take `{key}:` out of task.md" for key in far_keys(brief)
+    ]
     return found
+
+
+def far_keys(brief: Brief) -> list[str]:
+    """Return the keys of task.md that have agents work elsewhere, as they are written there."""
+    config = brief.config
+    wishes = [
+        ("", config.cwd, config.host),
+        *((f"{name}.", each.cwd, each.host) for name, each in config.agents.items()),
+    ]
+    return [
+        f"{of}{key}"
+        for of, cwd, host in wishes
+        for key, far in (("cwd", cwd is not None and cwd.host), ("host", host))
+        if far
+    ]

@@ -74,8 +74,10 @@ def carry_out(
         voids=adaptation.voids,
     )
     draft.change(PlanAdapted(adaptation.plan, record))
+    known = {each.id for each in before.agents}
     made = cast(draft.state.brief, draft.state.agents)
-    draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, **made}))
+    added = {name: agent for name, agent in made.items() if name not in known}
+    draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, **added}))
     _write_instructions(draft, adaptation)
     _follow(draft)
     for agent, effect in adaptation.effects:

@@ -128,7 +128,7 @@ def _listed(case: EscalationCase, via: Via) -> list[str]:
     for note in case.notes:
         if note.via is via:
             kind = f" ({note.kind})" if note.kind is not NoteKind.NONE else ""
-            said.append(f"- {note.id}{kind}: {note.question}")
+            said.append(f"- {note.id}{kind}: {note.wording}")
             who = "the user" if note.by is Resolver.USER else "the architect"
             said += [f"  {who} answered: {note.answer} - check this answer"] if note.answer else []
     return said

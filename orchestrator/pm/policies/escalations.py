@@ -21,6 +21,7 @@ from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow_records import NoteKind, NoteStatus, Resolver
 from orchestrator.pm.plan.adaptation import AdaptationRefused
+from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.plan.asking import APPROVE
 from orchestrator.pm.plan.families.workflow import (
     on_call,
@@ -58,9 +59,11 @@ def escalate(draft: Draft, step: str, why: str) -> bool:
     most = draft.limits_of(step).max_repeated_questions
     earlier = _asked_before(draft.state, here.agent, session.task_id)
     loop = any(times_asked(earlier, each.description) >= most for each in waiting)
+    named = plan.escalation
+    if loop and _loops_settled(draft.state, here.agent, session.task_id) >= most:
+        named = replace(named, loop="")
     notes = tuple(
-        CaseNote(each.id, each.kind, each.description, _via(plan.escalation, each.kind, loop=loop))
-        for each in waiting
+        CaseNote(each.id, each.kind, each.description, _via(named, each.kind, loop=loop)) for each in waiting
     )
     case = EscalationCase(
         len(draft.state.cases) + 1, step, here.agent, session.task_id, draft.at, notes, loop=loop
@@ -79,6 +82,15 @@ def _asked_before(state: PMState, agent: str, task_id: str) -> list[str]:
         by_user = case.loop and not case.open and any(each.by is Resolver.USER for each in case.notes)
         asked = [] if by_user else [*asked, *(each.question for each in case.notes)]
     return asked
+
+
+def _loops_settled(state: PMState, agent: str, task_id: str) -> int:
+    """Return how many loops of one task were settled since the user dealt with one. An adaptation ends no count."""
+    settled = 0
+    for case in state.cases.values():
+        if (case.agent, case.task_id) == (agent, task_id) and case.loop and not case.open:
+            settled = 0 if any(each.by is Resolver.USER for each in case.notes) else settled + 1
+    return settled
 
 
 def _via(named: Escalation, kind: NoteKind, *, loop: bool = False) -> Via:
@@ -118,9 +130,14 @@ def answer_escalations(draft: Draft) -> None:
 
 
 def _drop(draft: Draft, case: EscalationCase) -> None:
-    """Settle a case whose agent goes on, or was given up: nobody waits for the answer."""
+    """Settle a case whose agent goes on, or was given up: nobody waits for the answer.
+
+    An answer that edits the plan lets the agent go on at once: what was answered is written into its notes.
+    """
     if case.answering and case.state is CaseState.ASKED and not draft.step(case.answering).settled:
         set_aside(draft, case.answering, "its question no longer matters", replaced=True)
+    if draft.step(case.step).state is not StepState.SET_ASIDE:
+        _pass_on(draft, case)
     move(draft, case, state=CaseState.SETTLED)
 
 
@@ -130,7 +147,9 @@ def _drop(draft: Draft, case: EscalationCase) -> None:
 def _outcome(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> EscalationCase:
     """Return what became of a question. Those who could not answer are passed over."""
     if case.to is Via.USER:
-        return case
+        asked = any(each.step == case.step for each in draft.state.open_questions)
+        gone = draft.state.state in ACTIVE and not asked
+        return move(draft, case, state=CaseState.WAITING) if gone else case  # it was withdrawn with the task
     step = draft.step(case.answering)
     if case.to is Via.ARCHITECT:
         judge = draft.step(verify(plan.escalation.architect))
@@ -208,12 +227,18 @@ def answered_by_user(draft: Draft, question: Question) -> bool:
     return True
 
 
+def _pass_on(draft: Draft, case: EscalationCase) -> None:
+    """Write what was answered into the notes of the agent, and into its next order."""
+    answered = [note for note in case.notes if note.via is Via.NOBODY]
+    if answered:
+        write_answers(draft, case.step, {note.id: (note.answer, note.by) for note in answered})
+        said = "\n".join(f"- {note.id}: {note.answer}" for note in answered)
+        feed(draft, case.step, f"Your escalated notes were answered:\n{said}")
+
+
 def _write(draft: Draft, case: EscalationCase) -> None:
     """Write the answers into the notes, and let the agent work on."""
-    answers = {note.id: (note.answer, note.by) for note in case.notes}
-    write_answers(draft, case.step, answers)
-    said = "\n".join(f"- {note.id}: {note.answer}" for note in case.notes)
-    feed(draft, case.step, f"Your escalated notes were answered:\n{said}")
+    _pass_on(draft, case)
     reopen(draft, case.step, f"escalation {case.number} is answered", carries=True)
     if any(note.by is Resolver.USER for note in case.notes):
         here = draft.step(case.step)

@@ -119,7 +119,7 @@ def _decided(before: PMState, state: PMState, changes: tuple[Change, ...]) -> It
                     CaseState.SETTLED: "answer",
                 }
                 notes = [
-                    {"note_id": note.id, "kind": note.kind.value, "question": note.question[:400],
+                    {"note_id": note.id, "kind": note.kind.value, "question": note.wording[:400],
                      "via": note.via.value, "by": note.by.value,
                      "checked": list(note.checked), "overrides": list(note.overrides)}
                     for note in case.notes

@@ -3,236 +3,32 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.auditor.audit import AUDITED, audit
-from tests.auditor.rules import Breach
 from tests.bubblewrap import bwrap_works
+from tests.integration.daemon.workflow_designs import (
+    EPOCH,
+    PROGRAM,
+    begin,
+    check_folder,
+    design,
+    note,
+    status_of,
+)
 from tests.integration.daemon.world import World
 
-SETTLED = {"complete", "partial", "failed", "waiting"}
-
-PROGRAM = Path(__file__).with_name("workflow_agent.py")
 SANDBOXED = Path(__file__).parents[3] / "deploy" / "sandboxed"
-EPOCH = 1764254000
-
-AGENT = """\
-  - id: {id}
-    task_id: {id}_task_1764254000
-    kind: {kind}
-    title: Make {id}
-    persona: worker
-    instructions: agents/{id}/agent_instructions.md
-    needs: [{needs}]
-    verifier: judge
-    outputs: [{id}.md]
-    evidence: [{{id: e1, text: it runs, path: run.log}}]
-    files: [{files}]
-{poc}"""
-POC = """\
-    poc:
-      assumption: it is fast
-      pass: [under a second]
-      fail: [over a minute]
-      protects: [{protects}]
-"""
-PLAN = """\
-# The plan
-
-```yaml
-schema: 1
-workflow: t1
-summary: conversation_summary_t1.md
-max_parallel: {most}
-bounds: {bounds}
-agents:
-{agents}\
-  - id: judge
-    task_id: judge_1764254000
-    kind: verifier
-    title: Judge
-    persona: worker
-    instructions: agents/judge/agent_instructions.md
-checkpoints: {checkpoints}
-criteria: [{{text: There is a greeting., by: [{by}]}}]
-```
-"""
-
-RESOLVER = """\
-  - id: resolver
-    task_id: resolver_task_1764254000
-    kind: architect
-    title: Answer
-    persona: worker
-    instructions: agents/resolver/agent_instructions.md
-    needs: []
-    verifier: judge
-"""
-
-INSTRUCTIONS = """\
-# Make {id}
-
-Write a greeting, and show that it runs.
-
-## Input Requirements
-- What others made, if anything.
-
-## Output Requirements
-- `task_output/{id}.md` and, as evidence, `task_output/run.log`.
-
-## Success Criteria
-- The greeting is there.
-
-## Notes
-Keep assumptions in `completion_drive/session_current.json`: `note_id`, `timestamp`, `description`, `context`, `status`.
-- Escalate, with an `escalation_reason`: requirements, technology, architecture, security, contradictions.
-- Resolve yourself: consistency, obvious bugs, details, documentation.
-
-## End of your turn
-Write `blocked` or `ready_for_verification` into `shared_status.json`. `verification_results.json` names
-what is missing.
-"""
-JUDGE = """\
-# Judge
-
-Judge whether the greeting is there. Write `verified` into `shared_status.json`, or what is missing into
-`verification_results.json` (`task_id`, `timestamp`, `result`, `missing_evidence`). Look at `session_current.json` too.
-"""
-SUMMARY = """\
-# Conversation Summary: t1
-
-## What We're Trying to Accomplish
-A greeting.
-
-## Key Decisions Made
-- Decision: a text file
-
-## Constraints & Assumptions
-- None.
-
-## Questions Resolved
-- None.
-
-## Open Items
-- None.
-
-## Dependencies & Integration Points
-- None.
-"""
 
 
 @pytest.fixture(autouse=True)
 def audited(world: World) -> Iterator[None]:
-    """After each test, if the workflow has ended or waits and no run of it lives, an auditor looks at its folder."""
+    """After each test an auditor looks at the folder."""
     yield
-    task = world.project / "tasks" / "t1"
-    if not any(world.homes()) or world.stands() not in SETTLED or not (task / "orchestration").exists():
-        return
-    if not world.state_shown().get("agents"):
-        world.until(lambda: not _breaches(task))
-
-
-def _breaches(task: Path) -> list[Breach]:
-    paths = (each for part in AUDITED for each in (task / part).rglob("*") if each.is_file())
-    return audit({str(each.relative_to(task)): each.read_bytes() for each in paths})
-
-
-def design(
-    world: World,
-    turns: dict[str, list[dict[str, Any]]],
-    agents: dict[str, str],
-    *,
-    bounds: str = "{}",
-    most: int = 4,
-    checkpoints: str = "[]",
-    wrapper: str = "",
-    poc: str = "",
-    resolver: bool = False,
-) -> Path:
-    """Write a workflow of these agents, each with what it needs; return its folder `orchestration/`."""
-    world.let(turns)
-    (world.root / "go").mkdir(exist_ok=True)
-    task = world.project / "tasks" / "t1"
-    folder = task / "orchestration"
-    folder.mkdir(parents=True)
-    command = f"{wrapper}{Path(sys.executable).resolve()} -I -S {PROGRAM} {world.script}"
-    (task / "task.md").write_text(
-        f"# Task: t1\n## Goal\nA greeting.\n## Success Criteria\n- There is a greeting.\n"
-        f"## Agent Config\nfamily: workflow\nworker.command: {command}\n"
-    )
-    listed = "".join(
-        AGENT.format(
-            id=each,
-            needs=needs,
-            kind="poc" if each == poc else "doer",
-            files="" if each == poc else f'"{each}.txt"',
-            poc=POC.format(protects=", ".join(name for name, of in agents.items() if each in of.split(", ")))
-            if each == poc
-            else "",
-        )
-        for each, needs in agents.items()
-    )
-    by = ", ".join(f"{each}.e1" for each in agents)
-    text = PLAN.format(agents=listed, by=by, bounds=bounds, most=most, checkpoints=checkpoints)
-    if resolver:
-        agents = agents | {"resolver": ""}
-        text = text.replace("  - id: judge\n", RESOLVER + "  - id: judge\n", 1)
-        text = text.replace("checkpoints:", "escalation: {resolver: resolver}\ncheckpoints:", 1)
-    (folder / "workflow_coordination_plan.md").write_text(text)
-    made = {
-        each: {"task_id": f"{each}_task_1764254000", "outputs": [f"{each}.md", "run.log"]} for each in agents
-    }
-    (folder / "plan.json").write_text(json.dumps(made))
-    write_texts(folder, agents)
-    return folder
-
-
-def begin(world: World, *design_of: Any, **more: Any) -> Path:
-    """Approve a design and start it; return its folder `orchestration/`."""
-    folder = design(world, *design_of, **more)
-    for words in (("workflow", "approve", "t1"), ("start", "t1")):
-        said = world.task(*words, "--project", str(world.project))
-        assert said.code == 0, said
-    return folder
-
-
-def write_texts(folder: Path, agents: dict[str, str]) -> None:
-    """Write the instructions of each agent, and the summary, as the check of designs wants them."""
-    for agent in agents:
-        path = folder / "agents" / agent / "agent_instructions.md"
-        path.parent.mkdir(parents=True)
-        path.write_text(INSTRUCTIONS.format(id=agent))
-    judge = folder / "agents" / "judge" / "agent_instructions.md"
-    judge.parent.mkdir(parents=True)
-    judge.write_text(JUDGE)
-    (folder / "conversation_summary_t1.md").write_text(SUMMARY)
-
-
-def status_of(folder: Path) -> dict[str, str]:
-    """Return the status of each agent in the shared status."""
-    document = json.loads((folder / "shared_status.json").read_text())
-    return {name: entry["status"] for name, entry in document["agents"].items()}
-
-
-def note(status: str = "open", **more: Any) -> dict[str, Any]:
-    """Return a note as an agent writes it."""
-    usual = {
-        "note_id": "note_001",
-        "timestamp": EPOCH,
-        "description": "Are emails unique?",
-        "context": "at work",
-        "status": status,
-        "resolution": None,
-        "resolved_by": None,
-        "resolution_timestamp": None,
-        "escalation_reason": "a requirement" if status == "escalated" else None,
-    }
-    return usual | more
+    check_folder(world)
 
 
 def test_workflow_is_carried_out_by_its_files(world: World) -> None:
@@ -492,7 +288,7 @@ def test_resolver_answers_and_the_plan_is_adapted(world: World) -> None:
              "raw": {"agents/resolver/task_output/resolution_1.json": json.dumps(said)}}
         ],
     }  # fmt: skip
-    folder = begin(world, turns, {"one": "", "two": "", "three": "one"}, resolver=True)
+    folder = begin(world, turns, {"one": "", "two": "", "three": "one"}, answering=["resolver"])
     world.until(lambda: world.lives_of("do:one") == 2)
     session = json.loads(
         (folder / "agents" / "one" / "completion_drive" / "session_current.json").read_text()

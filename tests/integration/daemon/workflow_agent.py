@@ -1,7 +1,8 @@
 """An agent of a workflow, driven by a script: it edits its files, as a real one is told to, and exits.
 
 The script is a JSON object: for each step a list of turns, of which the last one is repeated. A turn may set `status`
-(that of the agent, or of the subject), `notes`, `write` (files in `task_output/`), `work` (files in the worktree),
+(that of the agent, or of the subject), `notes`, `asks` (notes beside those that are there), `write` (files in
+`task_output/`), `work` (files in the worktree),
 `missing` (what a verifier misses), `judges` (at a checkpoint: the agents, each with what it misses), `decision` (on a
 proof of concept), `exit`, `raw` (files of the workflow, written as they are), and `hold` (a name: it waits until the
 file of that name lies in `go/` beside the script). What is not said is done well.
@@ -62,6 +63,9 @@ def _do(folder: Path, agent: str, subject: str, turn: dict[str, Any]) -> None:
     if "notes" in turn or not session.exists():
         said = {"task_id": plan["task_id"], "session_start": int(time.time()), "notes": turn.get("notes", [])}
         _write(session, json.dumps(said))
+    if "asks" in turn:
+        there = json.loads(session.read_text())
+        _write(session, json.dumps({**there, "notes": [*there["notes"], *turn["asks"]]}))
     for path in turn.get("write", plan["outputs"]):
         _write(own / "task_output" / path, f"{agent} made {path}\n")
     for path, text in turn.get("work", {f"{subject}.txt": f"{subject}\n"}).items():

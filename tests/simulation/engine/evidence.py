@@ -52,7 +52,10 @@ class Evidence:
                 and change.to is StepState.PASSED
                 and not isinstance(fact, f.Answered)
             ):
-                broken += self._lacks(decision.state, decision.state.steps[change.step])
+                step = decision.state.steps[change.step]
+                if step.state is not StepState.PASSED:  # it was asked something else at once
+                    step = was.steps.get(change.step, step)
+                broken += self._lacks(decision.state, step)
         for action in decision.actions:
             if isinstance(action, Merge):
                 broken += self._unapproved(decision.state, action)
@@ -172,7 +175,7 @@ class Evidence:
                 case Gate.HANDOFF:
                     made = [each.handoff for each in state.handoffs.values() if each.step == step.id]
                     holds = bool(made) and made[-1].head.status in OPEN and not lacking(made[-1])
-                case Gate.NOTES | Gate.OUTPUTS | Gate.POC | Gate.JOINT | Gate.CHECKPOINT:
+                case Gate.NOTES | Gate.OUTPUTS | Gate.POC | Gate.JOINT | Gate.CHECKPOINT | Gate.RESOLUTION:
                     continue  # `workflow_laws` holds them, by what the agents really left
                 case _:
                     holds = False

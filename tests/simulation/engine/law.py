@@ -38,6 +38,7 @@ class Law(StrEnum):
     NEEDS = "an agent of a workflow starts only when all that it needs is verified"
     VERIFIED = "nothing is verified without its verifier"
     NOTES = "an agent removes no note, and settles none that others must"
+    ESCALATED = "an escalated note has the answer that somebody gave, and nobody is asked without end"
     CAPS = "no more agents of a workflow work at once than its plan allows"
     AUDITED = "the files of a workflow are what the contract says"
     HANDED_ON = "handoffs of roles go through their life, and the records say what the journal says"

@@ -32,6 +32,7 @@ class Behaviour:
     unusual. leftovers: that a run leaves a process behind. longest: the most minutes of work. subtasks: how many a plan
     has. stubborn: the probability that one cause blocks a step each time. reticent: agents report only after somebody
     types to them. overlapping: the share of tasks whose subtasks change one file in common.
+    asks: the probability that an agent of a workflow escalates what others are to answer.
     """
 
     bad: float = 0.2
@@ -43,6 +44,7 @@ class Behaviour:
     stubborn: float = 0.0
     reticent: bool = False
     overlapping: float = 0.3
+    asks: float = 0.0
 
 
 GOOD: Final = Behaviour(bad=0, rejects=0, odd=0, leftovers=0, longest=1, subtasks=1)
@@ -67,7 +69,7 @@ class SharedState:
     each run wrote. found: what agents found wrong. signs: the monotonic time at which each run last showed progress.
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
     verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
-    agent, and when.
+    agent, and when. answers: what those who answer really wrote about the notes of an agent.
     box, clone: where these agents run, if not here.
     """
 
@@ -89,6 +91,7 @@ class SharedState:
     vanished: set[Path] = field(default_factory=set)
     verdicts: dict[str, list[Any]] = field(default_factory=dict)
     claims: dict[tuple[Path, str], list[tuple[float, str]]] = field(default_factory=dict)
+    answers: dict[tuple[Path, str, str], set[str]] = field(default_factory=dict)
     box: str = ""
     clone: Clone | None = None
 

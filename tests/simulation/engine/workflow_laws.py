@@ -3,6 +3,7 @@
 - An agent starts only when all that it needs is verified; caps hold; overlapping files are never changed at once.
 - Nothing is verified without a pass of its own verifier, on the outputs that it saw, with every note resolved.
 - Rejections and crashes are bounded: then somebody is asked.
+- An escalated note has the words of the user, of a resolver, or of the architect once these are verified.
 - `shared_status.json` shows as verified what is verified, and nothing else.
 """
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator import layout
 from orchestrator.daemon.core.shared_status import spoken_for_in
 from orchestrator.model import facts as f
+from orchestrator.model.escalation import CaseState
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending
 from orchestrator.model.turn_end import AgentRecord
@@ -25,8 +27,9 @@ from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.handlers.run_lifecycle import TERMINAL_GONE
 from orchestrator.pm.state.changes import QuestionAnswered
 from orchestrator.pm.state.run_changes import RunOpened, RunReported
-from orchestrator.pm.state.step_changes import StepMoved
-from orchestrator.pm.state.workflow_changes import AgentRecorded
+from orchestrator.pm.state.step_changes import StepMoved, StepReopened
+from orchestrator.pm.state.workflow_changes import AgentRecorded, EscalationMoved
+from tests.simulation.engine.escalation_laws import EscalationLaws
 from tests.simulation.engine.law import Finding, Law
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from orchestrator.pm.state.draft import Decision
     from orchestrator.pm.state.task_state import PMState
-    from tests.simulation.engine.workflow_agents import Left
+    from tests.simulation.engine.workflow_player import Left
     from tests.simulation.engine.workflow_tasks import WorkflowTask
     from tests.simulation.engine.world import World
 
@@ -57,8 +60,13 @@ class WorkflowLaws:
     opened: dict[str, float] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
     crashed: Counter[str] = field(default_factory=Counter)
+    escalations: EscalationLaws = field(init=False)
     _at: float = 0.0
     _allowed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Look at its escalations too."""
+        self.escalations = EscalationLaws(self.world, self.task, self.passed, self.said)
 
     def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[Finding]:
         """Enter a line of the journal, and return the laws that it breaks."""
@@ -73,10 +81,20 @@ class WorkflowLaws:
                     found += self._opened(run.step)
                 case RunReported(run=run):
                     found += self._reported(was, run)
-                case AgentRecorded(agent=agent, record=record) if isinstance(fact, f.ReportLanded):
-                    found += _settled(was, agent, record)
+                case EscalationMoved(case=case):
+                    found += self.escalations.moved(decision.state, case)
+                    if case.state is CaseState.ASKED:
+                        self._begins_anew(case.answering)
+                case AgentRecorded(agent=agent, record=record):
+                    known = was.records.get(agent)
+                    found += self.escalations.answered(decision.state, agent, known, record)
+                    if agent == _who_reports(was, fact):
+                        found += _settled(was, agent, record)
                 case StepMoved(step=step, to=StepState.PASSED):
-                    found += self._passes(decision.state, fact, step)
+                    asked_anew = any(
+                        isinstance(each, StepReopened) and each.step == step for each in decision.changes
+                    )
+                    found += self._passes(was if asked_anew else decision.state, fact, step)
                 case _:
                     continue
         found += self._at_once(decision.state)
@@ -91,6 +109,15 @@ class WorkflowLaws:
         for each in (f"do:{agent}", f"verify:{agent}"):
             self.crashed[each] = 0
         self._allowed.add(agent)
+
+    def _begins_anew(self, step: str) -> None:
+        """Those who answer get another question: nothing of the last one counts."""
+        kind, _, name = step.partition(":")
+        if kind == "do":
+            self.passed.discard(name)
+            self.failed[name] = 0
+            self.crashed[f"verify:{name}"] = 0
+        self.crashed[step] = 0
 
     def _count(self, was: PMState, fact: f.Fact) -> None:
         if isinstance(fact, f.RunGone) and (run := was.runs.get(fact.run)) is not None and run.live:
@@ -214,6 +241,12 @@ class WorkflowLaws:
             for name in sorted(silent)
             if (agents[name] in SHOWN) is not (name in self.passed)
         ]
+
+
+def _who_reports(was: PMState, fact: f.Fact) -> str:
+    """Return the agent whose turn has ended by a fact."""
+    run = (fact.report.run if isinstance(fact, f.ReportLanded) and fact.report else "") or ""
+    return was.runs[run].agent if run in was.runs else ""
 
 
 def _settled(was: PMState, agent: str, record: AgentRecord) -> Iterator[Finding]:

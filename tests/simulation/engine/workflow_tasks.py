@@ -17,6 +17,7 @@ from orchestrator.model.workflow import (
     Bounds,
     Checkpoint,
     CriterionPlan,
+    Escalation,
     EvidenceWanted,
     Input,
     PlanApproval,
@@ -33,6 +34,7 @@ EPOCH: Final = 1_764_254_000
 WORKS: Final = "It works"
 JUDGES: Final = ("judge", "umpire", "referee")
 BUILD: Final = "build"
+ON_CALL: Final = ("resolver", "architect", "loop")
 
 DOER: Final = """\
 # {id}
@@ -155,6 +157,24 @@ def drawn_plan(name: str, random: Random, size: int, workspace: str) -> Workflow
     pointed = replace(plan, checkpoints=_checkpoints(agents, random))
     brief = Brief("", "", (WORKS,), Config(workspace=WorkspaceKind(workspace)))
     return plan if obstacles(pointed, brief) else pointed
+
+
+def with_answers(plan: WorkflowPlan, random: Random) -> WorkflowPlan:
+    """Return a plan whose escalated notes agents answer: one to three of resolver, architect and loop agent."""
+    roles = [each for each in ON_CALL if random.random() < 0.7] or [random.choice(ON_CALL)]
+    judge = next(each.id for each in plan.agents if each.kind is AgentKind.VERIFIER)
+    answering = tuple(_on_call(each, judge) for each in roles)
+    bounds = replace(plan.bounds, depth=random.choice((1, 2)), loops=random.choice((2, 3)))
+    resolver, architect, loop = (each if each in roles else "" for each in ON_CALL)
+    named = Escalation(resolver, architect, loop)
+    return replace(plan, agents=(*plan.agents, *answering), escalation=named, bounds=bounds)
+
+
+def _on_call(name: str, judge: str) -> WorkflowAgent:
+    agent = replace(
+        _doer(name, ()), kind=AgentKind.ARCHITECT, verifier=judge, workspace=WorkspaceKind.READ_ONLY
+    )
+    return agent if name == "architect" else replace(agent, evidence=(), outputs=())
 
 
 def _verifier(name: str) -> WorkflowAgent:

@@ -354,20 +354,34 @@ def test_format_belongs_to_show(verb, root):
     assert verb("show", "--format", "dot", "--json").code == 2
 
 
-def test_check_says_what_start_refuses(verb, root):
+@pytest.mark.parametrize("line", ["cwd: far:/srv/code", "dev.cwd: far:/srv/code", "dev.host: podman:far"])
+def test_check_says_what_start_refuses(verb, root, task, house, line):
     """A design may be sound and ask for what the engine does not do: that is said before anybody relies on it."""
     page = root.parent / "task.md"
-    page.write_text(f"{page.read_text()}cwd: far:/srv/code\n")
+    page.write_text(f"{page.read_text()}{line}\n")
     said = verb("check", "--json").json
     assert said["sound"]
-    assert len(said["refused"]) == 1
+    (reason,) = said["refused"]
+    number, key = len(page.read_text().splitlines()), line.partition(": ")[0]
+    assert (
+        reason == f"task.md:{number}: its agents can only work on this machine: take `{key}:` out of task.md"
+    )
+    checked = task("start", "text", "--check", "--project", str(house.project), "--json")
+    assert checked.code == 1
+    assert reason in [each["text"] for each in checked.json["findings"] if each["topic"] == "plan"]
     assert "does not carry it out" in verb("check").out
     assert "to carry it out" not in verb("approve").out
 
 
-def test_start_refuses_nothing_of_a_new_design(verb, root):
+def test_start_refuses_nothing_of_a_new_design(verb, root, task, house):
+    def plan_findings():
+        said = task("start", "text", "--check", "--project", str(house.project), "--json")
+        return [each["text"] for each in said.json["findings"] if each["topic"] == "plan"]
+
     assert verb("check", "--json").json["refused"] == []
+    assert plan_findings() == ["nobody has approved the workflow"]
     assert "to carry it out" in verb("approve").out
+    assert plan_findings() == []
 
 
 # design, adapt and archive --------------------------------------------------------------------------------

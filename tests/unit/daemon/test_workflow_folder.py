@@ -13,7 +13,7 @@ from orchestrator.daemon.core.shared_status import SharedStatusFile, spoken_for_
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
 from orchestrator.formats.workflow.archives import read_archive_index
-from orchestrator.formats.workflow.session import render_session
+from orchestrator.formats.workflow.session import read_session, render_session
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import BadFile
 from orchestrator.model.task import TaskState
@@ -189,3 +189,17 @@ def test_notes_are_archived_as_they_were_accepted(folder: WorkflowFolder) -> Non
     WorkflowFiles(folder).show(story.state, story.at)
     index = read_archive_index(folder.read("agents/archival_agent/archive_index.json"))
     assert [each.notes for each in index if each.agent == "a"] == [1]
+
+
+def test_note_that_was_not_taken_yet_stays_when_an_answer_is_written(folder: WorkflowFolder) -> None:
+    """Somebody adds a note while the user's answer is on its way into the file: neither is lost."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    asked, late, path = note(1, NoteStatus.ESCALATED), note(2), f"agents/a/{SESSION_FILE}"
+    story.leaves("do:a", notes=(asked,), claim=AgentStatus.BLOCKED)
+    story.answers(story.question().id, "Yes")
+    idle = replace(story.state, runs=Runs())
+    folder.write(path, render_session(Session(f"a_{EPOCH}", EPOCH, (asked, late))))
+    WorkflowFiles(folder).show(idle, story.at)
+    there = read_session(folder.read(path), path).notes
+    assert [(each.id, each.resolution) for each in there] == [("note_001", "Yes"), ("note_002", "")]

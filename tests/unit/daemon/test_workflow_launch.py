@@ -69,6 +69,17 @@ def test_judged_notes_are_put_back(judged: Judged) -> None:
     assert read_session(judged.folder.read(path), path) == judged.record.session
 
 
+def test_note_that_was_not_taken_yet_stays_when_its_agent_is_launched(judged: Judged) -> None:
+    """An agent that crashed after a note, or somebody who added one, finds it there; a removed one is put back."""
+    path, late = f"agents/a/{SESSION_FILE}", note(2)
+    judged.folder.write(path, render_session(Session(f"a_{EPOCH}", EPOCH, (late,))))
+    step = judged.state.steps["do:a"]
+    prepare_agent(judged.folder.files, judged.where, judged.state, step, judged.story.at)
+    there = read_session(judged.folder.read(path), path)
+    assert judged.record.session is not None
+    assert there.notes == (*judged.record.session.notes, late)
+
+
 def test_judged_outputs_are_kept_before_they_are_judged(judged: Judged) -> None:
     """The copy is written beside the decision, and a kill may have taken it."""
     judged.copy.unlink()

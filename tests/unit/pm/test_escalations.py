@@ -189,6 +189,60 @@ def _second(text: str) -> ResolutionItem:
     return ResolutionItem("a", "note_002", Route.ANSWER, text, checked=("c",))
 
 
+def test_loop_agent_is_asked_again_until_it_says_how() -> None:
+    """A file that does not hold is written again once; then the user is asked, with the history."""
+    story = _looping()
+    story.resolves(3, by="loop")
+    assert story.step("resolve:3").tally.asks == 1
+    assert story.works_on() == {"do:b", "resolve:3"}
+    story.resolves(3, _third(checked=()), by="loop")
+    question = story.question()
+    assert (question.step, question.kind) == ("do:a", QuestionKind.LOOP)
+    assert question.text.count("Singular") >= 2
+    story.answers(question.id, "Singular, and do not ask again")
+    assert story.note_of("a").resolved_by is Resolver.USER
+
+
+def test_loop_agent_changes_the_plan_and_the_count_begins_anew() -> None:
+    story = _looping()
+    edit = PlanEdit(EditKind.REINSTRUCT, "a", instructions="Table names are singular.")
+    story.resolves(3, _third(Route.EDIT, edits=(edit,)), by="loop")
+    assert [record.by for record in story.state.adaptations] == ["loop"]
+    assert (story.note_of("a").status, story.note_of("a").resolution) == (NoteStatus.RESOLVED, "Singular")
+    assert "note_003: Singular" in story.order_of("do:a").instructions
+    story.asks("a", text="Should table names be singular?")
+    assert not story.state.cases["4"].loop
+
+
+def test_loop_that_its_agent_does_not_end_goes_to_the_user() -> None:
+    """As often as a question may repeat it is asked; whatever it answers, the next time is the user's."""
+    story = _looping()
+    for number in (3, 4, 5):
+        assert story.state.cases[str(number)].to is Via.LOOP
+        story.resolves(
+            number, ResolutionItem("a", f"note_{number:03}", Route.ANSWER, "Yes", ("c",)), by="loop"
+        )
+        story.asks("a", text="Should table names be singular?")
+    assert story.state.cases["6"].to is Via.USER
+    story.answers(story.question().id, "Singular, and do not ask again")
+    story.asks("a", text="Should table names be singular?")
+    assert not story.state.cases["7"].loop
+
+
+def _looping() -> EscalationStory:
+    """An agent has asked the same three times: its loop agent is asked."""
+    story = EscalationStory("resolver", "loop")
+    for number in (1, 2):
+        story.asks("a", text="Should table names be singular?")
+        story.resolves(number, item() if number == 1 else _second("Singular"))
+    story.asks("a", text="Shall table names be singular?")
+    return story
+
+
+def _third(route: Route = Route.ANSWER, **more: Any) -> ResolutionItem:
+    return ResolutionItem("a", "note_003", route, "Singular", **{"checked": ("c",), **more})
+
+
 def test_loop_without_a_loop_agent_asks_the_user() -> None:
     story = EscalationStory("resolver")
     for number in (1, 2):
@@ -198,6 +252,33 @@ def test_loop_without_a_loop_agent_asks_the_user() -> None:
     assert story.question().kind is QuestionKind.LOOP
     story.answers(story.question().id, "Singular, and do not ask again")
     assert story.note_of("a").resolved_by is Resolver.USER
+
+
+def test_question_that_a_resolver_put_otherwise_is_counted_as_it_was_asked() -> None:
+    """Two passed on to the user in other words are still the same question: the third is a loop."""
+    story = EscalationStory("resolver", bounds=Bounds(depth=1))
+    for number, words in ((1, "Is the deadline midnight UTC?"), (2, "Who may read the log of payments?")):
+        story.asks("a", text="Should table names be singular?")
+        passed_on = ResolutionItem("a", f"note_{number:03}", Route.USER, words)
+        story.resolves(number, passed_on)
+        assert words in story.question().text
+        story.answers(story.question().id, "Singular")
+        story.resolves(number, replace(passed_on, route=Route.ANSWER, text="Singular", checked=("c",)))
+    story.asks("a", text="Shall table names be singular?")
+    assert story.state.cases["3"].loop
+
+
+def test_question_of_an_abandoned_task_is_asked_again_by_a_start() -> None:
+    story = EscalationStory("resolver")
+    story.asks("a", NoteKind.REQUIREMENTS, "Are emails unique?")
+    story.answers(story.question().id, "abandon")
+    assert story.task() is TaskState.FAILED
+    assert not story.state.open_questions
+    story.starts()
+    assert "Are emails unique?" in story.question().text
+    story.answers(story.question().id, "Yes, unique")
+    story.resolves(1, item(text="Yes, unique"))
+    assert story.note_of("a").resolution == "Yes, unique"
 
 
 def test_resolver_that_escalates_itself_is_passed_over() -> None:

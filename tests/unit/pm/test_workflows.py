@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from orchestrator.model.agents import Agent
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Exit
-from orchestrator.model.task import TaskState, WorkspaceKind
+from orchestrator.model.task import AgentOverrides, Brief, Config, TaskState, WorkspaceKind
 from orchestrator.model.workflow import (
     Bounds,
     Checkpoint,
@@ -27,12 +28,24 @@ from orchestrator.model.workflow_records import (
     PocEvidence,
     Resolver,
 )
+from orchestrator.pm.plan.families.workflow import cast
 from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.pm.policies.turn_ends import report_of, subjects_of
 from tests.unit.pm.workflows import JUDGE, WorkflowStory, doer, note, other_judge, plan_of, poc
 
 ROOMY = Limits(max_concurrent_runs=10)
 CRASH = Exit(code=1)
+
+
+def test_agent_runs_as_its_persona_whatever_its_name() -> None:
+    """A definition that has the name of an agent is not meant, unless task.md says something of that agent."""
+    plan = plan_of(doer("architect"), doer("b", persona="architect"))
+    found = {name: Agent(name, command=(name,)) for name in ("architect", "dev", "review")}
+    own = Brief("T", "G", ("It works",), Config(agents={"architect": AgentOverrides()}), workflow=plan)
+    for brief, program in ((replace(own, config=Config()), "dev"), (own, "architect")):
+        made = cast(brief, found)
+        assert made["architect"].command == (program,)
+        assert made["b"].command == ("architect",)
 
 
 def test_workflow_runs_to_its_end() -> None:

@@ -70,12 +70,18 @@ def agents(brief: Brief) -> tuple[str, ...]:
 
 
 def cast(brief: Brief, found: Mapping[str, Agent]) -> dict[str, Agent]:
-    """Return a definition for each agent of the plan: its persona's, or what task.md says of the agent itself."""
-    return {each.id: _cast(each, found) for each in _plan(brief).agents}
+    """Return a definition for each agent of the plan: its persona's, or what task.md says of the agent itself.
+
+    A definition that only happens to have the name of an agent is not meant.
+    """
+    own = brief.config.agents
+    return {
+        each.id: _cast(each, found[each.id if each.id in own else each.persona])
+        for each in _plan(brief).agents
+    }
 
 
-def _cast(wanted: WorkflowAgent, found: Mapping[str, Agent]) -> Agent:
-    persona = found.get(wanted.id) or found[wanted.persona]
+def _cast(wanted: WorkflowAgent, persona: Agent) -> Agent:
     runtime = persona.runtime if wanted.runtime == "auto" else wanted.runtime
     return replace(persona, name=wanted.id, role=None, runtime=runtime)
 

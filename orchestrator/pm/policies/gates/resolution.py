@@ -83,7 +83,7 @@ def _routed(
 ) -> CaseNote:
     note = replace(note, checked=item.checked, overrides=item.overrides)
     if item.route is Route.EDIT and not approved:
-        return replace(note, via=Via.USER, question=item.text or note.question, edits=item.edits)
+        return replace(note, via=Via.USER, put=item.text or note.put, edits=item.edits)
     if item.route in {Route.ANSWER, Route.EDIT}:
         text = item.text or "The plan was changed: read your instructions again."
         if note.by is Resolver.USER and note.answer and text.strip() != note.answer.strip():
@@ -91,4 +91,4 @@ def _routed(
         return replace(note, via=Via.NOBODY, answer=text)
     too_deep = case.depth >= plan.bounds.depth
     via = Via.ARCHITECT if item.route is Route.ARCHITECT and not too_deep else Via.USER
-    return replace(note, via=via, question=item.text or note.question, answer="", by=Resolver.EXECUTOR)
+    return replace(note, via=via, put=item.text or note.put, answer="", by=Resolver.EXECUTOR)

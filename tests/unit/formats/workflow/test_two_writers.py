@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.formats.workflow.merge import Merged, Version, merge_session, merge_status
+from orchestrator.formats.workflow.merge import Merged, Version, merge_status
 
 EDITS = 1000
-NOTES = 100
 MOST_BEHIND = 7
 """How many edits of the other one a writer may not have seen."""
 
@@ -83,40 +82,3 @@ def test_two_writers_of_the_status_lose_nothing(seed: int) -> None:
         assert agents[name]["status"] == "blocked"
     assert len(done) == 2 * EDITS
     assert not [merged.losses for merged in done if merged.losses]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_notes_of_one_number_are_all_kept(seed: int) -> None:
-    """An agent and the daemon number their new notes alike; the later one's gets a number of its own."""
-
-    def merge(base: dict[str, Any], one: Version, other: Version) -> Merged:
-        return merge_session(base, one, other, "agent")
-
-    def edit(writer: Writer, number: int) -> None:
-        name = f"note_{len(writer.mine['notes']) + 1:03}"
-        if name not in {each["note_id"] for each in writer.mine["notes"]}:
-            said = {
-                "timestamp": 1,
-                "context": "c",
-                "status": "open",
-                "description": f"{writer.name} {number}",
-            }
-            writer.mine["notes"].append({"note_id": name, **said})
-
-    def reads_each_time(writer: Writer, text: str) -> None:
-        writer.reads(text)
-
-    draw = random.Random(seed)
-    writers = [Writer(name, merge) for name in ("agent", "daemon")]
-    text = json.dumps({"task_id": "t_1764254000", "session_start": 1, "notes": []})
-    for number in range(NOTES):
-        for writer in writers:
-            reads_each_time(writer, text)
-        for writer in draw.sample(writers, 2):  # both from the same version
-            edit(writer, number)
-            text, _ = writer.writes(text, number * 2 + writers.index(writer))
-    notes = json.loads(text)["notes"]
-    assert {each["description"] for each in notes} == {
-        f"{name} {number}" for name in ("agent", "daemon") for number in range(NOTES)
-    }
-    assert len({each["note_id"] for each in notes}) == 2 * NOTES
