@@ -106,7 +106,9 @@ class Watch(App[None]):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw what differs from what is shown."""
+        """Draw what differs from what is shown. A message may still come when the last screen is gone."""
+        if not self.screen_stack:
+            return
         try:
             self._draw_all(room(self.size.width), time.time())
         except picture.UNFIT as error:

@@ -145,6 +145,20 @@ def test_a_state_that_cannot_be_shown_ends_nothing(house, drive):
     drive(story)
 
 
+def test_a_message_behind_the_last_screen_is_nothing(house):
+    """Textual empties its queue of messages once its screens are gone: a row that was chosen then was a traceback."""
+    house.task(steps=[house.step()])
+    app = Watch(TasksSeen(str(house.state), lambda _: True))
+
+    async def whole():
+        async with app.run_test() as pilot:
+            await pilot.pause()
+        assert not app.screen_stack
+        app.on_option_list_option_highlighted(None)
+
+    asyncio.run(whole())
+
+
 def test_an_answer_leaves_a_request(house, daemon, drive):
     house.task(questions=[house.question()])
 
