@@ -154,7 +154,7 @@ def test_a_message_behind_the_last_screen_is_nothing(house):
         async with app.run_test() as pilot:
             await pilot.pause()
         assert not app.screen_stack
-        app.on_option_list_option_highlighted(None)
+        app.on_descendant_focus()
 
     asyncio.run(whole())
 
