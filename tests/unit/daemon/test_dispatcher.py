@@ -136,6 +136,7 @@ def test_launch_is_tried_again_for_what_may_pass(number, again):
     posted: list[object] = []
     run = story.run_of("dev:a").id
     doing = at_hand(ends, FakeClock(), 10.0, files, posted.append)
+    files.make_folder(PLACES.task)
     files.fail_next("mkdir", OSError(number, "it may not"))
     doing.act(story.state, PLACES, Launch("a-1", run))
     (failed,) = [each.fact for each in posted if isinstance(each, OutcomeHint)]
