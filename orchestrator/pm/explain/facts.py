@@ -225,7 +225,11 @@ def _rebased(fact: dict[str, Any]) -> str:
 
 def _undone(fact: dict[str, Any]) -> str:
     reason = fact.get("reason")
-    return f"the file operations were not undone: {reason}" if reason else "the file operations were undone, as asked"
+    return (
+        f"the file operations were not undone: {reason}"
+        if reason
+        else "the file operations were undone, as asked"
+    )
 
 
 def _spawned(fact: dict[str, Any]) -> str:
