@@ -48,7 +48,7 @@ from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes import Launching, ReadOnly, Spawn
 from orchestrator.runtimes.command import ANSWER, Command
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
-from orchestrator.runtimes.registry import runtime_of
+from orchestrator.runtimes.registry import RUNTIMES, runtime_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -189,7 +189,6 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
 ) -> LaunchSpec:
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
-    order_file = layout.run_order(folder)
     if aside := make_run_folders(adapters.files, where.task, state, run):
         log.warning("task %s: %s", state.id, aside)
     if run.purpose is Purpose.WORK:
@@ -199,25 +198,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     if run.purpose is Purpose.PREPARE:
         launching = preparation_of(adapters, state, run, where, folder)
     if run.purpose is Purpose.WORK:
-        runtime = runtime_of(agent, adapters.settings.runtimes)
-        if hands_in_by_operations(state, run):
-            agent = _text_only(state, run, step, agent, where, runtime)
-            runtime = runtime_of(agent, adapters.settings.runtimes)
-        variables = runtime.variables
-        text = publish_order(adapters, state, run, agent, where, there, workspace)
-        launching = runtime.launching(
-            Spawn(
-                agent=agent,
-                folder=folder,
-                workspace=workspace,
-                granted=granted(state, run, seen.task),
-                order=order_file,
-                prompt=text,
-                session=session_of(run),
-                resumes=_session_to_resume(adapters, state, run, runtime),
-                environ=passed(there.environ, (*adapters.settings.environment.passed, *variables)),
-            )
-        )
+        launching, variables, text = _program(adapters, state, run, step, agent, where, there, workspace)
     names = (*adapters.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
@@ -245,6 +226,43 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     )
 
 
+def _program(  # noqa: PLR0913, PLR0917 (as above)
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    step: Step,
+    agent: Agent,
+    where: TaskPaths,
+    there: RunView,
+    workspace: Path,
+) -> tuple[Launching, tuple[str, ...], str]:
+    """Return how an agent's program is launched, the variables that it gets besides, and its order, which is published.
+
+    Raises:
+        Refused: the agent cannot work in this way.
+
+    """
+    runtime = runtime_of(agent, adapters.settings.runtimes)
+    if hands_in_by_operations(state, run):
+        agent = _text_only(state, run, step, agent, where, runtime)
+        runtime = runtime_of(agent, adapters.settings.runtimes)
+    variables = runtime.variables
+    text = publish_order(adapters, state, run, agent, where, there, workspace)
+    folder = layout.run_home(there.where.home, run.id)
+    spawn = Spawn(
+        agent=agent,
+        folder=folder,
+        workspace=workspace,
+        granted=granted(state, run, there.where.task),
+        order=layout.run_order(folder),
+        prompt=text,
+        session=session_of(run),
+        resumes=_session_to_resume(adapters, state, run, runtime),
+        environ=passed(there.environ, (*adapters.settings.environment.passed, *variables)),
+    )
+    return runtime.launching(spawn), variables, text
+
+
 def _text_only(
     state: PMState, run: Run, step: Step, agent: Agent, where: TaskPaths, runtime: Runtime
 ) -> Agent:
@@ -256,7 +274,8 @@ def _text_only(
     """
     why = cannot_hand_in_by_operations(step)
     if runtime.name != Command.name and not isinstance(runtime, ReadOnly):
-        why = f"its runtime is {runtime.name}, and the PM cannot read what that writes: only command, claude and codex"
+        able = ", ".join(name for name in RUNTIMES if isinstance(RUNTIMES[name], ReadOnly))
+        why = f"its runtime is {runtime.name}, and the PM cannot read what that writes: only {Command.name}, {able}"
     elif run.on_box:
         why = "it works on another machine, and the PM carries out file operations here alone"
     if why:

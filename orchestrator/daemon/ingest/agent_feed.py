@@ -84,7 +84,7 @@ class AgentFeed:
         at, held = self.context.clock.now(), set[str]()
         for entry in self._events.waiting():
             fact, text = self._events.fact(entry, self.engine.state, where, at)
-            if fact is not None and (fact.run in held or not self._may_be_told(fact, text)):
+            if fact is not None and (fact.run in held or not self._is_ready(fact, text)):
                 held.add(fact.run)  # what it reports after that waits, too
                 continue
             if fact is not None:
@@ -121,8 +121,8 @@ class AgentFeed:
 
     # -------------------------------------------------------------------------------------------------
 
-    def _may_be_told(self, fact: EventLanded, text: str) -> bool:
-        """Return whether an event may be told: the end of a turn only when the file operations in it are settled."""
+    def _is_ready(self, fact: EventLanded, text: str) -> bool:
+        """Return whether an event may be handled: the end of a turn only when the file operations in it are settled."""
         ended = fact.event.kind is EventKind.ENDED and not fact.event.background
         return not ended or self.answered(fact.run, text)
 

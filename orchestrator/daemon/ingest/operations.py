@@ -59,7 +59,7 @@ class OperationsIntake:
         self._outcomes.clear()
 
     def settled(self, where: TaskPaths, run: Run, how: Exit) -> bool:
-        """Return whether the end of a run's process may be told; if not yet, a hint comes when it may.
+        """Return whether the end of a run's process may be handled; if not yet, a hint comes when it may.
 
         Raises:
             OSError: the disk cannot do it now; the next call tries again.
@@ -72,7 +72,7 @@ class OperationsIntake:
         return not answered or self._settled(where, run, ended_well=run.ending is Ending.NOT)
 
     def answered(self, where: TaskPaths, run: Run, text: str) -> bool:
-        """Return whether the end of a turn, with its last message, may be told; if not yet, a hint comes when it may.
+        """Return whether the end of a turn, with its last message, may be handled; if not, a hint comes once it may.
 
         Raises:
             OSError: the disk cannot do it now; the next call tries again.

@@ -40,11 +40,11 @@ def drawn(styled: str) -> list[str]:
         elif sign:
             lines[-1] += f"{sign}{'+'.join(sorted(style))}"
         else:
-            style = _told(style, codes.split(";"))
+            style = _style_after(style, codes.split(";"))
     return lines
 
 
-def _told(style: set[str], codes: list[str]) -> set[str]:
+def _style_after(style: set[str], codes: list[str]) -> set[str]:
     """Return the style that holds after a sequence; one without a colour is `39`, and on no colour `49`."""
     for code in codes:
         if code in {"", "0"}:
@@ -69,11 +69,11 @@ class Held(Terminal):
     def watch(self, *environ: str) -> int:
         """Start it; return its process id once the first frame is there and Textual is not."""
         self.run("env", f"PYTHONPATH={self._folder}", *environ, *WATCH)
-        return int(self.world.until(self._told))
+        return int(self.world.until(self._held_process))
 
-    def _told(self) -> str:
-        told = self._folder / "held"
-        return told.read_text() if told.exists() else ""
+    def _held_process(self) -> str:
+        written = self._folder / "held"
+        return written.read_text() if written.exists() else ""
 
     def go(self, error: str = "") -> None:
         """Let the real Textual be imported, or fail."""
