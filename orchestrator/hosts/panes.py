@@ -81,10 +81,13 @@ class Panes:
         self._tmux.cmd("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", aim, *run, *(look if show else ()))
 
     def panes(self) -> list[PaneSeen]:
-        """Return every pane of the server, in one call; an empty list if no server runs."""
+        """Return every pane of the server, in one call; an empty list if no server runs, or one without a session.
+
+        A server whose last session was closed still answers for a moment, until it ends.
+        """
         try:
             answer = self._tmux.cmd("list-panes", "-a", "-F", _PANE_FIELDS)
-        except NoServer:
+        except (NoServer, NoTarget):
             return []
         return [seen for line in answer.stdout if (seen := _pane(line))]
 

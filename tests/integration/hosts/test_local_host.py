@@ -175,6 +175,17 @@ def test_without_a_server_there_is_nothing_to_see(bench: Bench) -> None:
     assert bench.gone(bench.launch("r1", "true")) == Exit(code=0)
 
 
+def test_a_server_without_a_session_has_no_panes(bench: Bench) -> None:
+    """A server answers for a moment after its last session was closed; `exit-empty off` makes it stay so."""
+    bench.socket.tmux("set-option", "-g", "exit-empty", "off")
+    bench.host.close_session(SESSION)
+    assert bench.socket.server_pid()
+    assert bench.host.panes() == []
+    bench.host.close_ended(SESSION)
+    bench.open_session("again")
+    assert bench.gone(bench.launch("r1", "true")) == Exit(code=0)
+
+
 def test_without_tmux_it_is_said(tmp_path: Path) -> None:
     host = LocalHost(Tmux("none", {"PATH": str(tmp_path)}), DiskFiles())
     with pytest.raises(Unavailable, match="not installed"):
