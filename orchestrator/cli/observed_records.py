@@ -159,9 +159,11 @@ class Records:
 
     def take_archived(self, state: str) -> None:
         """Take the archived tasks that were archived in the period, or since."""
-        from orchestrator.cli.archived_records import unpacked_records  # only where there is an archive
-
         found, faults = archives(state)
+        if not found and not faults:
+            return
+        from orchestrator.cli.archived_records import unpacked_records  # it imports all of git's adapter
+
         self.unread += [UnreadRecord(path, reason) for path, reason in faults]
         read = handed = left = 0
         for each in found:
@@ -181,9 +183,8 @@ class Records:
                 self.unread.append(UnreadRecord(each.file, str(problem)))
             else:
                 read, handed, left = read + journal, handed + handoffs, left + (not journal)
-        if found or faults:
-            path = Path(layout.archive(state))
-            self.sources.append(SourceRead(SourceKind.ARCHIVED, path, handed, read, left))
+        path = Path(layout.archive(state))
+        self.sources.append(SourceRead(SourceKind.ARCHIVED, path, handed, read, left))
 
     def _take_task(self, task: str, home: str, view: Mapping[str, Any], folder: Path) -> tuple[bool, int]:
         """Take one task; return whether its journal was of the period, and how many handoffs were taken."""
