@@ -15,6 +15,7 @@ changes nothing.\
 """
 
 FORMS = {
+    "--markdown": "the report, as it is printed",
     "--html": "a page for a browser",
     "--prometheus": "metrics, for the textfile collector of a node exporter",
     "--otlp": "a trace of each task, as OpenTelemetry's JSON lines",
