@@ -190,9 +190,9 @@ def test_spans_are_bounded_and_the_rest_is_counted(monkeypatch):
 # What ends in which period ---------------------------------------------------------------------------
 
 
-def traces_of_days(lines, *bounds):
+def traces_of_days(lines, *bounds, state="complete"):
     """Return the spans by name of each period between two bounds, in seconds since the task began."""
-    whole = traced(lines)
+    whole = traced(lines, state=state)
     return [spans_of(whole, since, until) for since, until in itertools.pairwise(bounds)]
 
 
@@ -226,7 +226,7 @@ def test_each_span_is_in_one_period_that_in_which_it_ended():
 def test_a_task_at_work_has_the_spans_of_its_ended_runs_alone():
     lines = night()
     del lines[-1]
-    (spans,) = traces_of_days(lines, -100, 10_000)
+    (spans,) = traces_of_days(lines, -100, 10_000, state="running")
     assert "invoke_agent dev:one" in spans
     assert not {"invoke_workflow dev:one", "step dev:one", "prepare unknown"} & spans.keys()
 
