@@ -15,6 +15,7 @@ from orchestrator.cli import status_page
 from orchestrator.cli.screen import ago, clock, cut, harmless, wrapped
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import REMEDY, TaskRecord
+from orchestrator.cli.watching.appearance import clipped
 from orchestrator.cli.watching.graph import graph_of
 from orchestrator.formats.timestamps import unstamped
 
@@ -41,6 +42,12 @@ class Listing:
 
     heading: str = ""
     rows: tuple[Row, ...] = ()
+
+
+def fitting(listing: Listing, width: int) -> Listing:
+    """Return what a terminal of `width` columns shows of a listing."""
+    rows = tuple(Row(row.key, clipped(row.text, width)) for row in listing.rows)
+    return Listing(clipped(listing.heading, width), rows)
 
 
 def headline(records: Sequence[TaskRecord], daemon: str, width: int) -> str:
