@@ -195,8 +195,13 @@ class Workspaces(Protocol):
 
         What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
         from the task's branch; `("", 0)` if that has it already: then the tree stands on that branch's tip, for whoever
-        judges it. Raises Refused where it does not build on that branch.
+        judges it. One that builds on an earlier commit of that branch is put upon its tip when it is merged. Raises
+        Refused where the two have nothing in common.
         """
+        ...
+
+    def knows(self, project: Path, commit: str) -> bool:
+        """Return whether the repository has a commit, by its full hash. Raises Refused, Unavailable."""
         ...
 
     def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:

@@ -47,6 +47,15 @@ class FakeBranches(FakeGit):
         history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
 
+    def knows(self, project: Path, commit: str) -> bool:
+        """Return whether the repository has a commit. Raises Refused."""
+        self._project(project)
+        return commit in self.commits and commit not in self.away
+
+    def fetch(self, commit: str) -> None:
+        """Do as git does that fetches a commit from another copy, with all that led to it."""
+        self.away.difference_update(self._history(commit))
+
     def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
         """Return how the files at these paths differ between two commits. Raises Refused."""
         self._project(project)

@@ -46,15 +46,24 @@ def test_tree_without_new_work_can_still_be_judged(world, tree):
     assert world.files(tree) == {"readme.txt": "hello\n"}
 
 
-def test_work_not_based_on_the_branch_is_refused(world, tree):
+def test_work_from_before_the_branch_moved_is_put_upon_it(world, tree):
+    """It is judged as it was made, and lies upon what others had merged meanwhile when it is merged itself."""
     mine = world.commit_elsewhere(tree.base, "mine", "mine.txt")
     world.workspaces.adopt(tree, 1, mine)
     world.workspaces.merge(tree, mine)
     theirs = world.commit_elsewhere(tree.base, "theirs", "theirs.txt")
-    with pytest.raises(Refused, match="does not build on"):
-        world.workspaces.adopt(tree, 2, theirs)
+    assert world.workspaces.adopt(tree, 2, theirs) == (theirs, 1)
+    assert world.files(tree) == {"readme.txt": "hello\n", "theirs.txt": "theirs"}
     assert world.refs("task/demo") == {"task/demo": mine}
-    assert "theirs.txt" not in world.files(tree)
+    assert world.workspaces.gained(tree, theirs) == mine
+    made = world.workspaces.put_upon(tree, 2, theirs)
+    assert world.workspaces.merge(tree, made.commit) == ""
+    assert set(world.at(made.commit)) == {"readme.txt", "mine.txt", "theirs.txt"}
+
+
+def test_a_commit_is_known_where_the_repository_has_it(world, tree):
+    assert world.workspaces.knows(world.project, tree.base)
+    assert not world.workspaces.knows(world.project, "f" * 40)
 
 
 def test_a_commit_that_was_never_brought_is_refused(world, tree):
