@@ -103,9 +103,10 @@ def launch(
     there = _there(adapters, state, run, where)
     times.ended("folders")
     workspace = prepared_workspace(adapters, state, step, run, where)
+    times.ended("tree")
     launched = adapters.files.entry(folder / LAUNCHED) is not None
     branch = branch_there(adapters, state, step, run, where, launched=launched)
-    times.ended("tree")
+    times.ended("branch")
     spec = _spec(adapters, state, run, step, agent, where, there, workspace, branch)
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
