@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.ports.worktree import Tree
@@ -113,6 +114,15 @@ class KeptWork:
     at: float
 
 
+class Holder(StrEnum):
+    """Who has a commit in the repository here, on a ref."""
+
+    NOBODY = "nobody"  # it is not here, or no ref leads to it
+    TASK = "task"  # the task that asks
+    USER = "user"  # a branch, tag or remote of the user's, and not that task
+    OTHERS = "others"  # other tasks alone
+
+
 class Workspaces(Protocol):
     """Worktrees of a git repository. All calls are repeatable and end by a deadline; all raise `Unavailable`.
 
@@ -200,8 +210,11 @@ class Workspaces(Protocol):
         """
         ...
 
-    def knows(self, project: Path, commit: str) -> bool:
-        """Return whether the repository has a commit, by its full hash. Raises Refused, Unavailable."""
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit, by its full hash, seen from the task with this branch.
+
+        Raises Refused, Unavailable.
+        """
         ...
 
     def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:

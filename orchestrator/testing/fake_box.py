@@ -64,11 +64,11 @@ class Clone:
     def advance(self, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
         """Stand on a commit, and keep where it stood."""
         now = self.state(place, commit, ref)
-        if now.relation is Relation.HAS:
+        if now.head == commit:
             return
         if now != seen or now.relation is Relation.LACKS:
             raise Unavailable(f"somebody is at work in {place}")
-        if now.relation is Relation.APART:
+        if now.relation is not Relation.BEHIND:
             self.refs[place, f"{kept}/{now.head}"] = now.head
         self.heads[place] = commit
 

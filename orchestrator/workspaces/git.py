@@ -18,6 +18,7 @@ from orchestrator.ports.workspaces import (
     BranchSurvey,
     FileChange,
     FileSeen,
+    Holder,
     KeptWork,
     LeftOut,
     Upon,
@@ -45,6 +46,7 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
 from orchestrator.workspaces.snapshot import lay, left_out, take
+from orchestrator.workspaces.task_refs import holder
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
@@ -241,9 +243,9 @@ class GitWorkspaces:
         return commit, differing_files(repository, fork, commit)
 
     @classify_failures
-    def knows(self, project: Path, commit: str) -> bool:
-        """Return whether the repository has a commit. Raises Refused, Unavailable."""
-        return bool(self._repository(project).commit_of(checked_commit(commit)))
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit. Raises Refused, Unavailable."""
+        return holder(self._repository(project), checked_branch(branch), checked_commit(commit))
 
     @classify_failures
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:

@@ -111,6 +111,16 @@ def test_commits_of_its_own_are_kept_on_a_ref_there(clones: Clones) -> None:
     assert not (clones.there / "own").exists()
 
 
+def test_head_ahead_of_the_commit_is_kept_too(clones: Clones) -> None:
+    """It has the work of another task."""
+    own, made = clones.commit(clones.there, "own", "own\n"), git(clones.project, "rev-parse", "HEAD")
+    seen = clones.state(made)
+    assert seen == CloneState(Relation.HAS, own)
+    clones.advance(made, seen)
+    assert clones.head() == made
+    assert git(clones.there, "rev-parse", f"{KEPT}/{own}") == own
+
+
 def test_changed_files_there_are_seen_and_never_overwritten(clones: Clones) -> None:
     before, made = clones.head(), clones.sent()
     (clones.there / "readme").write_text("a person's\n")

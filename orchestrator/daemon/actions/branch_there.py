@@ -4,9 +4,13 @@
 
     HEAD there has the commit ──────────────────────────▶ nothing to do
     HEAD led to it, and no file is changed ─────────────▶ HEAD moves forward
+    HEAD has the work of another task ──────────────────▶ HEAD is kept on a ref there, and moves
     the step was at work there before ──────────────────▶ HEAD stays; its order says what to merge
-    HEAD has other commits, and all of them are here ───▶ HEAD is kept on a ref there, and moves
+    HEAD has other work of the task ────────────────────▶ HEAD is kept on a ref there, and moves
     anything else is somebody's: it may be lost ────────▶ a person is asked
+
+Another task's work must not come along, and what a step's own agent made must not be taken from it. Work of the task is
+put upon its branch as other commits: so HEAD has those that were made there, and the branch has not.
 
 It comes with `bring: branch` alone. Each part may be repeated, and none is done once a run was launched.
 """
@@ -23,6 +27,7 @@ from orchestrator.model.run import Purpose
 from orchestrator.model.task import Bring
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import CloneState, Relation
+from orchestrator.ports.workspaces import Holder
 
 if TYPE_CHECKING:
     from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
@@ -74,17 +79,21 @@ class BranchThere:
         return "\n".join(lines)
 
 
-def move_of(seen: CloneState, *, goes_on: bool, known: bool) -> Move:
-    """Return what becomes of HEAD on a box.
+def move_of(seen: CloneState, commit: str, holder: Holder, *, goes_on: bool) -> Move:
+    """Return what becomes of HEAD on a box, ahead of a run that begins with a commit.
 
-    `goes_on`: the step was at work there before; `known`: the repository here has all that HEAD has.
+    `holder` is who has what HEAD is at, in the repository here. `goes_on`: the step was at work there before.
     """
+    if seen.head == commit:
+        return Move.NONE
+    if holder is Holder.OTHERS:
+        return Move.ASK if seen.changed else Move.FORWARD
     if seen.relation is Relation.HAS:
         return Move.NONE
     if goes_on:
         forward = seen.relation is Relation.BEHIND and not seen.changed
         return Move.FORWARD if forward else Move.LEFT
-    if seen.changed or not (seen.relation is Relation.BEHIND or known):
+    if seen.changed or not (seen.relation is Relation.BEHIND or holder is Holder.TASK):
         return Move.ASK
     return Move.FORWARD
 
@@ -110,14 +119,20 @@ def branch_there(
     in_head = False
     if not launched:
         seen = _sent(adapters, place, where, commit, ref)
-        known = seen.relation is Relation.APART and adapters.workspaces.knows(where.code, seen.head)
-        move = move_of(seen, goes_on=goes_on, known=known)
+        move = move_of(seen, commit, _holder(adapters, state, where, seen, commit), goes_on=goes_on)
         if move is Move.ASK:
             raise Refused(_question(place, seen, of, commit, ref))
         if move is Move.FORWARD:
             adapters.boxes.advance_head(place.host, place.path, seen, commit, ref, kept)
         in_head = move is not Move.LEFT
     return BranchThere(of, commit, ref, in_head, kept if goes_on else "")
+
+
+def _holder(adapters: Adapters, state: PMState, where: TaskPaths, seen: CloneState, commit: str) -> Holder:
+    """Return who has here what HEAD on a box is at. Nobody is asked where it does not matter."""
+    if seen.head in {"", commit} or seen.relation is Relation.BEHIND:
+        return Holder.NOBODY
+    return adapters.workspaces.holder(where.code, state.branch, seen.head)
 
 
 def _sent(adapters: Adapters, place: Location, where: TaskPaths, commit: str, ref: str) -> CloneState:
@@ -157,7 +172,7 @@ def _question(place: Location, seen: CloneState, of: str, commit: str, ref: str)
     has = (
         "files there are changed and not committed"
         if seen.changed
-        else f"its HEAD {seen.head[:_SHORT]} has commits that are not here"
+        else f"its HEAD {seen.head[:_SHORT]} has commits that are none of the task's"
     )
     return (
         f"{place.path} on {place.host} is not at {commit[:_SHORT]}, where {of} is, and was not brought there, because "

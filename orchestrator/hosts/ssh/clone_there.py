@@ -50,11 +50,8 @@ elif left=$(GIT_OPTIONAL_LOCKS=0 ours status --porcelain --untracked-files=no --
     [ -n "$left" ]
 then
     lies=changed
-    case $relation in
-        behind|apart)
-            if ours diff-index --cached --quiet --ignore-submodules=all "$commit" -- &&
-                ours diff-files --quiet --ignore-submodules=all; then lies=clean; fi ;;
-    esac
+    if [ "$relation" != lacks ] && ours diff-index --cached --quiet --ignore-submodules=all "$commit" -- &&
+        ours diff-files --quiet --ignore-submodules=all; then lies=clean; fi
 fi
 """
 
@@ -72,11 +69,11 @@ _MOVE: Final = (
     _ASK
     + r"""
 kept=$4 before=$5
-if [ "$relation" = has ]; then echo moved; exit 0; fi
+if [ "$head" = "$commit" ]; then echo moved; exit 0; fi
 if [ "${head:--}" != "$before" ] || [ "$lies" != clean ]; then echo meanwhile; exit 0; fi
 case $relation in
     behind) ;;
-    apart) ours update-ref "$kept/$head" "$head" || exit 6 ;;
+    has|apart) ours update-ref "$kept/$head" "$head" || exit 6 ;;
     *) echo meanwhile; exit 0 ;;
 esac
 # Files first, then the ref. Of what is in the way, ignored files count like others.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import FileChange
+from orchestrator.ports.workspaces import FileChange, Holder
 from tests.contract.workspaces.worlds import merged
 
 # Work that was done elsewhere ------------------------------------------------------------------------
@@ -61,9 +62,16 @@ def test_work_from_before_the_branch_moved_is_put_upon_it(world, tree):
     assert set(world.at(made.commit)) == {"readme.txt", "mine.txt", "theirs.txt"}
 
 
-def test_a_commit_is_known_where_the_repository_has_it(world, tree):
-    assert world.workspaces.knows(world.project, tree.base)
-    assert not world.workspaces.knows(world.project, "f" * 40)
+def test_who_has_a_commit_is_seen_from_the_task(world, tree):
+    """What only another task has must not come along with work from a box."""
+    holder = partial(world.workspaces.holder, world.project)
+    made = world.commit_elsewhere(tree.base, "mine", "mine.txt")
+    world.workspaces.adopt(tree, 1, made)
+    assert holder("task/demo", tree.base) is Holder.TASK
+    assert holder("task/other", tree.base) is Holder.USER
+    assert holder("task/demo", made) is Holder.TASK
+    assert holder("task/dem", made) is holder("task/other", made) is Holder.OTHERS
+    assert holder("task/demo", "f" * 40) is Holder.NOBODY
 
 
 def test_a_commit_that_was_never_brought_is_refused(world, tree):

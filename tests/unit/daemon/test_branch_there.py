@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from orchestrator.daemon.actions.branch_there import BranchThere, Move, branch_there, move_of
-from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.plan import Gate
 from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.boxes import CloneState, Relation
+from orchestrator.ports.workspaces import Holder
 from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
@@ -81,6 +82,9 @@ class Far:
         made = self.clone.commit(PLACE, self.state.branch, self.base, "there", "there.py")
         if brought:
             self.workspaces.fetch(made)
+            tree = tree_of(self.state, self.state.steps["dev:one"], WHERE)
+            assert tree is not None
+            self.workspaces.adopt(tree, 1, made)
         return made
 
     def begins(self, state: PMState | None = None, *, launched: bool = False) -> BranchThere | None:
@@ -101,19 +105,25 @@ def far() -> Far:
 
 
 @pytest.mark.parametrize(
-    ("relation", "changed", "goes_on", "known"),
-    list(product([Relation.HAS, Relation.BEHIND, Relation.APART], *[[False, True]] * 3)),
+    ("relation", "holder", "changed", "goes_on"),
+    list(product([Relation.HAS, Relation.BEHIND, Relation.APART], Holder, *[[False, True]] * 2)),
 )
 def test_head_moves_only_where_nothing_can_be_lost(
-    relation: Relation, *, changed: bool, goes_on: bool, known: bool
+    relation: Relation, holder: Holder, *, changed: bool, goes_on: bool
 ) -> None:
-    move = move_of(CloneState(relation, "a" * 40, changed=changed), goes_on=goes_on, known=known)
+    seen = CloneState(relation, "a" * 40, changed=changed)
+    move = move_of(seen, "b" * 40, holder, goes_on=goes_on)
     if move is Move.FORWARD:
         assert not changed
-        assert relation is Relation.BEHIND or known
-    assert (move is Move.NONE) == (relation is Relation.HAS)
-    assert (move is Move.ASK) <= (not goes_on), "its own work is for the agent to bring together"
+        assert relation is Relation.BEHIND or holder in {Holder.TASK, Holder.OTHERS}
+    if move is Move.NONE:
+        assert relation is Relation.HAS
+    if holder is Holder.OTHERS:
+        assert move in {Move.FORWARD, Move.ASK}, "another task's work never comes along"
+    elif goes_on:
+        assert move is not Move.ASK, "its own work is for the agent to bring together"
     assert (move is Move.LEFT) <= goes_on
+    assert move_of(seen, seen.head, holder, goes_on=goes_on) is Move.NONE
 
 
 def test_a_run_there_begins_with_what_was_merged_here(far: Far) -> None:
@@ -159,7 +169,7 @@ def test_what_is_somebodys_there_is_asked_about(far: Far, *, changed: bool) -> N
     before = far.clone.head(PLACE) if changed else far.commits_there(brought=False)
     far.boxes.changed = changed
     tip = far.moves_on()
-    why = "changed and not committed" if changed else "has commits that are not here"
+    why = "changed and not committed" if changed else "has commits that are none of the task's"
     with pytest.raises(Refused, match=why) as asked:
         far.begins()
     assert f"`git merge refs/orchestrator/{far.state.branch}/tip`" in str(asked.value)
@@ -168,8 +178,18 @@ def test_what_is_somebodys_there_is_asked_about(far: Far, *, changed: bool) -> N
     assert "advance" not in far.boxes.asked
 
 
-def test_brought_commits_of_others_give_way_and_are_kept(far: Far) -> None:
-    """They were put upon the branch, and so are others there than here."""
+def test_work_of_another_task_never_comes_along(far: Far) -> None:
+    """Two tasks work in one repository there: what is no ancestor of this one's branch gives way, and is kept."""
+    before = far.commits_there(brought=True)
+    other = replace(far.state, name="t2", base=far.base, tip=far.base)
+    assert other.branch != far.state.branch
+    far.begins(other)
+    assert far.clone.head(PLACE) == far.base
+    assert far.clone.refs[PLACE, f"refs/orchestrator/{other.branch}/kept/{before}"] == before
+
+
+def test_brought_work_of_other_steps_gives_way_and_is_kept(far: Far) -> None:
+    """It was put upon the branch, and so is another commit there than here."""
     before, tip = far.commits_there(brought=True), far.moves_on()
     far.begins()
     assert far.clone.head(PLACE) == tip
