@@ -137,6 +137,10 @@ class Workspaces(Protocol):
         """
         ...
 
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of a project's repository, which all its worktrees share. Raises Refused."""
+        ...
+
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Make the tree if it is missing and bring it, clean, to the tip of the task's branch.
 

@@ -33,6 +33,11 @@ class FakeBranches(FakeGit):
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._project(project).head
 
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        self._project(project)
+        return project / ".git"
+
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path. Raises Refused."""
         contents = self.commits[self._at(project, branch)].contents

@@ -84,6 +84,11 @@ class GitWorkspaces:
         return self._repository(project).head(project)
 
     @classify_failures
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        return self._repository(project).folder
+
+    @classify_failures
     def where(self, tree: Tree) -> Path:
         """Return the folder to work in of a tree as it stands; one that is gone is made anew from its commit."""
         repository = self._repository(checked_tree(tree).project)
