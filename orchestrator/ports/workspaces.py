@@ -210,6 +210,14 @@ class Workspaces(Protocol):
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...
 
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has: in the project, or by the end of a path anywhere beneath it.
+
+        Large and small letters are the same here: whoever names a file in a sentence may not be exact. Raises Refused:
+        no branch.
+        """
+        ...
+
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
 

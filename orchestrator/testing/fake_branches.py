@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -41,6 +42,10 @@ class FakeBranches(FakeGit):
             return FileSeen(is_folder=False, lines=lines, is_empty=not contents[name])
         inside = [text for each, text in contents.items() if each.startswith(f"{name}/")]
         return FileSeen(is_folder=True, lines=0, is_empty=not any(inside)) if inside else None
+
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused."""
+        return named_among(names, self.commits[self._at(project, branch)].contents)
 
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the commit of a branch that a hash names. Raises Refused."""

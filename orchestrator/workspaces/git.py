@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -37,7 +38,15 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
+from orchestrator.workspaces.lookup import (
+    altered,
+    changed_files,
+    commit_on,
+    file_on,
+    ignored,
+    paths_on,
+    survey,
+)
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -247,6 +256,12 @@ class GitWorkspaces:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return file_on(repository, tip_of(repository, branch), path)
+
+    @classify_failures
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return named_among(names, paths_on(repository, tip_of(repository, branch)))
 
     @classify_failures
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:

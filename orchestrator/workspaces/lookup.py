@@ -45,6 +45,13 @@ def file_on(repository: Repository, tip: str, path: str) -> FileSeen | None:
     return FileSeen(is_folder=False, lines=lines, is_empty=not data)
 
 
+def paths_on(repository: Repository, tip: str) -> tuple[str, ...]:
+    """Return the paths of all files that a commit has in the project."""
+    inside = (f":(top,literal){repository.prefix}",) if repository.prefix else ()
+    said = repository.git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, "--", *inside)
+    return tuple(path.removeprefix(repository.prefix) for path in said.split("\0")[:-1])
+
+
 def _holds_a_file(repository: Repository, folder: str) -> bool:
     """Tell whether a tree of git's has a plain file that is not empty, by the names of the files' contents."""
     for line in repository.git.ask("ls-tree", "-r", "-z", "--full-tree", folder).split("\0")[:-1]:

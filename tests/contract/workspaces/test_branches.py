@@ -82,7 +82,7 @@ def test_a_commit_upon_a_stray_is_not_merged_alone(world, tree):
 
 
 def test_a_branch_that_is_not_there_has_nothing(world, tree):
-    for look in (world.workspaces.file_on, world.workspaces.commit_on):
+    for look in (world.workspaces.file_on, world.workspaces.commit_on, world.workspaces.holds_named):
         with pytest.raises(Refused, match="no branch"):
             look(world.project, tree.branch, "readme.txt")
     assert world.workspaces.survey(world.project, tree.branch, tree.base) is None
