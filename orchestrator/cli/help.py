@@ -84,7 +84,7 @@ task report NAME --json; task report --all --json
 
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
-               criteria criteria_met criteria_attested questions_open last_checkin updated
+               criteria criteria_met criteria_attested questions_open branch_moved last_checkin updated
                state: those above; requested (not begun yet); damaged (cannot be read);
                removing (`task delete` or `task archive` was interrupted)
   daemon       up as_of room

@@ -6,7 +6,7 @@ import os
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import SAID, on_word
+from orchestrator.cli.exits import SAID, on_word, step_said
 from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
 from orchestrator.cli.state_file import report_file
 from orchestrator.cli.table import COLOURS, table
@@ -303,7 +303,7 @@ def step_cells(step: dict[str, Any], now: float) -> tuple[object, ...]:
     return (
         step.get("id"),
         "" if _names_agent(step) else step.get("agent"),
-        step.get("status"),
+        step_said(step),
         tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
         ago(step.get("since"), now),
         step.get("title"),

@@ -367,8 +367,14 @@ class Task:
             self.feed(fact)
 
     def keep(self) -> None:
-        """Write the known state of the task to disk again if its own folder was deleted. Raises OSError: no room."""
+        """Write what is shown again if it is no longer so: the state's folder was deleted, the branch moved.
+
+        Raises:
+            OSError: no room.
+
+        """
         self.engine.keep_journal()
+        self._view.see_branch()
         if self.begun and self.context.adapters.files.entry(layout.task_state(self.home)) is None:
             self.engine.dirty = True
             self.show()

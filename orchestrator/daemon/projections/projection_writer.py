@@ -116,6 +116,11 @@ class ProjectionWriter:
             self._news.names.update(names)
             self._news.rescan |= rescan
 
+    @property
+    def looked(self) -> BranchLook | None:
+        """The last look at the task's branch; None if there was none. Any thread may ask."""
+        return self._looked
+
     def again(self) -> None:
         """Have everything that lies in the task's folder looked at once more, soon. Any thread may call it."""
         with self._taking:

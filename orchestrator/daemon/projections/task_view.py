@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from orchestrator.branch_files import commit_of
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.journal.engine import Engine
@@ -12,6 +13,7 @@ from orchestrator.daemon.projections.outcome import BranchLook
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
@@ -52,6 +54,16 @@ class TaskView:
         """Have everything that lies in the task's folder looked at once more, soon. Any thread may call it."""
         if self._writer is not None:
             self._writer.again()
+
+    def see_branch(self) -> None:
+        """Show the result of a task at rest again if its branch is not where it was seen last: its user moved it."""
+        state = self._engine.state
+        looked = None if self._writer is None else self._writer.looked
+        if state.state in ACTIVE or not state.base or looked is None or looked.fault:
+            return
+        here = commit_of(str(code_of(state.project, state.brief)), state.branch)
+        if here is not None and here != (looked.seen.tip if looked.seen is not None else ""):
+            self.rescan()
 
     def end(self) -> None:
         """Write nothing any more."""

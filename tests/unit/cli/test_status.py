@@ -601,6 +601,18 @@ def test_only_attempts_that_were_begun_are_tries(house, task):
     assert not {"1", "4"} & set(second.split())
 
 
+def test_a_step_that_was_planned_anew_is_not_given_up(house, task):
+    """ "set_aside" stood there of a subtask whose goal was reached in another way."""
+    steps = [
+        house.step("dev:a", status="set_aside", replaced=True),
+        house.step("dev:b", status="set_aside", replaced=False),
+    ]
+    house.task(steps=steps)
+    lines = task("status", "tidy").out.splitlines()
+    assert any("dev:a" in line and "planned anew" in line for line in lines)
+    assert any("dev:b" in line and "set aside" in line for line in lines)
+
+
 def test_criteria_that_nobody_judged_yet_are_counted(house, task):
     """A workflow's criteria are marked one by one: "1 of 1 met" was said of the first of two."""
     counts = house.state_json()["counts"] | {"criteria": 2}
