@@ -58,6 +58,7 @@ task status NAME --json
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
+  goal goal_before   of task.md; before its last change since the task began, or empty
   brief_fault  why the last edit of task.md cannot be taken, or empty
   edited[]     key was now                                edits of Agent Config that the next start applies
   branch base tip code started_at last_checkin updated notices[] noticed

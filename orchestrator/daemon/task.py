@@ -503,7 +503,7 @@ class Task:
         """Update the projections of the task, as `TaskView.show` does."""
         fault = self._brief.fault if self.engine.state.state in ACTIVE else ""
         beside = Unjournaled(self._boxes.behind, self.doing.launches.waiting, fault)
-        if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
+        if self._view.show(self.where, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
         self.doing.end_report.go(self.engine.state, self.where.task, self._view.now, self._view.rescan)
 

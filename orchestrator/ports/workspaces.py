@@ -236,6 +236,13 @@ class Workspaces(Protocol):
         """Return what a branch has that its base has not; None if there is no such branch."""
         ...
 
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to; none if it is not there.
+
+        Files that git ignores do not count. No file is changed there.
+        """
+        ...
+
     def kept(self, tree: Tree) -> list[KeptWork]:
         """Return where work of earlier tries in this tree was kept, the newest first."""
         ...

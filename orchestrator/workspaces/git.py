@@ -152,6 +152,14 @@ class GitWorkspaces:
         return take(checkout, look_file(tree), base, all_of_it=False).tree
 
     @classify_failures
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        repository = self._repository(checked_tree(tree).project)
+        if not (now := self.look(tree)):
+            return ()
+        return changed_files(repository, base_of(repository, tree, tip_seen(repository, tree)), now)
+
+    @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did when `look` returned `before`, and keep what lies there now."""
         now = self.look(tree)

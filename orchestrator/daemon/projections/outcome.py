@@ -54,12 +54,25 @@ STATES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a step left in its worktree, and nobody has accepted yet: how many files, and in which folder."""
+
+    step: str
+    files: int
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
 class BranchLook:
-    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed."""
+    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed.
+
+    `unfinished`: of a task at rest, what lies in worktrees and is not on the branch.
+    """
 
     at: float
     seen: BranchSurvey | None = None
     fault: str = ""
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +127,9 @@ def steps_said(counted: Counts) -> str:
 def _asked(state: PMState) -> str:
     goal = _short(first_sentence(state.brief.goal))
     title = _short(state.brief.title)
-    return f"{title}: {goal}" if goal and goal != title else title
+    before = _short(first_sentence(state.goal_before), 100)
+    changed = f" (the goal was changed since the task began; before: {before})" if before else ""
+    return f"{title}: {goal}{changed}" if goal and goal != title else f"{title}{changed}"
 
 
 def _outcome(state: PMState, counted: Counts) -> str:
@@ -153,7 +168,9 @@ def _limits(state: PMState) -> str:
 
 def _work(state: PMState, look: BranchLook | None) -> str:
     return "; ".join(
-        each for each in (_where_it_lies(state, look), _handed_in(state), _tested(state, look)) if each
+        each
+        for each in (_where_it_lies(state, look), _left(look), _handed_in(state), _tested(state, look))
+        if each
     )
 
 
@@ -197,6 +214,14 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
     )
     return f"{summary}, all of it in your tree's HEAD" if seen.merged else summary
+
+
+def _left(look: BranchLook | None) -> str:
+    """Return what lies in worktrees, and is not on the branch."""
+    left = look.unfinished if look is not None else ()
+    said = [f"{_count(each.files, 'file')} changed by {each.step} in {each.folder}" for each in left[:NAMED]]
+    said += _rest_of(left, "worktrees")
+    return f"not on the branch yet: {', '.join(said)}" if said else ""
 
 
 def _is_astray(state: PMState, look: BranchLook | None) -> bool:
