@@ -18,12 +18,15 @@ SHORT = 10
 """Characters of a commit's hash that are shown."""
 
 _ACTIVE = ("running", "waiting")
+_MERGED = "all of it in your tree's HEAD"
+"""What the daemon writes of a branch that its user has merged."""
 
 
 def branch_moved(view: dict[str, Any]) -> tuple[str, str]:
     """Return in two words and in a sentence where the branch of a task at rest is, if it is not where its state says.
 
-    Both are empty if it is there, or if that is not known. `view` is the task's state, as the daemon wrote it.
+    Both are empty if it is there, or if that is not known; the two words also if it was merged and then deleted.
+    `view` is the task's state, as the daemon wrote it.
     """
     return _look(view)[:2]
 
@@ -54,6 +57,14 @@ def _look(view: dict[str, Any]) -> tuple[str, str, str, bool]:
     found = commit_of(code, f"{branch}")
     if found in {None, tip}:
         return "", "", "", False
+    if not found and _MERGED in f"{outcome.get('work')}":  # whoever merges a branch deletes it then
+        seen = f"there is no branch `{branch}`" in f"{outcome.get('work')}"  # the daemon knows
+        work = (
+            ""
+            if seen
+            else f"there is no branch `{branch}`: it was at {tip[:SHORT]}, {_MERGED} when it was there"
+        )
+        return "", work, "it is merged already", False
     if not found:
         work = f"there is no branch `{branch}`: it was at {tip[:SHORT]}"
         return "no branch", work, f"`task diff {task}` says how to get the branch back", False

@@ -45,7 +45,7 @@ def asked_since(view: dict[str, Any]) -> str:
     )
     named += ["its goal is another one now"] if changed else []
     start = typed("task", "start", view["task"], "--project", view["project"])
-    since = "the end" if over else "it was at work"
+    since = "the end" if over else "it came to rest"
     return f"was edited since {since}, and {', and '.join(named)}; to go on with that: {start}"
 
 

@@ -54,8 +54,8 @@ def run(options: Namespace) -> int:
     for task in found:
         if said := on_word(task.view):
             print(f"{task.id}: {said}")
-        if moved := task.moved[1]:
-            print(f"{task.id}: {harmless(moved.replace('`', ''))}")
+        if task.moved[0]:  # a branch that was merged and then deleted is in its place
+            print(f"{task.id}: {harmless(task.moved[1].replace('`', ''))}")
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
     if not (beat.up and beat.room):

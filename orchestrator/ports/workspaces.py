@@ -66,7 +66,8 @@ class CommitSeen:
 class BranchSurvey:
     """What a task's branch has that its base has not. `count` is of all its commits, `commits` the last of them.
 
-    `merged`: another branch, which the user's tree has checked out, has all of it.
+    `merged`: another branch, which the user's tree has checked out, has all of it. `gone`: there is no such branch any
+    more, and this is what was merged of it.
     """
 
     tip: str
@@ -76,6 +77,7 @@ class BranchSurvey:
     added: int
     removed: int
     merged: bool
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +234,11 @@ class Workspaces(Protocol):
         """
         ...
 
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
-        """Return what a branch has that its base has not; None if there is no such branch."""
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
+        """Return what a branch has that its base has not; None if there is no such branch.
+
+        One that was left at the commit `left`, was merged and then deleted is told as `gone`.
+        """
         ...
 
     def unfinished(self, tree: Tree) -> tuple[str, ...]:

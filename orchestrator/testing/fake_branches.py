@@ -69,10 +69,11 @@ class FakeBranches(FakeGit):
                 found.append(FileChange(name, lines.count("+"), lines.count("-"), is_new=name not in before))
         return tuple(found)
 
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused."""
         known = self._project(project)
-        tip = known.refs.get(branch, "")
+        there = known.refs.get(branch, "")
+        tip = there or (left if left in self.commits and self._led_to(left, known.head) else "")
         if not tip:
             return None
         gained = list(takewhile(lambda commit: commit != base, self._history(tip)))
@@ -80,7 +81,7 @@ class FakeBranches(FakeGit):
         before, after = self.commits[base].contents, self.commits[tip].contents
         files = sum(before.get(name) != after.get(name) for name in before | after)
         merged = self._led_to(tip, known.head)
-        return BranchSurvey(tip, len(commits), commits, files, files, 0, merged=merged)
+        return BranchSurvey(tip, len(commits), commits, files, files, 0, merged=merged, gone=not there)
 
     def kept(self, tree: Tree) -> list[KeptWork]:
         """Return where work found in a tree was kept. Raises Refused."""

@@ -283,9 +283,9 @@ class GitWorkspaces:
         return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
     @classify_failures
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
-        return survey(self._repository(project), project, branch, checked_commit(base))
+        return survey(self._repository(project), project, branch, checked_commit(base), left)
 
     @classify_failures
     def kept(self, tree: Tree) -> list[KeptWork]:

@@ -204,6 +204,10 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
     seen = look.seen
     if seen is None:
         return f"there is no branch `{state.branch}`"
+    if seen.gone:
+        return (
+            f"there is no branch `{state.branch}`: it was at {seen.tip[:10]}, all of it in your tree's HEAD"
+        )
     if _is_astray(state, look):
         return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
     if not seen.count:
@@ -279,7 +283,11 @@ def _not_done(state: PMState) -> str:
     if state.state not in _AT_WORK:
         reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
         reasons += _rest_of(unfinished, "not finished")
-        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet[:NAMED]]
+        judged = {mark.text for mark in state.criteria}
+        reasons += [
+            f"criterion not {'met' if each in judged else 'judged'}: {_short(each, 100)}"
+            for each in unmet[:NAMED]
+        ]
         reasons += _rest_of(unmet, "criteria not met")
     elif not reasons:
         return "nothing was given up so far"

@@ -65,7 +65,8 @@ class TaskView:
         if state.state in ACTIVE or not state.base or looked is None or looked.fault:
             return
         here = commit_of(str(code_of(state.project, state.brief)), state.branch)
-        if here is not None and here != (looked.seen.tip if looked.seen is not None else ""):
+        seen = looked.seen
+        if here is not None and here != (seen.tip if seen is not None and not seen.gone else ""):
             self.rescan()
 
     def end(self) -> None:
@@ -133,7 +134,8 @@ class TaskView:
             return None
         at, workspaces = self._context.clock.now(), self._context.adapters.workspaces
         try:
-            seen = workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
+            code = code_of(state.project, state.brief)
+            seen = workspaces.survey(code, state.branch, state.base, state.tip)
             return BranchLook(at, seen, unfinished=tuple(self._unfinished(state)))
         except (OrchestratorError, OSError) as error:
             return BranchLook(at, fault=str(error))

@@ -137,3 +137,18 @@ def test_the_list_says_that_a_branch_is_gone(house, task, code):
     assert "complete, branch moved" in task("list").out
     code.rename(code.with_name("elsewhere"))
     assert "complete, project missing" in task("list").out
+
+
+def test_a_branch_that_was_merged_may_be_deleted(house, task, code):
+    """Whoever takes the work over deletes the branch: that is no alarm, and the work is not said to be gone."""
+    view = at_rest(code, tip := git(code, "rev-parse", "task/tidy"), step="it is merged already")
+    work = f"branch `task/tidy` at {tip[:10]}: 1 commit, all of it in your tree's HEAD; check after: exited 0"
+    view["outcome"] = {"work": work, "next": "it is merged already"}
+    house.task(**{key: view[key] for key in ("state", "project", "code", "branch", "base", "tip", "outcome")})
+    git(code, "branch", "-D", "task/tidy")
+    assert "no branch" not in task("list").out
+    said = " ".join(task("status", "tidy").out.split())
+    assert f"it was at {tip[:10]}, all of it in your tree's HEAD when it was there" in said
+    assert "next it is merged already" in said
+    view["outcome"] = {"work": f"there is no branch `task/tidy`: {work}", "next": "it is merged already"}
+    assert with_branch_now(view, 5.0) is view  # the daemon has seen it

@@ -29,6 +29,7 @@ TIP = "a" * 40
         (TaskState.COMPLETE, TIP, 0),
         (TaskState.COMPLETE, "", 1),
         (TaskState.COMPLETE, "b" * 40, 1),
+        (TaskState.PARTIAL, "", 1),
         (TaskState.COMPLETE, None, 0),  # nobody knows
         (TaskState.RUNNING, "b" * 40, 0),
     ],
