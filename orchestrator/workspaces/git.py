@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -38,7 +39,15 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
+from orchestrator.workspaces.lookup import (
+    altered,
+    changed_files,
+    commit_on,
+    file_on,
+    ignored,
+    paths_on,
+    survey,
+)
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -150,6 +159,14 @@ class GitWorkspaces:
         return take(checkout, look_file(tree), base, all_of_it=False).tree
 
     @classify_failures
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        repository = self._repository(checked_tree(tree).project)
+        if not (now := self.look(tree)):
+            return ()
+        return changed_files(repository, base_of(repository, tree, tip_seen(repository, tree)), now)
+
+    @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did when `look` returned `before`, and keep what lies there now."""
         now = self.look(tree)
@@ -259,6 +276,12 @@ class GitWorkspaces:
         return file_on(repository, tip_of(repository, branch), path)
 
     @classify_failures
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return named_among(names, paths_on(repository, tip_of(repository, branch)))
+
+    @classify_failures
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
@@ -270,9 +293,9 @@ class GitWorkspaces:
         return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
     @classify_failures
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
-        return survey(self._repository(project), project, branch, checked_commit(base))
+        return survey(self._repository(project), project, branch, checked_commit(base), left)
 
     @classify_failures
     def kept(self, tree: Tree) -> list[KeptWork]:
