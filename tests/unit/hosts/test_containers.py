@@ -220,7 +220,7 @@ def test_settings_with_a_fault_change_nothing(tmp_path) -> None:
     kind = ContainerKind(Docker(), {"ORCHESTRATOR_CONFIG": str(path)})
     path.write_text("[containers]\npids = 0\n")
     path.chmod(0o600)
-    with pytest.raises(Refused, match="containers.pids"):
+    with pytest.raises(Refused, match=r"containers\.pids"):
         kind.options()
     path.write_text("[containers]\npids = 64\n")
     assert kind.options().pids == 64
