@@ -4,8 +4,9 @@ from itertools import count
 
 import pytest
 
-from orchestrator.cli.skill_driver import DONE, STEP_NAMES, SkillDriver, Surroundings, phase_prompt
+from orchestrator.cli.skill_driver import DONE, STEP_NAMES, SkillDriver, Surroundings
 from orchestrator.formats.skill.memory import memory_form
+from orchestrator.formats.skill.prompt import phase_prompt
 from orchestrator.model.composite import Domain, SkillState, context_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.ports.files import Unreadable
