@@ -37,8 +37,6 @@ _YES = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
 SAYS_YES = {"type": "command", "command": f"echo '{json.dumps({'hookSpecificOutput': _YES})}'"}
 """The user, who says yes to what Claude Code asks: it asks about each write below `.claude`, whatever is allowed."""
 
-pytestmark = pytest.mark.parametrize("installed", in_ci(CLAUDES, "claude"), indirect=True)
-
 
 def furnish(house: House) -> None:
     """Give the project a skill of two phases."""
@@ -70,6 +68,8 @@ def drives(request: ModelRequest) -> Answer:
         path, text = memory_of(request.prompts[0])
         return say("Done.") if results else write(request, path, text)
     said = next((each for each in reversed(results) if "task skill" in each or DONE in each), "")
+    if not said and len(results) > 2:
+        return say(results[-1])  # it is not allowed to begin
     if not said:
         wants_skill = not results and "by the Agent Skill" in request.prompts[0]
         return (
@@ -78,7 +78,7 @@ def drives(request: ModelRequest) -> Answer:
             else run(request, "task skill run greet 'greet me'")
         )
     if DONE in said or "stays at work" in said:
-        return say(said)
+        return say(said)  # the end, or an agent that was not allowed to write
     agent = re.search(r"subagent_type: '(\w+)'\nPrompt:\n\n(.*?)\nWhen the agent has ended:", said, re.DOTALL)
     if agent is None or said != results[-1]:  # that agent has been started, and has ended
         return run(request, re.findall(r"^    (task skill .*)$", said, re.MULTILINE)[-1])
@@ -88,13 +88,23 @@ def drives(request: ModelRequest) -> Answer:
     return call(tool, description="A phase", subagent_type=agent[1], prompt=prompt, run_in_background=False)
 
 
+@pytest.mark.parametrize("installed", ["claude"], indirect=True)
 @pytest.mark.parametrize(
     "words",
-    ["/task-skill greet greet me", "Carry the composite skill greet out, by the Agent Skill, for: greet me"],
-    ids=["slash-command", "agent-skill"],
+    [
+        pytest.param("/task-skill greet greet me", id="slash-command"),
+        pytest.param(
+            "Carry the composite skill greet out, by the Agent Skill, for: greet me",
+            id="agent-skill",
+            marks=pytest.mark.thorough(reason="another way into the same session"),
+        ),
+    ],
 )
 def test_real_session_follows_the_directives(installed: str, words: str) -> None:
-    """It starts both agents by its own tool for that, and ends when the protocol's last line is printed."""
+    """It starts both agents by its own tool for that, and ends when the protocol's last line is printed.
+
+    2.1.197 asks about writes below `.claude` in its own dialog alone, which nobody answers here.
+    """
     with a_house(installed, drives) as house:
         furnish(house)
         world = house.world
@@ -125,6 +135,7 @@ def test_real_session_follows_the_directives(installed: str, words: str) -> None
         assert any(b"each directive" in request.raw for request in house.server.turns)
 
 
+@pytest.mark.parametrize("installed", in_ci(CLAUDES, "claude"), indirect=True)
 def test_daemon_has_real_agents_work_on_the_phases(installed: str) -> None:
     """The first forgets its memory file, and is asked again; what the second wrote is merged."""
 
