@@ -233,7 +233,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
         return
     _note_config(draft, fact.brief.config)
     old = draft.state.brief
-    new = replace(fact.brief, config=old.config, workflow=old.workflow)
+    new = replace(fact.brief, config=old.config, workflow=old.workflow, skill=old.skill)
     if new == old:
         return
     draft.change(BriefTaken(new))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST: Final = 5
 """How many skills that nobody requested an order names: more would fill an agent's context needlessly."""
 
-OWN: Final = frozenset({"agent-workflow", "multi-agent"})
+OWN: Final = frozenset({"agent-workflow", "composite-skills", "multi-agent"})
 """The skills about this program; an order already contains what an agent needs of them."""
 
 GAP_LENGTH: Final = 800

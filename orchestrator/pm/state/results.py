@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 _NOTHING: Final = AgentRecord()
+_LEAVES_FILES: Final = frozenset({Gate.OUTPUTS, Gate.MEMORY})
 
 NAMED: Final = 5
 """How many shortfalls of one kind are named."""
@@ -287,7 +288,9 @@ def _without_work(state: PMState) -> str:
         return f"it is not known whether anything was changed in {unknown}"
     if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
         return "nothing that was changed was accepted"
-    if any(Gate.OUTPUTS in step.gates and state.records.get(step.agent, _NOTHING).outputs for step in passed):
+    if any(
+        _LEAVES_FILES & set(step.gates) and state.records.get(step.agent, _NOTHING).outputs for step in passed
+    ):
         return ""
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"
