@@ -12,7 +12,9 @@ import pytest
 from tests.integration.daemon.world import World
 from tests.podman import IMAGE, own_podman, podman, podman_is_there
 
-pytestmark = pytest.mark.skipif(not podman_is_there(), reason="podman is not installed")
+pytestmark = pytest.mark.skipif(
+    not podman_is_there(), reason="podman is missing: scripts/setup --boxes installs it"
+)
 
 DEV = r"""
 echo x >>"$ORCHESTRATOR_SCRATCHPAD/lives"
