@@ -29,6 +29,9 @@ PROGRAMS: Final = (
     "setsid",
     "dd",
     "git",
+    "chmod",
+    "sha256sum",
+    "printf",
     "tail",
 )
 

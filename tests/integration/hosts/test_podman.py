@@ -16,7 +16,7 @@ import pytest
 from orchestrator.hosts.containers import command
 from orchestrator.hosts.containers.host import ContainerKind
 from orchestrator.hosts.containers.podman import Podman
-from orchestrator.ports.host import Standing
+from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.testing.contracts.hosts import Bench, HostKindContract
 from tests.podman import IMAGE, own_podman, podman, podman_is_there
 from tests.polling import wait_until
@@ -99,6 +99,7 @@ def test_container_keeps_an_agent_in() -> None:
             echo x >/usr/bin/new && echo wrote into the image
             echo x >{bench.root}/state/pm.log
             cat {bench.root}/own/secret && echo read beside
+            ls {bench.root}/tmux && echo read a socket of tmux
             for each in launch.sh agent.sh container.sh claimed pid exit.new container; do
                 echo x >>{bench.root}/state/runs/r1/$each && echo "wrote $each"
                 mv {bench.root}/state/runs/r1/$each {bench.root}/state/runs/r1/moved && echo "it moved $each"
@@ -116,6 +117,7 @@ def test_container_keeps_an_agent_in() -> None:
         for wrong in (
             "wrote",
             "read beside",
+            "read a socket",
             "it moved",
             "cannot write",
             "has no place",
@@ -130,6 +132,32 @@ def test_container_keeps_an_agent_in() -> None:
         assert not (bench.root / "state" / "pm.log").read_bytes()
         assert not select.select([server], [], [], 0)[0]
     assert not Path("/usr/bin/new").exists()
+
+
+def test_readable_folder_within_a_writable_one_stays_as_it_is() -> None:
+    """An agent that works in the user's own tree cannot change what tells git which programs to run."""
+    with Containers().bench() as bench:
+        folder, git = bench.root / "state" / "runs" / "r1", bench.tree / ".git"
+        folder.mkdir(parents=True)
+        git.mkdir()
+        script = "echo x >beside; echo x >.git/config; mv .git moved; mkdir new; exit 3"
+        spec = LaunchSpec(
+            run="r1",
+            folder=folder,
+            argv=("sh", "-c", script),
+            cwd=bench.tree,
+            session="contract-0123abcd",
+            window="dev",
+            environment={"PATH": os.environ["PATH"]},
+            writable=(folder, bench.tree),
+            readable=(git,),
+        )
+        bench.host.launch(spec)
+        seen = bench.until_gone(folder)
+        assert seen.exit is not None
+        assert seen.exit.code == 3
+        assert sorted(path.name for path in bench.tree.iterdir()) == [".git", "beside", "new"]
+        assert not [*git.iterdir()]
 
 
 def pids_max(pid: str, name: str = "pids.max") -> str:
@@ -249,3 +277,33 @@ def test_missing_image_is_named_and_not_fetched(variables) -> None:
 def test_limit_that_the_engine_refuses_is_reported(monkeypatch) -> None:
     monkeypatch.setenv("ORCHESTRATOR_CONTAINERS__NETWORK", "nowhere")
     assert ContainerKind(Podman()).lacks(IMAGE).startswith("podman cannot run containers here: ")
+
+
+# Many -----------------------------------------------------------------------------------------------
+
+GOOD = "n=0; while [ $n -lt 20 ]; do echo $n >>work-{n}; n=$((n + 1)); sleep 0.05; done; echo done >done-{n}"
+BAD = (
+    "f() { f | f & }; f; sleep 60",
+    "dd if=/dev/zero of=/tmp/fill bs=1M; dd if=/dev/zero of=$HOME/fill bs=1M; sleep 60",
+    "while :; do echo 0123456789012345678901234567890123456789; done",
+    'while :; do for n in 1 22 80 443; do bash -c "exec 3<>/dev/tcp/127.0.0.1/$n" && echo >reached; done; done',
+)
+
+
+@pytest.mark.thorough(reason="ten containers on two cores; the bounds of each are tested above")
+def test_four_bad_agents_hinder_six_others_in_nothing(variables) -> None:
+    """Beside a fork bomb, a filler of disks, an endless log and a scanner of the network the others finish."""
+    with socket.create_server(("127.0.0.1", 0)) as server, Containers().bench() as bench:
+        bad = [bench.run(f"bad{n}", script) for n, script in enumerate(BAD)]
+        good = [bench.run(f"good{n}", GOOD.replace("{n}", str(n))) for n in range(6)]
+        for folder in good:
+            seen = bench.until_gone(folder)
+            assert seen.exit is not None
+            assert seen.exit.code == 0
+        assert sorted(path.name for path in bench.tree.glob("done-*")) == [f"done-{n}" for n in range(6)]
+        for folder in bad:
+            bench.host.end(folder, kill=True)
+            bench.until_gone(folder)
+        assert not (bench.tree / "reached").exists()
+        assert not select.select([server], [], [], 0)[0]
+    assert containers(variables) == []
