@@ -14,7 +14,7 @@ from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
     from orchestrator.hosts.containers.engine import Engine, Identity
-    from orchestrator.model.sections import ContainerSettings
+    from orchestrator.model.container_settings import ContainerSettings
     from orchestrator.ports.host import LaunchSpec
 
 SCRIPT: Final = "container.sh"

@@ -34,7 +34,7 @@ from orchestrator.model.run import Leftover
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
 
 if TYPE_CHECKING:
-    from orchestrator.model.sections import ContainerSettings
+    from orchestrator.model.container_settings import ContainerSettings
 
 log = logging.getLogger(__name__)
 

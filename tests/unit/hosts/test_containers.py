@@ -13,8 +13,8 @@ from orchestrator.hosts.containers.docker import Docker
 from orchestrator.hosts.containers.engine import Identity, client_variables
 from orchestrator.hosts.containers.host import ContainerKind
 from orchestrator.hosts.containers.podman import Podman
+from orchestrator.model.container_settings import ContainerSettings
 from orchestrator.model.errors import BadFile, Refused
-from orchestrator.model.sections import ContainerSettings
 from orchestrator.ports.host import LaunchSpec
 
 FOLDER = Path("/state/tasks/t1-0123abcd/runs/r1")
