@@ -48,6 +48,7 @@ AMOUNTS: Final = {
 """Keys that say how much a task may use, of which `model.budget.Measure`: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 
 
@@ -66,6 +67,7 @@ _CLASSES: Final = {
     "tmux": ("sections", "TmuxSettings"),
     "daemon": ("sections", "DaemonSettings"),
     "logs": ("sections", "LogSettings"),
+    "observer": ("observer_settings", "ObserverSettings"),
     "environment": ("sections", "EnvironmentSettings"),
     "templates": ("sections", "TemplateSettings"),
     "git": ("sections", "GitSettings"),
@@ -181,7 +183,14 @@ def check_of(each: Key) -> Callable[[object], object]:
         return _notify_check(each.key)
     if each.section == "containers":
         return functools.partial(_container_check, each.key)
-    return {"socket": _socket, "pass": _variables, "folders": _folders, "archive": _folder}[each.key]
+    return {
+        "socket": _socket,
+        "pass": _variables,
+        "folders": _folders,
+        "archive": _folder,
+        "folder": _folder,
+        "daily": _time_of_day,
+    }[each.key]
 
 
 def bounds_of(key: str) -> tuple[int, int]:
@@ -264,6 +273,15 @@ def _folder(value: object) -> str:
     if not folder.startswith("/") or "\0" in folder:
         raise ValueError(f"is {_shown(value)}: give an absolute path, or one that begins with ~/")
     return folder
+
+
+def _time_of_day(value: object) -> str:
+    if value == "":  # as it is shown
+        return ""
+    found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f'is {_shown(value)}: give a local time like "07:00", or ""')
+    return f"{int(found[1]):02}:{found[2]}"
 
 
 def _home(folder: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import layout
+from orchestrator.daemon.actions.branch_there import BranchThere, branch_there
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
 from orchestrator.daemon.actions.preparation import preparation_of, shared_caches, tree_variables
@@ -106,19 +107,21 @@ def launch(
     times.ended("folders")
     workspace = prepared_workspace(adapters, state, step, run, where)
     times.ended("tree")
-    spec = _spec(adapters, state, run, step, agent, where, there, workspace)
+    launched = adapters.files.entry(folder / LAUNCHED) is not None
+    branch = branch_there(adapters, state, step, run, where, launched=launched)
+    times.ended("branch")
+    spec = _spec(adapters, state, run, step, agent, where, there, workspace, branch)
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
         adapters.files.write(layout.run_outstanding(folder), b"")
     # A run's folder describes processes: it means nothing after a power cut here, so it is not fsynced. Processes on a
     # box survive a power cut here.
-    first = adapters.files.entry(folder / LAUNCHED) is None
     adapters.files.write(folder / LAUNCHED, b"", durable=run.on_box)
     times.ended("order and files")
     try:
         _open(state, where, host, spec)
     except Unavailable as error:
-        if run.on_box and first and _was_not_opened(host, folder, error):
+        if run.on_box and not launched and _was_not_opened(host, folder, error):
             adapters.files.remove(folder / LAUNCHED)
         raise
     times.ended("window")
@@ -189,6 +192,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     where: TaskPaths,
     there: RunView,
     workspace: Path,
+    branch: BranchThere | None,
 ) -> LaunchSpec:
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
@@ -201,7 +205,9 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     if run.purpose is Purpose.PREPARE:
         launching = preparation_of(adapters, state, run, where, folder)
     if run.purpose is Purpose.WORK:
-        launching, variables, text = _program(adapters, state, run, step, agent, where, there, workspace)
+        launching, variables, text = _program(
+            adapters, state, run, step, agent, where, there, workspace, branch
+        )
     names = (*adapters.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
@@ -256,6 +262,7 @@ def _program(  # noqa: PLR0913, PLR0917 (as above)
     where: TaskPaths,
     there: RunView,
     workspace: Path,
+    branch: BranchThere | None,
 ) -> tuple[Launching, tuple[str, ...], str]:
     """Return how an agent's program is launched, the variables that it gets besides, and its order, which is published.
 
@@ -268,7 +275,7 @@ def _program(  # noqa: PLR0913, PLR0917 (as above)
         agent = _text_only(state, run, step, agent, where, runtime)
         runtime = runtime_of(agent, adapters.settings.runtimes)
     variables = runtime.variables
-    text = publish_order(adapters, state, run, agent, where, there, workspace)
+    text = publish_order(adapters, state, run, agent, where, there, workspace, branch)
     folder = layout.run_home(there.where.home, run.id)
     spawn = Spawn(
         agent=agent,
