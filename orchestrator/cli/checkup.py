@@ -13,6 +13,7 @@ from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.diagnosis import findings, login_of, of_machine, of_programs
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
+from orchestrator.cli.host_kind_check import named_kind, of_kind
 from orchestrator.cli.machine_report import CliReport, MachineReport
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.cli.table import table
@@ -26,7 +27,10 @@ _HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
 def run(options: Namespace) -> int:
     """Examine, print the findings, and return 1 if a task could not run."""
     if options.host is not None:
-        return _at_box(options)
+        # Agents may reach neither boxes, by the user's keys, nor an engine.
+        forbid_inside_run("doctor HOST")
+        kind, name = named_kind(options.host)
+        return _of_kind(kind, name, options) if kind else _at_box(options)
     # Imported late: a check of a box needs less.
     from orchestrator.cli.machine_probe import examine
 
@@ -53,13 +57,9 @@ def _machine(seen: MachineReport) -> None:
 
 
 def _at_box(options: Namespace) -> int:
-    """Check a box instead of this machine, with all known agent CLIs.
-
-    Agents may not do this: they would reach any machine with the user's keys, which their own rules forbid.
-    """
+    """Check a box instead of this machine, with all known agent CLIs."""
     from orchestrator.cli.box import Wanted, look_at, named_box, screen, shape
 
-    forbid_inside_run("doctor HOST")
     address, cwd = named_box(options.host)
     _progress([str(address)])
     try:
@@ -77,6 +77,17 @@ def _at_box(options: Namespace) -> int:
         )
         print("\n".join([*screen(seen, columns(), colour=coloured(sys.stdout)), "", verdict]))
     return Exit.DONE if seen.can_run else Exit.FAILED
+
+
+def _of_kind(kind: str, name: str, options: Namespace) -> int:
+    """Check a host of a kind instead of this machine."""
+    found = of_kind(kind, name)
+    if options.json:
+        shape = {"can_run": can_run([found]), "clis": [], "runtimes": [], "findings": [found.shape()]}
+        print(neutral_json(json.dumps(shape)))
+    else:
+        print("\n".join(found.lines(columns(), colour=coloured(sys.stdout))))
+    return Exit.DONE if can_run([found]) else Exit.FAILED
 
 
 def _progress(waited_for: list[str]) -> None:
