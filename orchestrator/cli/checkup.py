@@ -14,6 +14,7 @@ from orchestrator.cli.diagnosis import findings, login_of, of_machine, of_progra
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
 from orchestrator.cli.machine_report import CliReport, MachineReport
+from orchestrator.cli.progress import show
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
@@ -81,9 +82,7 @@ def _at_box(options: Namespace) -> int:
 
 def _progress(waited_for: list[str]) -> None:
     """Show on a terminal which programs have not answered yet; clear the line when all have."""
-    if sys.stderr.isatty():
-        line = f"asking {', '.join(waited_for)} …" if waited_for else ""
-        print(f"\r\033[K{line[: columns() - 1]}", end="", file=sys.stderr, flush=True)
+    show(f"asking {', '.join(waited_for)} …" if waited_for else "")
 
 
 def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str]:
