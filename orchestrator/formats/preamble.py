@@ -88,7 +88,7 @@ You are running on: {host}
 Local PM syncs your outputs via rsync (every 2 min)
 
 Create task directory at: {task_dir}/
-{commit}"""
+{branch}{commit}"""
 _COMMIT: Final = """\
 Commit your work with git: what HEAD has when you finish is brought home and judged there, and nothing else
 """
@@ -126,6 +126,8 @@ class AgentOrder:
     """The task's success criteria, if it has to mark them."""
     remote_host: str = ""
     """`user@host` if it runs on another machine; empty here."""
+    branch: str = ""
+    """What the repository on that machine has of the task, if code is exchanged with it."""
     definition: str = ""
     """The prompt of the agent's definition."""
     earlier: str = ""
@@ -162,7 +164,7 @@ def preamble(of: AgentOrder) -> str:
         definition=_DEFINITION.format(definition=of.definition.strip()) if of.definition.strip() else "",
         earlier=_EARLIER.format(earlier=of.earlier.strip()) if of.earlier.strip() else "",
         learned=learned_section(of.learned),
-        remote=_remote(of.remote_host, of.task_dir, of.gates) if of.remote_host else "",
+        remote=_remote(of) if of.remote_host else "",
     )
 
 
@@ -194,6 +196,7 @@ def report_form(
     )
 
 
-def _remote(host: str, task_dir: str, gates: Collection[str]) -> str:
-    commit = _COMMIT if Gate.COMMIT in gates else ""
-    return _REMOTE.format(host=host, task_dir=task_dir.rstrip("/"), commit=commit)
+def _remote(of: AgentOrder) -> str:
+    commit = _COMMIT if Gate.COMMIT in of.gates else ""
+    branch = f"{of.branch}\n" if of.branch else ""
+    return _REMOTE.format(host=of.remote_host, task_dir=of.task_dir.rstrip("/"), branch=branch, commit=commit)

@@ -36,6 +36,7 @@ _COUNTS: Final = {
     "per_hour": (1, 1000),
     "tries": (1, 1000),
     "kept": (1, 10_000),
+    "pids": (16, 1_000_000),
     "size": (65_536, 1_073_741_824),
     "task_size": (0, 1_099_511_627_776),
 }
@@ -70,6 +71,7 @@ _CLASSES: Final = {
     "environment": ("sections", "EnvironmentSettings"),
     "templates": ("sections", "TemplateSettings"),
     "git": ("sections", "GitSettings"),
+    "containers": ("sections", "ContainerSettings"),
     "notify": ("notify_settings", "NotifySettings"),
     "permissions": ("permission", "Policy"),
 }
@@ -179,6 +181,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         return {"rules": _permissions, "otherwise": _decision}[each.key]
     if each.section == "notify":
         return _notify_check(each.key)
+    if each.section == "containers":
+        return functools.partial(_container_check, each.key)
     return {
         "socket": _socket,
         "pass": _variables,
@@ -211,6 +215,12 @@ def _notify_check(key: str) -> Callable[[object], object]:
     from orchestrator.formats.channels import read_channels, read_quiet, read_rules  # only where any are set
 
     return {"channels": read_channels, "rules": read_rules, "urgent": read_rules, "quiet": read_quiet}[key]
+
+
+def _container_check(key: str, value: object) -> object:
+    from orchestrator.formats.container_options import CHECKS  # only where any are set
+
+    return CHECKS[key](value)
 
 
 def _amount(measure: str, value: object) -> float | None:

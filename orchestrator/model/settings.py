@@ -10,6 +10,7 @@ from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.model.observer_settings import ObserverSettings
 from orchestrator.model.permission import Policy
 from orchestrator.model.sections import (
+    ContainerSettings,
     DaemonSettings,
     EnvironmentSettings,
     GitSettings,
@@ -39,6 +40,7 @@ class Settings:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
+    containers: ContainerSettings = field(default_factory=ContainerSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.ports.worktree import Tree
@@ -66,7 +67,8 @@ class CommitSeen:
 class BranchSurvey:
     """What a task's branch has that its base has not. `count` is of all its commits, `commits` the last of them.
 
-    `merged`: another branch, which the user's tree has checked out, has all of it.
+    `merged`: another branch, which the user's tree has checked out, has all of it. `gone`: there is no such branch any
+    more, and this is what was merged of it.
     """
 
     tip: str
@@ -76,6 +78,7 @@ class BranchSurvey:
     added: int
     removed: int
     merged: bool
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,15 @@ class KeptWork:
     at: float
 
 
+class Holder(StrEnum):
+    """Who has a commit in the repository here, on a ref."""
+
+    NOBODY = "nobody"  # it is not here, or no ref leads to it
+    TASK = "task"  # the task that asks
+    USER = "user"  # a branch, tag or remote of the user's, and not that task
+    OTHERS = "others"  # other tasks alone
+
+
 class Workspaces(Protocol):
     """Worktrees of a git repository. All calls are repeatable and end by a deadline; all raise `Unavailable`.
 
@@ -125,6 +137,10 @@ class Workspaces(Protocol):
 
         Raises Refused, with what to do: not a git repository, or no commit yet.
         """
+        ...
+
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of a project's repository, which all its worktrees share. Raises Refused."""
         ...
 
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
@@ -195,7 +211,15 @@ class Workspaces(Protocol):
 
         What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
         from the task's branch; `("", 0)` if that has it already: then the tree stands on that branch's tip, for whoever
-        judges it. Raises Refused where it does not build on that branch.
+        judges it. One that builds on an earlier commit of that branch is put upon its tip when it is merged. Raises
+        Refused where the two have nothing in common.
+        """
+        ...
+
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit, by its full hash, seen from the task with this branch.
+
+        Raises Refused, Unavailable.
         """
         ...
 
@@ -208,6 +232,14 @@ class Workspaces(Protocol):
 
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
+        ...
+
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has: in the project, or by the end of a path anywhere beneath it.
+
+        Large and small letters are the same here: whoever names a file in a sentence may not be exact. Raises Refused:
+        no branch.
+        """
         ...
 
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
@@ -224,8 +256,18 @@ class Workspaces(Protocol):
         """
         ...
 
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
-        """Return what a branch has that its base has not; None if there is no such branch."""
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
+        """Return what a branch has that its base has not; None if there is no such branch.
+
+        One that was left at the commit `left`, was merged and then deleted is told as `gone`.
+        """
+        ...
+
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to; none if it is not there.
+
+        Files that git ignores do not count. No file is changed there.
+        """
         ...
 
     def kept(self, tree: Tree) -> list[KeptWork]:

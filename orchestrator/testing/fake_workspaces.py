@@ -68,6 +68,15 @@ class FakeWorkspaces(FakeBranches):
         place = self._places.get(checked_tree(tree).path)
         return json.dumps(sorted(place.contents.items())) if place is not None and place.linked else ""
 
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        place = self._places.get(checked_tree(tree).path)
+        if place is None or not place.linked:
+            return ()
+        base = self._bases.get(tree.root / tree.name, tree.base)
+        before, now = self.commits[base].contents, place.contents
+        return tuple(sorted(name for name in before | now if before.get(name) != now.get(name)))
+
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did before. Steps: keep, clean."""
         now = self.look(tree)
@@ -149,19 +158,17 @@ class FakeWorkspaces(FakeBranches):
         if self._led_to(commit, tip):
             self.prepare(tree, attempt)
             return "", 0
-        if not self._led_to(tip, commit):
-            raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
-                "rebase it onto that, where it was made"
-            )
+        fork = next((each for each in self._history(commit) if self._led_to(each, tip)), "")
+        if not fork:
+            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
         self._refuse_if_used(project, own)
         self._keep(project, tree, attempt, [tip, commit], tree.path, moving=True)
         if project.refs.get(own) != commit:
             self._step("move", tree)
             project.refs[own] = commit
         self._step("clean" if tree.path in self._places else "make", tree)
-        self._bring(tree, commit, tip)
-        return commit, self._differing(tip, commit)
+        self._bring(tree, commit, fork)
+        return commit, self._differing(fork, commit)
 
     def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
         """Put a commit upon what the branch has gained. Steps: record, keep, move, make or clean. Raises AtOdds."""

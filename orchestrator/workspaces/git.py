@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -18,6 +19,7 @@ from orchestrator.ports.workspaces import (
     BranchSurvey,
     FileChange,
     FileSeen,
+    Holder,
     KeptWork,
     LeftOut,
     Upon,
@@ -37,7 +39,15 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
+from orchestrator.workspaces.lookup import (
+    altered,
+    changed_files,
+    commit_on,
+    file_on,
+    ignored,
+    paths_on,
+    survey,
+)
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -45,6 +55,7 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
 from orchestrator.workspaces.snapshot import lay, left_out, take
+from orchestrator.workspaces.task_refs import holder
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
@@ -80,6 +91,11 @@ class GitWorkspaces:
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._repository(project).head(project)
+
+    @classify_failures
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        return self._repository(project).folder
 
     @classify_failures
     def where(self, tree: Tree) -> Path:
@@ -141,6 +157,14 @@ class GitWorkspaces:
             return ""
         base = base_of(repository, tree, tip_seen(repository, tree))
         return take(checkout, look_file(tree), base, all_of_it=False).tree
+
+    @classify_failures
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        repository = self._repository(checked_tree(tree).project)
+        if not (now := self.look(tree)):
+            return ()
+        return changed_files(repository, base_of(repository, tree, tip_seen(repository, tree)), now)
 
     @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
@@ -219,7 +243,7 @@ class GitWorkspaces:
 
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
-        """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
+        """Let the tree stand on a commit made elsewhere, upon what the task's branch has or had. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
         if tree.detached or not repository.commit_of(checked_commit(commit)):
             raise Refused(
@@ -230,23 +254,32 @@ class GitWorkspaces:
         if repository.is_ancestor(commit, tip):
             self.prepare(tree, attempt)
             return "", 0
-        if not repository.is_ancestor(tip, commit):
-            raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
-                "rebase it onto that, where it was made"
-            )
+        fork = repository.git.find("merge-base", tip, commit)
+        if not fork:
+            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
         refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, commit, branch)
         move_branch(repository, branch, commit, "work brought from elsewhere")
         bring(checkout, commit, branch)
-        note_base(tree, tip)
-        return commit, differing_files(repository, tip, commit)
+        note_base(tree, fork)
+        return commit, differing_files(repository, fork, commit)
+
+    @classify_failures
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit. Raises Refused, Unavailable."""
+        return holder(self._repository(project), checked_branch(branch), checked_commit(commit))
 
     @classify_failures
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused, Unavailable."""
         repository = self._repository(project)
         return file_on(repository, tip_of(repository, branch), path)
+
+    @classify_failures
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return named_among(names, paths_on(repository, tip_of(repository, branch)))
 
     @classify_failures
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
@@ -260,9 +293,9 @@ class GitWorkspaces:
         return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
     @classify_failures
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
-        return survey(self._repository(project), project, branch, checked_commit(base))
+        return survey(self._repository(project), project, branch, checked_commit(base), left)
 
     @classify_failures
     def kept(self, tree: Tree) -> list[KeptWork]:

@@ -70,6 +70,37 @@ def test_subtasks_on_one_box_build_on_each_other(boxes: Boxes, world: World) -> 
 
 
 @pytest.mark.thorough(
+    reason="a whole task: test_sending.py has what comes to a box, unit/daemon what is done ahead of a run"
+)
+def test_work_here_and_on_a_box_builds_on_each_other(boxes: Boxes, world: World) -> None:
+    """One subtask is done here and merged, the next on a box: its agent begins with what was merged.
+
+    The branch was never sent there, and a person was asked, as the commit made there did not build on it.
+    """
+    box = furnished(boxes, world, "alpha")
+    subtasks = ["- [one] Do one (agent: helper)", "- [two] Do two (agent: dev; needs: one)"]
+    adds = {
+        "run": [
+            "sh",
+            "-c",
+            'cd "$ORCHESTRATOR_WORKSPACE" && test -e pkg/one.py && git add -A && git commit -qm two',
+        ]
+    }
+    turns: Turns = {
+        "plan": [{"subtasks": subtasks}],
+        "dev:one": [{"write": {"pkg/one.py": "one"}}],
+        "dev:two": [{"write": {"pkg/two.py": "two"}, **adds}],
+    }
+    helper = f"helper.command: {AGENT.format(script=world.script)}"
+    world.begin(turns, config=[cwd(box), "bring: branch", helper])
+    world.until_is("complete")
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["pkg/one.py", "pkg/two.py"]
+    assert [world.lives_of(f"dev:{each}") for each in ("one", "two")] == [1, 1]
+    assert not world.story().facts("launch_failed")
+    world.check_once()
+
+
+@pytest.mark.thorough(
     reason="a whole task: test_uncommitted.py has what a box tells, unit/pm what is decided"
 )
 def test_uncommitted_work_on_a_box_is_asked_to_be_committed(boxes: Boxes, world: World) -> None:
@@ -224,6 +255,7 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="tests/contract/test_host.py ends them on a box")
 def test_leftovers_on_a_box_end_before_the_next_run(boxes: Boxes, world: World) -> None:
     """It ignores TERM and goes on writing where its agent worked, which failed."""
     box = furnished(boxes, world, "alpha")
@@ -261,6 +293,7 @@ def hosts_of(world: World, step: str, name: str = "t1") -> list[str]:
     return [run.get("host", "local") for run in world.story(name).runs.values() if run["step"] == step]
 
 
+@pytest.mark.thorough(reason="tests/unit/pm/test_pools.py holds the choice of the box")
 def test_task_keeps_the_available_box_of_its_pool(boxes: Boxes, world: World) -> None:
     """A task is given the box of a pool that can be had and keeps it."""
     alpha, _ = pooled(boxes, world, 4)
@@ -288,6 +321,7 @@ def test_task_keeps_the_available_box_of_its_pool(boxes: Boxes, world: World) ->
     world.check_once()
 
 
+@pytest.mark.thorough(reason="tests/unit/pm/test_pools.py holds the choice of the box")
 def test_pool_spreads_tasks_and_one_too_many_waits(boxes: Boxes, world: World) -> None:
     """Tasks are spread over a pool and one that is too many waits."""
     pooled(boxes, world, 1)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from orchestrator.cli import list as task_list
 from orchestrator.cli import status_page
+from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.screen import ago, clock, cut, harmless, wrapped
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import REMEDY, TaskRecord
@@ -108,7 +109,7 @@ def task_details(record: TaskRecord, width: int, now: float) -> list[str]:
     if record.fault:
         said = f"{record.fault}: {REMEDY}" if record.begun else "requested; the daemon has not begun it yet"
         return wrapped(said, width, "")
-    view = record.view
+    view = with_branch_now(record.view, now)
     why = wrapped(str(view.get("why") or ""), width, "")
     notices = [cut(f"! {unstamped(harmless(notice), now)}", width) for notice in view["notices"]]
     return [*status_page.facts(view, record.name, width, now), *why, *notices]

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
+from orchestrator.hosts.host_kinds import host_of_kind
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
@@ -17,7 +18,6 @@ from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
-from orchestrator.ports.host_kind import host_of_kind
 from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
 from orchestrator.ports.reporter import Reporter
 from orchestrator.ports.workspaces import Workspaces
