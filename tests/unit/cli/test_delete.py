@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from orchestrator.cli import removal, restoring
+from orchestrator.cli import progress, removal, restoring
 from orchestrator.model.errors import Unavailable
 from tests.unit.cli.repository import ID
 
@@ -53,6 +53,23 @@ def test_what_goes_is_listed_first_and_nothing_is_done_unasked(kept, task):
     ):
         assert name in said.out
     assert everything(kept) == before
+
+
+def test_on_a_terminal_it_says_how_far_it_is(kept, task, monkeypatch):
+    """Worktrees of gigabytes took minutes to delete or to pack, without a word."""
+    monkeypatch.setattr(progress, "is_shown", lambda: True)
+    said = task("archive", "tidy", "--yes")
+    assert said.code == 0
+    shown = [line for line in said.err.split("\r\033[K") if line]
+    for begins in (
+        "bundling the commits of tidy",
+        "packing tidy",
+        "reading the archive",
+        "removing the worktrees",
+    ):
+        assert [line for line in shown if line.startswith(begins)], begins
+    assert said.err.endswith("\r\033[K")
+    assert "\r" not in said.out
 
 
 def test_a_no_deletes_nothing(kept, task, monkeypatch):
