@@ -27,12 +27,16 @@ from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.task import Location
 from orchestrator.ports.box_link import NotLetIn, State, Unreachable, Way
+from orchestrator.workspaces.repository import Repository, checked_commit
 
 CONNECT: Final = 15.0
 """Seconds for connecting: the user waits for it, and a jump host may need as long again."""
 
 ANSWER: Final = 60.0
 """Seconds for the box's answer about itself, including some slow programs."""
+
+GIT: Final = 20.0
+"""Seconds for a look at the repository here."""
 
 _TOPIC: Final = "box"
 _NEEDED_HERE: Final = ("ssh", "rsync")
@@ -43,7 +47,7 @@ class Wanted:
     """What a task needs of a box. `cwd` is empty if no folder was named.
 
     `programs` are agent CLIs, `commands` the user's own programs. With `optional`, the CLIs may be missing. `base` is
-    the commit on which commits made there must build; empty if none are taken over.
+    the commit on which commits made there must build, in the repository of `code`; empty if none are taken over.
     """
 
     address: Address
@@ -52,6 +56,7 @@ class Wanted:
     commands: tuple[str, ...] = ()
     optional: bool = False
     base: str = ""
+    code: Path | None = None
 
     def __str__(self) -> str:
         """Return it as a person writes it in task.md."""
@@ -117,7 +122,7 @@ def look_at(wanted: Wanted, environ: Mapping[str, str]) -> BoxReport:
         except (Unavailable, Refused) as problem:
             state = link.state()
             return BoxReport(wanted, state, (_silent(wanted.address, state, problem),))
-        return BoxReport(wanted, link.state(), tuple(_box_findings(wanted, box, tried)), box)
+        return BoxReport(wanted, link.state(), tuple(_box_findings(wanted, box, tried, environ)), box)
 
 
 def screen(seen: BoxReport, width: int, *, colour: bool) -> list[str]:
@@ -215,10 +220,26 @@ def _silent(address: Address, state: State, problem: Exception) -> Finding:
     return Finding("", Severity.MISSING, str(problem))
 
 
-def _box_findings(wanted: Wanted, box: Box, tried: list[BoxFinding] | None) -> Iterator[Finding]:
+def _leads_here(wanted: Wanted, commit: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a commit that a box names led to the one from which the task begins."""
+    if wanted.code is None:
+        return False
+    try:
+        repository = Repository.of(wanted.code, GIT, environ)
+        return bool(repository.commit_of(checked_commit(commit))) and repository.is_ancestor(
+            commit, wanted.base
+        )
+    except (Refused, Unavailable):
+        return False
+
+
+def _box_findings(
+    wanted: Wanted, box: Box, tried: list[BoxFinding] | None, environ: Mapping[str, str]
+) -> Iterator[Finding]:
     """Yield findings from a box's answer and from the rehearsal, if there was one: first what prevents a start."""
     optional: Sequence[str] = wanted.programs if wanted.optional else ()
-    said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional, base=wanted.base)]
+    behind = box.apart and _leads_here(wanted, box.head, environ)
+    said = [*(tried or ()), *findings(box, wanted.cwd, optional=optional, base=wanted.base, behind=behind)]
     if tried == []:
         said.append(BoxFinding(ALL_WENT_WELL))
     stops = [each for each in said if each.stops]

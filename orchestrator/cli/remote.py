@@ -82,7 +82,7 @@ def boxes_wanted(case: Case) -> list[list[Wanted]]:
     base = case.begins if brief.config.bring is Bring.BRANCH else ""
     return [
         [
-            _wanted(each, [agents[name] for name in names if name in agents], defined, base)
+            _wanted(each, [agents[name] for name in names if name in agents], defined, base, case.code)
             for each in _alternatives(place, settings.hosts)
         ]
         for place, names in there.items()
@@ -95,7 +95,9 @@ def _alternatives(place: Location, pools: Sequence[Pool]) -> list[Location]:
     return [place] if pool is None else [Location(place.path, box) for box in pool.boxes]
 
 
-def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program], base: str) -> Wanted:
+def _wanted(
+    place: Location, agents: Sequence[Agent], defined: Sequence[Program], base: str, code: Path
+) -> Wanted:
     programs, commands = list[str](), list[str]()
     for agent in agents:
         programs += _cli(agent)
@@ -106,6 +108,7 @@ def _wanted(place: Location, agents: Sequence[Agent], defined: Sequence[Program]
         tuple(dict.fromkeys(programs)),
         tuple(dict.fromkeys(commands)),
         base=base,
+        code=code,
     )
 
 

@@ -105,6 +105,27 @@ class RemoteFile:
     lines: int | None = 0
 
 
+class Relation(StrEnum):
+    """How HEAD of a repository on a box stands to a commit."""
+
+    HAS = "has"  # it is that commit, or builds on it
+    LACKS = "lacks"  # the commit is not known there: it must be sent first
+    BEHIND = "behind"  # HEAD led to that commit, or is none yet
+    APART = "apart"  # HEAD has commits that this one does not build on
+
+
+@dataclass(frozen=True, slots=True)
+class CloneState:
+    """A repository on a box, seen from a commit. `head` is the commit on which it stands; empty if it has none.
+
+    `changed`: files that git tracks differ from HEAD, or a merge or rebase is under way.
+    """
+
+    relation: Relation
+    head: str = ""
+    changed: bool = False
+
+
 class Boxes(Protocol):
     """All boxes. What only looks, or only notes, waits for nobody: the deciding thread may call it.
 
@@ -195,6 +216,28 @@ class Boxes(Protocol):
         """Fetch HEAD of a repository there into a ref of one here; return its commit.
 
         Raises Refused, with the reason, where there is no repository or no commit.
+        """
+        ...
+
+    def clone_state(self, box: str, place: str, commit: str, ref: str) -> CloneState:
+        """Return how HEAD of a repository there stands to a commit, which was sent if `ref` there has it.
+
+        Raises Refused where there is no repository.
+        """
+        ...
+
+    def send_commit(self, box: str, place: str, project: Path, commit: str, ref: str) -> None:
+        """Send a commit of the repository at `project` into a ref of one there: what that lacks of it, and no more.
+
+        Nothing is checked out. It may be repeated. Raises Refused, with the reason, where that can never be.
+        """
+        ...
+
+    def advance_head(self, box: str, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
+        """Let HEAD of a repository there, with its files, stand on a commit that was sent, if it still is as `seen`.
+
+        A HEAD that has commits which this one has not is kept there first, on a ref beneath `kept`. Nothing is
+        overwritten: Refused is raised where a file is in the way. It may be repeated.
         """
         ...
 
@@ -293,6 +336,18 @@ class NoBoxes:
         raise _nowhere(box)
 
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def clone_state(self, box: str, place: str, commit: str, ref: str) -> CloneState:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def send_commit(self, box: str, place: str, project: Path, commit: str, ref: str) -> None:
+        """Raise Unavailable."""
+        raise _nowhere(box)
+
+    def advance_head(self, box: str, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
         """Raise Unavailable."""
         raise _nowhere(box)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.ports.worktree import Tree
@@ -115,6 +116,15 @@ class KeptWork:
     at: float
 
 
+class Holder(StrEnum):
+    """Who has a commit in the repository here, on a ref."""
+
+    NOBODY = "nobody"  # it is not here, or no ref leads to it
+    TASK = "task"  # the task that asks
+    USER = "user"  # a branch, tag or remote of the user's, and not that task
+    OTHERS = "others"  # other tasks alone
+
+
 class Workspaces(Protocol):
     """Worktrees of a git repository. All calls are repeatable and end by a deadline; all raise `Unavailable`.
 
@@ -127,6 +137,10 @@ class Workspaces(Protocol):
 
         Raises Refused, with what to do: not a git repository, or no commit yet.
         """
+        ...
+
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of a project's repository, which all its worktrees share. Raises Refused."""
         ...
 
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
@@ -197,7 +211,15 @@ class Workspaces(Protocol):
 
         What lay in the tree is kept as by `prepare`. Returns the commit and the number of files in which it differs
         from the task's branch; `("", 0)` if that has it already: then the tree stands on that branch's tip, for whoever
-        judges it. Raises Refused where it does not build on that branch.
+        judges it. One that builds on an earlier commit of that branch is put upon its tip when it is merged. Raises
+        Refused where the two have nothing in common.
+        """
+        ...
+
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit, by its full hash, seen from the task with this branch.
+
+        Raises Refused, Unavailable.
         """
         ...
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.model.errors import Unavailable
 from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way
-from orchestrator.ports.boxes import RemoteFile
+from orchestrator.ports.boxes import CloneState, Relation, RemoteFile
 from orchestrator.ports.host import LaunchSpec, Observation, PaneSeen, Standing
 
 if TYPE_CHECKING:
@@ -33,22 +33,52 @@ Break: TypeAlias = Literal["", "ahead", "behind"]
 
 @dataclass(slots=True)
 class Clone:
-    """The repositories of a box, one in each place, which know all commits of the one here."""
+    """The repositories of a box, one in each place: clones of the one here, with what was committed or sent there.
+
+    `refs` are those of ours there, by place and name.
+    """
 
     workspaces: FakeWorkspaces
     project: Path
     heads: dict[str, str] = field(default_factory=dict)
+    refs: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def head(self, place: str) -> str:
         """Return the commit on which a place stands."""
         return self.heads.get(place) or self.workspaces.head(self.project)
 
+    def state(self, place: str, commit: str, ref: str) -> CloneState:
+        """Return how a place stands to a commit; one on which it stands is noted at `ref`."""
+        head = self.head(place)
+        if self._leads(commit, head):
+            self.refs[place, ref] = commit
+            return CloneState(Relation.HAS, head)
+        if not self._leads(commit, self.refs.get((place, ref), "")):
+            return CloneState(Relation.LACKS, head)
+        return CloneState(Relation.BEHIND if self._leads(head, commit) else Relation.APART, head)
+
+    def receive(self, place: str, commit: str, ref: str) -> None:
+        """Take in a commit."""
+        self.refs[place, ref] = commit
+
+    def advance(self, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
+        """Stand on a commit, and keep where it stood."""
+        now = self.state(place, commit, ref)
+        if now.head == commit:
+            return
+        if now != seen or now.relation is Relation.LACKS:
+            raise Unavailable(f"somebody is at work in {place}")
+        if now.relation is not Relation.BEHIND:
+            self.refs[place, f"{kept}/{now.head}"] = now.head
+        self.heads[place] = commit
+
     def commit(self, place: str, branch: str, base: str, text: str, name: str) -> str:
-        """Do as an agent there does: bring in the task's branch, if it is not, and commit a file on it."""
-        tip = self.workspaces.ref(self.project, branch) or base
+        """Do as an agent there does: bring in the task's branch, as far as it was sent, and commit a file on it."""
+        tip = self.refs.get((place, f"refs/orchestrator/{branch}/tip")) or base
         head = self.head(place)
         parent = head if self._leads(tip, head) else tip
         self.heads[place] = self.workspaces.commit_elsewhere(parent, text, name)
+        self.workspaces.away.add(self.heads[place])
         return self.heads[place]
 
     def contents(self, place: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from orchestrator.daemon.boxes.transfers import AGAIN
 from orchestrator.daemon.core import hints as h
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Unavailable
-from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
+from orchestrator.ports.boxes import CloneState, RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.ports.host import Standing
 from orchestrator.testing.fake_box import Box, FakeLink, FarHost, under
 from orchestrator.testing.fake_clock import FakeClock
@@ -209,7 +209,28 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
     def bring(self, box: str, place: str, project: Path, ref: str) -> str:
         """Fetch HEAD there."""
         del project, ref
-        return self._link(box).run("bring", lambda: self._machines[box].clone.head(place))
+        clone = self._machines[box].clone
+        head = self._link(box).run("bring", lambda: clone.head(place))
+        clone.workspaces.fetch(head)
+        return head
+
+    def clone_state(self, box: str, place: str, commit: str, ref: str) -> CloneState:
+        """Return how HEAD there stands to a commit."""
+        clone = self._machines[box].clone
+        return self._link(box).run("look at HEAD", lambda: clone.state(place, commit, ref))
+
+    def send_commit(self, box: str, place: str, project: Path, commit: str, ref: str) -> None:
+        """Send a commit there."""
+        clone = self._machines[box].clone
+        del project
+        if commit in clone.workspaces.away:
+            raise Unavailable(f"there is no commit {commit} here")
+        self._link(box).run("send a commit", lambda: clone.receive(place, commit, ref))
+
+    def advance_head(self, box: str, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
+        """Let HEAD there stand on a commit."""
+        clone = self._machines[box].clone
+        self._link(box).run("advance HEAD", lambda: clone.advance(place, seen, commit, ref, kept))
 
     def uncommitted(self, box: str, place: str) -> bool:
         """Nothing is: agents there commit all that they do."""

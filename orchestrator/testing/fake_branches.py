@@ -18,6 +18,7 @@ from orchestrator.ports.workspaces import (
     CommitSeen,
     FileChange,
     FileSeen,
+    Holder,
     KeptWork,
 )
 from orchestrator.ports.worktree import Tree, checked_branch, checked_tree
@@ -32,6 +33,11 @@ class FakeBranches(FakeGit):
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._project(project).head
+
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        self._project(project)
+        return project / ".git"
 
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path. Raises Refused."""
@@ -51,6 +57,23 @@ class FakeBranches(FakeGit):
         """Return the commit of a branch that a hash names. Raises Refused."""
         history = takewhile(lambda commit: commit != beyond, self._history(self._at(project, branch)))
         return next((commit for commit in history if commit.startswith(name)), "")
+
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit. Raises Refused."""
+        known, name = self._project(project), branch.removeprefix("task/")
+        if commit not in self.commits or commit in self.away:
+            return Holder.NOBODY
+        refs = {ref for ref, at in known.refs.items() if self._led_to(commit, at)}
+        below = (f"task-work/{name}/", f"refs/tasks/{branch}/")
+        if any(ref == branch or ref.startswith(below) for ref in refs):
+            return Holder.TASK
+        if self._led_to(commit, known.head):
+            return Holder.USER
+        return Holder.OTHERS if refs else Holder.NOBODY
+
+    def fetch(self, commit: str) -> None:
+        """Do as git does that fetches a commit from another copy, with all that led to it."""
+        self.away.difference_update(self._history(commit))
 
     def altered(self, project: Path, base: str, commit: str, paths: Sequence[str]) -> tuple[FileChange, ...]:
         """Return how the files at these paths differ between two commits. Raises Refused."""

@@ -68,6 +68,8 @@ class FakeGit:
         self.shared: dict[Path, Contents] = {}
         self.apart: dict[Path, LeftOut] = {}
         """What no commit can hold, of each tree that has such."""
+        self.away: set[str] = set()
+        """Commits that were made in another copy of the repository, and of which this one has none yet."""
         self._projects: dict[Path, FakeProject] = {}
         self._places: dict[Path, FakePlace] = {}
         self._bases: dict[Path, str] = {}

@@ -158,19 +158,17 @@ class FakeWorkspaces(FakeBranches):
         if self._led_to(commit, tip):
             self.prepare(tree, attempt)
             return "", 0
-        if not self._led_to(tip, commit):
-            raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
-                "rebase it onto that, where it was made"
-            )
+        fork = next((each for each in self._history(commit) if self._led_to(each, tip)), "")
+        if not fork:
+            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
         self._refuse_if_used(project, own)
         self._keep(project, tree, attempt, [tip, commit], tree.path, moving=True)
         if project.refs.get(own) != commit:
             self._step("move", tree)
             project.refs[own] = commit
         self._step("clean" if tree.path in self._places else "make", tree)
-        self._bring(tree, commit, tip)
-        return commit, self._differing(tip, commit)
+        self._bring(tree, commit, fork)
+        return commit, self._differing(fork, commit)
 
     def put_upon(self, tree: Tree, attempt: int, commit: str, *, alone: bool = False) -> Upon:
         """Put a commit upon what the branch has gained. Steps: record, keep, move, make or clean. Raises AtOdds."""

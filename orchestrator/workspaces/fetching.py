@@ -82,15 +82,15 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
     here = Git(project, deadline, environ)
     with TemporaryDirectory(dir=quarantine, prefix="fetch-") as made:
         apart = Path(made)
-        _begin(here, Git(apart, deadline, environ), apart)
+        borrow_objects(here, Git(apart, deadline, environ), apart)
         _receive(link, there, apart, Git(apart, deadline, environ, {"GIT_DIR": made}, largest))
         _check(link, there, Git(apart, deadline, environ, {"GIT_DIR": made}), tree)
         here.run("fetch", *_OPTIONS, "--", made, f"+{_BROUGHT}:{ref}")
     return here.ask("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
 
 
-def _begin(here: Git, git: Git, apart: Path) -> None:
-    """Make a repository that shares the objects of the one here. Raises Unavailable."""
+def borrow_objects(here: Git, git: Git, apart: Path) -> None:
+    """Make a repository at `apart`, where `git` runs, that shares the objects of the one here. Raises Unavailable."""
     asked = (
         "--path-format=absolute",
         "--git-path",
@@ -110,7 +110,7 @@ def _begin(here: Git, git: Git, apart: Path) -> None:
         if Path(shallow).exists():
             shutil.copyfile(shallow, apart / "shallow")
     except OSError as problem:
-        raise Unavailable(f"commits of a box cannot be taken in: {problem}") from problem
+        raise Unavailable(f"commits cannot be exchanged with a box: {problem}") from problem
 
 
 def _receive(link: BoxLink, there: str, apart: Path, git: Git) -> None:

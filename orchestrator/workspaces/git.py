@@ -19,6 +19,7 @@ from orchestrator.ports.workspaces import (
     BranchSurvey,
     FileChange,
     FileSeen,
+    Holder,
     KeptWork,
     LeftOut,
     Upon,
@@ -54,6 +55,7 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
 from orchestrator.workspaces.snapshot import lay, left_out, take
+from orchestrator.workspaces.task_refs import holder
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
@@ -89,6 +91,11 @@ class GitWorkspaces:
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._repository(project).head(project)
+
+    @classify_failures
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        return self._repository(project).folder
 
     @classify_failures
     def where(self, tree: Tree) -> Path:
@@ -236,7 +243,7 @@ class GitWorkspaces:
 
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
-        """Let the tree stand on a commit made elsewhere, if that builds on the task's branch. Raises Refused."""
+        """Let the tree stand on a commit made elsewhere, upon what the task's branch has or had. Raises Refused."""
         repository = self._repository(checked_tree(tree).project)
         if tree.detached or not repository.commit_of(checked_commit(commit)):
             raise Refused(
@@ -247,17 +254,20 @@ class GitWorkspaces:
         if repository.is_ancestor(commit, tip):
             self.prepare(tree, attempt)
             return "", 0
-        if not repository.is_ancestor(tip, commit):
-            raise Refused(
-                f"{commit[:12]} does not build on {tip[:12]}, at which {tree.branch} stands: "
-                "rebase it onto that, where it was made"
-            )
+        fork = repository.git.find("merge-base", tip, commit)
+        if not fork:
+            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
         refuse_if_used(repository, tree, branch)
         keep(checkout, tree, attempt, commit, branch)
         move_branch(repository, branch, commit, "work brought from elsewhere")
         bring(checkout, commit, branch)
-        note_base(tree, tip)
-        return commit, differing_files(repository, tip, commit)
+        note_base(tree, fork)
+        return commit, differing_files(repository, fork, commit)
+
+    @classify_failures
+    def holder(self, project: Path, branch: str, commit: str) -> Holder:
+        """Return who has a commit. Raises Refused, Unavailable."""
+        return holder(self._repository(project), checked_branch(branch), checked_commit(commit))
 
     @classify_failures
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:

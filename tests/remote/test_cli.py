@@ -302,11 +302,11 @@ def test_a_clone_without_the_first_commit_is_a_warning(
     config: str,
     warned: bool,  # noqa: FBT001 (a parameter)
 ) -> None:
-    """Commits made there could not be taken over: said before the night, and only if they were to be."""
+    """A folder that is no repository: said before the night, and only where code is exchanged with it."""
     said = begun(f"cwd: alpha:{box.home}/repo\ndev.command: sh\n{config}")
     assert said.returncode == 0, said
     assert ("warn     " in said.stdout.partition("tidy runs")[0]) is warned
-    assert ("builds on" in said.stdout) is warned
+    assert ("make it a git repository" in said.stdout) is warned
     assert len(daemon.heard) == 1
 
 

@@ -70,6 +70,37 @@ def test_subtasks_on_one_box_build_on_each_other(boxes: Boxes, world: World) -> 
 
 
 @pytest.mark.thorough(
+    reason="a whole task: test_sending.py has what comes to a box, unit/daemon what is done ahead of a run"
+)
+def test_work_here_and_on_a_box_builds_on_each_other(boxes: Boxes, world: World) -> None:
+    """One subtask is done here and merged, the next on a box: its agent begins with what was merged.
+
+    The branch was never sent there, and a person was asked, as the commit made there did not build on it.
+    """
+    box = furnished(boxes, world, "alpha")
+    subtasks = ["- [one] Do one (agent: helper)", "- [two] Do two (agent: dev; needs: one)"]
+    adds = {
+        "run": [
+            "sh",
+            "-c",
+            'cd "$ORCHESTRATOR_WORKSPACE" && test -e pkg/one.py && git add -A && git commit -qm two',
+        ]
+    }
+    turns: Turns = {
+        "plan": [{"subtasks": subtasks}],
+        "dev:one": [{"write": {"pkg/one.py": "one"}}],
+        "dev:two": [{"write": {"pkg/two.py": "two"}, **adds}],
+    }
+    helper = f"helper.command: {AGENT.format(script=world.script)}"
+    world.begin(turns, config=[cwd(box), "bring: branch", helper])
+    world.until_is("complete")
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["pkg/one.py", "pkg/two.py"]
+    assert [world.lives_of(f"dev:{each}") for each in ("one", "two")] == [1, 1]
+    assert not world.story().facts("launch_failed")
+    world.check_once()
+
+
+@pytest.mark.thorough(
     reason="a whole task: test_uncommitted.py has what a box tells, unit/pm what is decided"
 )
 def test_uncommitted_work_on_a_box_is_asked_to_be_committed(boxes: Boxes, world: World) -> None:

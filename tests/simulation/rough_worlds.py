@@ -62,6 +62,16 @@ def on_boxes(scenario: Scenario) -> World:
     return World(scenario, user_tasks, Behaviour(bad=0.2, odd=0.5, longest=60.0, subtasks=2), deaf=0.3)
 
 
+def by_two_machines(scenario: Scenario) -> World:
+    """A task whose subtasks are done on a box and here by turns, beside another one in the same repository there."""
+    user_tasks = (
+        UserTask("alpha", architect=True, box="near", architects_box="far", brings=True, helped=True),
+        UserTask("beta", box="near", brings=True, helped=True, checks=True),
+    )
+    behaviour = Behaviour(bad=0.2, odd=0.2, longest=60.0, subtasks=4, overlapping=0.5)
+    return World(scenario, user_tasks, behaviour, deaf=0.3)
+
+
 def soon_over(scenario: Scenario) -> World:
     """Two small tasks with agents on boxes, which are soon over."""
     user_tasks = (UserTask("alpha", box="near", brings=True), UserTask("beta", box="far"))
@@ -110,6 +120,16 @@ def rough_on_boxes(worlds: int) -> list[Outcome]:
     """Run worlds with agents on boxes for some hours each."""
     return [
         simulate_world(f"g{number}", 0.4, schedule=ON_BOXES, world_of=on_boxes) for number in range(worlds)
+    ]
+
+
+def rough_by_two_machines(worlds: int) -> list[Outcome]:
+    """Run worlds in which work is done on a box and here by turns for some hours each."""
+    schedule = replace(ON_BOXES, rates=replace(ON_BOXES.rates, kill=6, power=1))
+    schedule = replace(schedule, boxes=BoxRates(cut=6, reboot=1, refuse=0, empty=0, wipe=0, hinder=0, at=4))
+    return [
+        simulate_world(f"t{number}", 0.4, schedule=schedule, world_of=by_two_machines)
+        for number in range(worlds)
     ]
 
 

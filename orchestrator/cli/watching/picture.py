@@ -16,6 +16,7 @@ from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.screen import ago, clock, cut, harmless, wrapped
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import REMEDY, TaskRecord
+from orchestrator.cli.watching.appearance import clipped
 from orchestrator.cli.watching.graph import graph_of
 from orchestrator.formats.timestamps import unstamped
 
@@ -42,6 +43,12 @@ class Listing:
 
     heading: str = ""
     rows: tuple[Row, ...] = ()
+
+
+def fitting(listing: Listing, width: int) -> Listing:
+    """Return what a terminal of `width` columns shows of a listing."""
+    rows = tuple(Row(row.key, clipped(row.text, width)) for row in listing.rows)
+    return Listing(clipped(listing.heading, width), rows)
 
 
 def headline(records: Sequence[TaskRecord], daemon: str, width: int) -> str:

@@ -9,12 +9,14 @@ may be at work there, so that only the launcher is tried again.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from orchestrator import layout
+from orchestrator.daemon.actions.branch_there import BranchThere, branch_there
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
 from orchestrator.daemon.actions.preparation import preparation_of, shared_caches, tree_variables
@@ -29,6 +31,7 @@ from orchestrator.daemon.core.task_paths import (
     hands_in_to,
     remote_task_of,
     task_folder_of,
+    worked_in,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.daemon.ingest.task_folder import make_run_folders, trouble
@@ -36,6 +39,7 @@ from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
+from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Step
 from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.policies.operations import (
@@ -103,19 +107,21 @@ def launch(
     times.ended("folders")
     workspace = prepared_workspace(adapters, state, step, run, where)
     times.ended("tree")
-    spec = _spec(adapters, state, run, step, agent, where, there, workspace)
+    launched = adapters.files.entry(folder / LAUNCHED) is not None
+    branch = branch_there(adapters, state, step, run, where, launched=launched)
+    times.ended("branch")
+    spec = _spec(adapters, state, run, step, agent, where, there, workspace, branch)
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
         adapters.files.write(layout.run_outstanding(folder), b"")
     # A run's folder describes processes: it means nothing after a power cut here, so it is not fsynced. Processes on a
     # box survive a power cut here.
-    first = adapters.files.entry(folder / LAUNCHED) is None
     adapters.files.write(folder / LAUNCHED, b"", durable=run.on_box)
     times.ended("order and files")
     try:
         _open(state, where, host, spec)
     except Unavailable as error:
-        if run.on_box and first and _was_not_opened(host, folder, error):
+        if run.on_box and not launched and _was_not_opened(host, folder, error):
             adapters.files.remove(folder / LAUNCHED)
         raise
     times.ended("window")
@@ -186,6 +192,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     where: TaskPaths,
     there: RunView,
     workspace: Path,
+    branch: BranchThere | None,
 ) -> LaunchSpec:
     seen = there.where
     folder = layout.run_home(seen.home, run.id)
@@ -198,7 +205,9 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
     if run.purpose is Purpose.PREPARE:
         launching = preparation_of(adapters, state, run, where, folder)
     if run.purpose is Purpose.WORK:
-        launching, variables, text = _program(adapters, state, run, step, agent, where, there, workspace)
+        launching, variables, text = _program(
+            adapters, state, run, step, agent, where, there, workspace, branch
+        )
     names = (*adapters.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
@@ -223,7 +232,25 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
             *granted(state, run, seen.task),
             *shared_caches(state, step, where),
         ),
+        readable=_readable(adapters, state, run, where, workspace),
     )
+
+
+def _readable(
+    adapters: Adapters, state: PMState, run: Run, where: TaskPaths, workspace: Path
+) -> tuple[Path, ...]:
+    """Return the folders that a run on a host of a kind must see: the task's, its template, and git's.
+
+    What a worktree says of its repository is not asked: whoever worked there may have written that.
+    """
+    if run.host == HERE or run.on_box:
+        return ()
+    project = workspace if worked_in(state, run, where) is None else where.code
+    repository: tuple[Path, ...] = ()
+    with suppress(Refused):  # there is none
+        repository = (adapters.workspaces.folder(project),)
+    template = () if where.template is None else (where.template,)
+    return (where.task, *template, *repository)
 
 
 def _program(  # noqa: PLR0913, PLR0917 (as above)
@@ -235,6 +262,7 @@ def _program(  # noqa: PLR0913, PLR0917 (as above)
     where: TaskPaths,
     there: RunView,
     workspace: Path,
+    branch: BranchThere | None,
 ) -> tuple[Launching, tuple[str, ...], str]:
     """Return how an agent's program is launched, the variables that it gets besides, and its order, which is published.
 
@@ -247,7 +275,7 @@ def _program(  # noqa: PLR0913, PLR0917 (as above)
         agent = _text_only(state, run, step, agent, where, runtime)
         runtime = runtime_of(agent, adapters.settings.runtimes)
     variables = runtime.variables
-    text = publish_order(adapters, state, run, agent, where, there, workspace)
+    text = publish_order(adapters, state, run, agent, where, there, workspace, branch)
     folder = layout.run_home(there.where.home, run.id)
     spawn = Spawn(
         agent=agent,

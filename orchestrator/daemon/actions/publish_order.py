@@ -14,6 +14,7 @@ from orchestrator.daemon.core.task_paths import (
     artifacts_of,
     hands_in_to,
     operation_roots,
+    status_script,
     worked_in,
     workspace_of,
 )
@@ -37,6 +38,7 @@ from orchestrator.runtimes import ReadOnly
 from orchestrator.runtimes.registry import runtime_of
 
 if TYPE_CHECKING:
+    from orchestrator.daemon.actions.branch_there import BranchThere
     from orchestrator.model.agents import Agent
     from orchestrator.pm.state.task_state import PMState
 
@@ -47,7 +49,7 @@ KEPT_NAMED: Final = 5
 """How many refs that keep earlier work an order lists, the newest first."""
 
 
-def publish_order(
+def publish_order(  # noqa: PLR0913, PLR0917 (it gathers many values)
     adapters: Adapters,
     state: PMState,
     run: Run,
@@ -55,8 +57,12 @@ def publish_order(
     where: TaskPaths,
     there: RunView,
     workspace: Path,
+    branch: BranchThere | None = None,
 ) -> str:
-    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter.
+
+    `branch` is what the repository has in which the run works, if that is on a box.
+    """
     rendered = render_order(state.orders[run.order])
     _publish(adapters, state, where, state.orders[run.order].name, rendered)
     if Gate.DECISION in state.steps[run.step].gates:
@@ -66,7 +72,7 @@ def publish_order(
     elif hands_in_by_files(state.steps[run.step]):
         text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
     else:
-        text = _text(adapters, state, run, agent, where, there, rendered, workspace)
+        text = _text(adapters, state, run, agent, where, there, rendered, workspace, branch)
     adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
     return text
 
@@ -119,9 +125,11 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
     there: RunView,
     rendered: str,
     workspace: Path,
+    branch: BranchThere | None,
 ) -> str:
     """Return the order of an agent that hands in by a report, with its preamble."""
     seen, order, step = there.where, state.orders[run.order], state.steps[run.step]
+    script = status_script(state, run)
     return preamble(
         AgentOrder(
             agent=run.instance,
@@ -138,6 +146,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             # What it says of the task's folder must be found where its agent works (H8).
             order=rendered.replace(str(where.task), str(seen.task)),
             remote_host=there.name,
+            branch="" if branch is None else str(branch),
             gates=step.gates,
             criteria=state.brief.criteria,
             definition=agent.prompt,
@@ -145,6 +154,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             learned=_learned(adapters, state, run, where),
             asked=sections_for(step.gates),
             handoff_format=handoffs_of(state.brief),
+            status_script=str(script) if script else "",
         )
     )
 

@@ -23,6 +23,7 @@ from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.changes import changed_within
 from orchestrator.hosts.ssh.channel import Channel
+from orchestrator.hosts.ssh.clone_there import advance_head, clone_state
 from orchestrator.hosts.ssh.fingerprint import listed, moved_between
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import link_to
@@ -41,8 +42,9 @@ from orchestrator.model.pools import pool_of
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
 from orchestrator.ports.box_link import BoxLink, State
-from orchestrator.ports.boxes import RemoteEnvironment, RemoteFile, RemoteTask
+from orchestrator.ports.boxes import CloneState, RemoteEnvironment, RemoteFile, RemoteTask
 from orchestrator.workspaces.fetching import fetch_head
+from orchestrator.workspaces.sending import send_commit
 
 if TYPE_CHECKING:
     from orchestrator.ports.files import Files
@@ -149,6 +151,19 @@ class KeptBoxes(HostRegistry[HostMonitor]):
         """Fetch HEAD of a repository on a box. Raises Refused, Unavailable."""
         quarantine = layout.box_fetches(self._state)
         return fetch_head(self._monitor(box).ways.link, place, project, ref, self._environ, quarantine)
+
+    def clone_state(self, box: str, place: str, commit: str, ref: str) -> CloneState:
+        """Return how HEAD of a repository on a box stands to a commit. Raises Refused, Unavailable."""
+        return clone_state(self._monitor(box).ways.link, place, commit, ref)
+
+    def send_commit(self, box: str, place: str, project: Path, commit: str, ref: str) -> None:
+        """Send a commit to a repository on a box. Raises Refused, Unavailable."""
+        quarantine = layout.box_fetches(self._state)
+        send_commit(self._monitor(box).ways.link, place, project, commit, ref, self._environ, quarantine)
+
+    def advance_head(self, box: str, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
+        """Let HEAD of a repository on a box stand on a commit that was sent. Raises Refused, Unavailable."""
+        advance_head(self._monitor(box).ways.link, place, seen, commit, ref, kept)
 
     def uncommitted(self, box: str, place: str) -> bool:
         """Return whether a repository on a box has uncommitted work. Raises Unavailable."""

@@ -190,10 +190,13 @@ def read_box(
     )
 
 
-def findings(box: Box, cwd: str, *, optional: Collection[str] = (), base: str = "") -> list[BoxFinding]:
+def findings(
+    box: Box, cwd: str, *, optional: Collection[str] = (), base: str = "", behind: bool = False
+) -> list[BoxFinding]:
     """Return the findings about a box: first those that stop a start, then those that are just worth knowing.
 
-    `cwd` and `base` are as in the question; programs in `optional` may be missing.
+    `cwd` and `base` are as in the question; programs in `optional` may be missing. `behind`: the commit that is
+    checked out there led to `base`.
     """
     found = [
         _tool("tmux", box.tmux, LEAST_TMUX),
@@ -209,7 +212,7 @@ def findings(box: Box, cwd: str, *, optional: Collection[str] = (), base: str = 
         ),
         *(_command(name, there=there) for name, there in box.commands.items()),
         *([_folder(box, cwd)] if cwd else []),
-        *([_apart(box, cwd, base)] if cwd and box.apart else []),
+        *([_apart(box, cwd, base, behind=behind)] if cwd and box.apart else []),
         _disk(box),
         _clock(box),
         _lingering(box),
@@ -269,14 +272,19 @@ def _folder(box: Box, cwd: str) -> BoxFinding:
             )
 
 
-def _apart(box: Box, cwd: str, base: str) -> BoxFinding:
-    """Return the finding for a folder whose commits could not be taken over. An agent may still put that right."""
-    where = (
-        f"is at {box.head[:SHORT]}, which does not build on" if box.head else "has no commit that builds on"
-    )
+def _apart(box: Box, cwd: str, base: str, *, behind: bool) -> BoxFinding:
+    """Return the finding for a folder without the commit from which the task begins: that is sent there by then."""
+    sent = f"{base[:SHORT]}, from which the task begins, is sent there before an agent works there"
+    if not box.head:
+        return BoxFinding(
+            f"{cwd} has no commit: {sent}", advice="make it a git repository, if it is none: `git init`"
+        )
+    if behind:
+        return BoxFinding(f"{cwd} is at {box.head[:SHORT]}: {sent}")
     return BoxFinding(
-        f"{cwd} {where} {base[:SHORT]}, from which the task begins: commits made there could not be taken over",
-        advice="get that commit there and build on it, for example with `git pull`, before the task starts",
+        f"{cwd} is at {box.head[:SHORT]}, beside {base[:SHORT]}, from which the task begins: you will be asked before "
+        "an agent works there",
+        advice=f"get {base[:SHORT]} there and build on it, for example with `git pull`",
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.pm.plan.work_location import location_of
 from orchestrator.pm.policies.reopen import feed, first_line, reopen
 from orchestrator.pm.policies.retries import block, with_replan
 from orchestrator.pm.state.step_changes import StepTallied
@@ -21,18 +22,27 @@ NAMED: Final = 10
 """How many files and commits a message names."""
 
 
+_IN_ITS_TREE: Final = (
+    "Your working directory now has theirs, and your work on top of it, uncommitted; where both changed the same "
+    "lines, conflict markers show both sides. Keep what both were to reach, remove the markers, and hand in again."
+)
+_ON_ITS_BOX: Final = (
+    "Your repository has your work, and theirs under the ref that is named above as the task's branch. Merge that, "
+    "keep what both were to reach where they conflict, commit, and hand in again."
+)
+
+
 def conflicted(draft: Draft, step: str, text: str) -> None:
     """Do work again that does not fit to what the branch has gained; beyond the bound, ask a person."""
     here = draft.step(step)
     conflicts = here.tally.conflicts + 1
     draft.change(StepTallied(step, replace(here.tally, conflicts=conflicts)))
+    place = location_of(draft.state.brief.config, here.agent)
+    how = _IN_ITS_TREE if place is None else _ON_ITS_BOX
     feed(
         draft,
         step,
-        f"Others' work was merged while you did yours, and yours could not be merged as it is: {text}\n"
-        f"Your working directory now has theirs, and your work on top of it, uncommitted; where both changed the "
-        f"same lines, conflict markers show both sides. Keep what both were to reach, remove the markers, and hand "
-        f"in again.",
+        f"Others' work was merged while you did yours, and yours could not be merged as it is: {text}\n{how}",
     )
     why = f"does not fit to what was merged meanwhile: {first_line(text)}"
     reopen(draft, step, why, carries=True)

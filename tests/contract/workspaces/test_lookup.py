@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from orchestrator.model.errors import Refused
-from orchestrator.ports.workspaces import FileChange
+from orchestrator.ports.workspaces import FileChange, Holder
 from tests.contract.workspaces.worlds import merged
 
 # Work that was done elsewhere ------------------------------------------------------------------------
@@ -46,15 +47,31 @@ def test_tree_without_new_work_can_still_be_judged(world, tree):
     assert world.files(tree) == {"readme.txt": "hello\n"}
 
 
-def test_work_not_based_on_the_branch_is_refused(world, tree):
+def test_work_from_before_the_branch_moved_is_put_upon_it(world, tree):
+    """It is judged as it was made, and lies upon what others had merged meanwhile when it is merged itself."""
     mine = world.commit_elsewhere(tree.base, "mine", "mine.txt")
     world.workspaces.adopt(tree, 1, mine)
     world.workspaces.merge(tree, mine)
     theirs = world.commit_elsewhere(tree.base, "theirs", "theirs.txt")
-    with pytest.raises(Refused, match="does not build on"):
-        world.workspaces.adopt(tree, 2, theirs)
+    assert world.workspaces.adopt(tree, 2, theirs) == (theirs, 1)
+    assert world.files(tree) == {"readme.txt": "hello\n", "theirs.txt": "theirs"}
     assert world.refs("task/demo") == {"task/demo": mine}
-    assert "theirs.txt" not in world.files(tree)
+    assert world.workspaces.gained(tree, theirs) == mine
+    made = world.workspaces.put_upon(tree, 2, theirs)
+    assert world.workspaces.merge(tree, made.commit) == ""
+    assert set(world.at(made.commit)) == {"readme.txt", "mine.txt", "theirs.txt"}
+
+
+def test_who_has_a_commit_is_seen_from_the_task(world, tree):
+    """What only another task has must not come along with work from a box."""
+    holder = partial(world.workspaces.holder, world.project)
+    made = world.commit_elsewhere(tree.base, "mine", "mine.txt")
+    world.workspaces.adopt(tree, 1, made)
+    assert holder("task/demo", tree.base) is Holder.TASK
+    assert holder("task/other", tree.base) is Holder.USER
+    assert holder("task/demo", made) is Holder.TASK
+    assert holder("task/dem", made) is holder("task/other", made) is Holder.OTHERS
+    assert holder("task/demo", "f" * 40) is Holder.NOBODY
 
 
 def test_a_commit_that_was_never_brought_is_refused(world, tree):

@@ -19,7 +19,7 @@ from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_git import MARKER
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
 from tests.simulation.engine.law import Finding, Law
-from tests.simulation.engine.shared_state import Dice, Life, SharedState, WrittenReport
+from tests.simulation.engine.shared_state import HELPER, Dice, Life, SharedState, WrittenReport
 
 MINUTE: Final = 60.0
 EVEN: Final = 0.5
@@ -132,10 +132,13 @@ class Agent:
 
     def _plan(self) -> tuple[Subtask, ...]:
         names = [f"s{number}" for number in range(1, self.dice.behaviour.subtasks + 1)]
-        return tuple(
+        plan = tuple(
             Subtask(name, f"Do {name}", needs=(names[0],) if number and self.random.random() < 0.2 else ())
             for number, name in enumerate(names)
         )
+        if Path(self.environment["TASK_DIR"]) not in self.shared.helped:
+            return plan
+        return tuple(replace(each, agent=HELPER) if at % 2 else each for at, each in enumerate(plan))
 
     def _marks(self, evidence: str) -> tuple[CriterionMark, ...]:
         unmet = self.dice.deviates(self.dice.behaviour.rejects / 2)

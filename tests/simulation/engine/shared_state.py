@@ -21,6 +21,9 @@ from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
 
 Life = Generator[float, None, int]
+HELPER: Final = "helper"
+"""An agent that does subtasks beside the developer."""
+
 CHECK: Final = ("check",)
 
 
@@ -70,7 +73,7 @@ class SharedState:
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
     verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
     agent, and when. answers: what those who answer really wrote about the notes of an agent.
-    box, clone: where these agents run, if not here.
+    box, clone: where these agents run, if not here. helped: the folders of tasks with two agents that do subtasks.
     """
 
     files: MemoryFiles
@@ -94,6 +97,7 @@ class SharedState:
     answers: dict[tuple[Path, str, str], set[str]] = field(default_factory=dict)
     box: str = ""
     clone: Clone | None = None
+    helped: set[Path] = field(default_factory=set)
 
     def program_of(self, spec: LaunchSpec) -> Callable[[FakeProcess], Life]:
         """Return what the agent of a run will do. It depends on the step, the attempt, and the number of runs of it."""

@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator import layout
 from orchestrator.testing.fake_box import place_on
 from tests.simulation.engine.daemon import STATE
-from tests.simulation.engine.shared_state import CHECK
+from tests.simulation.engine.shared_state import CHECK, HELPER
 
 PROJECT: Final = Path("/project")
 AGENTS: Final = ("explore", "plan", "architect", "dev", "test", "review")
@@ -21,7 +21,8 @@ class UserTask:
     """A task: its name and its Agent Config. The paths are cached, since they are used all the time.
 
     led: an agent is its PM. hooks: its agents' programs emit hook events. box, architects_box: where its developers and
-    its architect run, if not here. brings: the branch is fetched from the box.
+    its architect run, if not here. brings: the branch is exchanged with the box. helped: every second subtask is done
+    by another agent, which runs here.
     """
 
     name: str
@@ -38,6 +39,7 @@ class UserTask:
     box: str = ""
     architects_box: str = ""
     brings: bool = False
+    helped: bool = False
 
     @cached_property
     def id(self) -> str:
@@ -96,6 +98,7 @@ class UserTask:
         config += [f"test.check: {CHECK[0]}"] if self.checks else []
         config += ["pm: command", "pm.command: pm"] if self.led else []
         config += [f"cwd: {self.box}:{place_on(self.box)}"] if self.box else []
+        config += [f"{HELPER}.command: {HELPER}"] if self.helped else []
         config += ["bring: branch"] if self.box and self.brings else []
         if self.architects_box:
             config += [f"architect.cwd: {self.architects_box}:{place_on(self.architects_box)}"]

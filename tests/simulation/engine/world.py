@@ -98,6 +98,7 @@ class World:
             self.scenario,
             fault_injection.life_of,
             self.service,
+            helped={user_task.folder for user_task in self.user_tasks if user_task.helped},
         )
         self.host = FakeHost(self.files, self.clock, self.shared.program_of, written=self._launcher_wrote)
         self.host.alone = lambda spec: spec.cwd.is_relative_to(STATE / "worktrees")

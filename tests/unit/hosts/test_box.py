@@ -160,17 +160,19 @@ def test_what_is_no_programs_name_is_not_asked_for(name):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "behind", "said", "warned"),
     [
-        ("head=0123456789abcdef\nbase=apart", "/repo is at 0123456789, which does not build on abcdef0123"),
-        ("head=\nbase=apart", "/repo has no commit that builds on abcdef0123"),
-        ("head=0123456789abcdef\nbase=held", ""),
+        ("head=0123456789abcdef\nbase=apart", True, "/repo is at 0123456789: abcdef0123", False),
+        ("head=0123456789abcdef\nbase=apart", False, "/repo is at 0123456789, beside abcdef0123", True),
+        ("head=\nbase=apart", False, "/repo has no commit: abcdef0123", True),
+        ("head=0123456789abcdef\nbase=held", False, "", False),
     ],
 )
-def test_commits_that_could_not_be_taken_over_are_foreseen(answer, said):
-    """A clone that lacks the task's first commit is a warning: an agent may still fetch it."""
+def test_a_clone_without_the_first_commit_is_foreseen(answer, behind, said, warned):
+    """That commit is sent there; a person is asked only where the clone has commits of its own."""
     box = read(TOLD.replace("linger=", f"{answer}\nlinger="))
-    found = [each for each in findings(box, "/repo", base="abcdef0123456") if "build" in each.what]
-    assert [each.what.partition(",")[0] for each in found] == ([said.partition(",")[0]] if said else [])
+    found = findings(box, "/repo", base="abcdef0123456", behind=behind)
+    found = [each for each in found if each.what.startswith("/repo") and each.what != "/repo exists"]
+    assert [each.what.startswith(said) for each in found] == ([True] if said else [])
     assert not any(each.stops for each in found)
-    assert all(each.advice for each in found)
+    assert any(each.advice for each in found) is warned
