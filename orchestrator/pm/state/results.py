@@ -285,7 +285,8 @@ def _without_work(state: PMState) -> str:
         return ""
     if unknown := next((step.elsewhere for step in passed if step.uncompared), ""):
         return f"it is not known whether anything was changed in {unknown}"
-    if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
+    given_up = state.steps.among(state.steps.given_up)
+    if any(step.commit or step.starts_from or step.elsewhere for step in given_up):
         return "nothing that was changed was accepted"
     if any(Gate.OUTPUTS in step.gates and state.records.get(step.agent, _NOTHING).outputs for step in passed):
         return ""

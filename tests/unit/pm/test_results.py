@@ -106,3 +106,14 @@ def test_work_that_was_rejected_is_not_called_no_change() -> None:
     assert story.task() is TaskState.PARTIAL
     assert "nothing was changed" not in story.state.why
     assert "accepted" in story.state.why
+
+
+def test_work_that_was_rejected_for_good_is_no_lack_of_work() -> None:
+    """Nine commits were rejected, then set aside by the user: "nothing was changed"."""
+    story = Story(limits=Limits(max_rejections=1, max_replans=0)).planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.answers(story.question().id, "set-aside")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "nothing that was changed was accepted" in story.state.why
