@@ -293,6 +293,10 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
             f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
         )
         draft.refused = True
+        # Who gave it while no daemon ran is not there any more to read the reply.
+        draft.notice(
+            f"the order for {fact.agent.name} was not taken: {draft.reply}, and give the order again"
+        )
         return
     if over:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))

@@ -438,6 +438,9 @@ def test_a_stopped_task_takes_no_order() -> None:
     decision = story.spawns("dev")
     assert decision.refused
     assert "start it again first" in decision.reply
+    assert (
+        "the order for dev was not taken: demo is stopped" in story.state.notices[-1]
+    )  # nobody may read the reply
 
 
 def test_a_spawned_tree_never_bears_the_name_of_a_subtask() -> None:
