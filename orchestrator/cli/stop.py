@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.progress import Waiting
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, about_task, called, chosen
@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
             time.sleep(_PAUSE)
             task.read()
     print(
-        f"{task.name} is {task.view['state']}; "
+        f"{task.name} is {SAID.get(task.view['state'], task.view['state'])}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent is running")
     )
     if task.view["state"] == "stopped":

@@ -342,3 +342,17 @@ def test_a_merge_is_advised_only_where_it_would_save_anything(kept, task, own):
     said = task("delete", "tidy")
     assert "refs that keep tries" in said.err
     assert ("task merge tidy" in said.err) is own
+
+
+def test_a_merge_that_would_refuse_is_not_advised(kept, task):
+    """ "to merge it: task merge tidy" was said of a task complete in part, of which that merges nothing."""
+    kept.house.task(**json.loads((kept.home / "state.json").read_text()) | {"state": "partial"})
+    assert "to merge it: task merge tidy --anyway;" in task("delete", "tidy").err
+
+
+def test_an_archived_task_has_the_state_that_all_verbs_say(kept, task):
+    """`task list` said "complete in part", and `task list --archived` "partial"."""
+    kept.house.task(**json.loads((kept.home / "state.json").read_text()) | {"state": "partial"})
+    assert task("archive", "tidy", "--yes").code == 0
+    assert "complete in part" in task("list", "--archived").out
+    assert "its state is: complete in part" in task("archive", "tidy", "--restore").out
