@@ -64,7 +64,7 @@ def understood(words):
     module = import_module(f"orchestrator.cli.{words[0].replace('-', '_')}")
     parser = VerbParser(words[0], VERBS[words[0]], module.EXAMPLE)
     module.arguments(parser)
-    parser.parse_args(words[1:])
+    parser.read(words[1:])
 
 
 @pytest.mark.parametrize("page", TEXTS)
