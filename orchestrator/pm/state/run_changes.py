@@ -35,6 +35,16 @@ class RunBelieved:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPending:
+    """A run has not begun: it waits in the queue of its engine, for this reason."""
+
+    run: str
+    reason: str
+    at: float
+    kind: Literal["run_pending"] = "run_pending"
+
+
+@dataclass(frozen=True, slots=True)
 class RunReported:
     """A run has handed in the report that its order asked for."""
 
@@ -198,6 +208,7 @@ RunChange: TypeAlias = (
     | RunCautioned
     | RunToolRequested
     | RunMetered
+    | RunPending
     | RunEnding
 )
 """The changes of a run that exists already."""
@@ -219,6 +230,9 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
     match change:
         case RunBelieved():
             return _believed(was, change)
+        case RunPending():
+            said = f"pending: {change.reason}"
+            return replace(was, queued=change.reason, evidence=said, turn_since=change.at)
         case RunReported():
             return replace(was, reported_at=change.at, progress_at=change.at, uncounted=0.0)
         case RunProgressed():
@@ -274,6 +288,7 @@ def _believed(was: Run, change: RunBelieved) -> Run:
         turn_since=change.at,
         since=change.at,
         pid=change.pid or was.pid,
+        queued="" if change.life is Life.ALIVE else was.queued,
         pane=change.pane or was.pane,
         exit=change.exit,
         acknowledged=() if change.life is Life.GONE else was.acknowledged,  # it is not listened to any more
