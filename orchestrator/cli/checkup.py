@@ -15,6 +15,7 @@ from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
 from orchestrator.cli.host_kind_check import named_kind, of_kind
 from orchestrator.cli.machine_report import CliReport, MachineReport
+from orchestrator.cli.progress import show
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
@@ -92,9 +93,7 @@ def _of_kind(kind: str, name: str, options: Namespace) -> int:
 
 def _progress(waited_for: list[str]) -> None:
     """Show on a terminal which programs have not answered yet; clear the line when all have."""
-    if sys.stderr.isatty():
-        line = f"asking {', '.join(waited_for)} …" if waited_for else ""
-        print(f"\r\033[K{line[: columns() - 1]}", end="", file=sys.stderr, flush=True)
+    show(f"asking {', '.join(waited_for)} …" if waited_for else "")
 
 
 def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str]:
