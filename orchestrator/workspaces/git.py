@@ -38,6 +38,7 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
+from orchestrator.workspaces.holders import holder
 from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
@@ -46,7 +47,6 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
 from orchestrator.workspaces.snapshot import lay, left_out, take
-from orchestrator.workspaces.task_refs import holder
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
