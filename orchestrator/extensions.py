@@ -15,10 +15,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.formats.handoff_format import HANDOFF_FORMATS
+from orchestrator.hosts.host_kinds import HOST_KINDS
 from orchestrator.model.errors import Refused
 from orchestrator.pm.plan.families import FAMILIES
 from orchestrator.pm.policies.gates import GATES
-from orchestrator.ports.host_kind import HOST_KINDS, kind_and_name
+from orchestrator.ports.host_kind import kind_and_name
 from orchestrator.runtimes.registry import RUNTIMES
 
 if TYPE_CHECKING:

@@ -182,6 +182,16 @@ def leaving(state: P) -> P:
     return _under(state, "leaving")
 
 
+def daily_reports(state: P) -> P:
+    """Return the folder of the observer's daily reports, unless `observer.folder` names another one."""
+    return _under(state, "observer")
+
+
+def daily_report(folder: P, day: str) -> P:
+    """Return the observer's report of a day in the folder of these reports."""
+    return _under(folder, f"{_name(day)}.md")
+
+
 def archive(state: P) -> P:
     """Return the folder of archived tasks, a file each."""
     return _under(state, "archive")

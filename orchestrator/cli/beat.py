@@ -22,6 +22,7 @@ FRESH = 15.0
 
 _BEAT_BYTES = 64 * 1024
 _NUMBERS = ("beat_at", "started_at", "monotonic", "every")
+_TABLES = ("settings", "daily")
 _PIDS = 1 << 31
 _LAST = 253_402_300_800  # the year 10000
 
@@ -63,7 +64,7 @@ def has_room(state: str) -> bool:
 class Beat:
     """What lock and heartbeat show at one moment. `up` comes from the kernel, the rest from the daemon."""
 
-    __slots__ = ("at", "pid", "polling", "room", "settings", "started_at", "up", "version")
+    __slots__ = ("at", "daily", "pid", "polling", "room", "settings", "started_at", "up", "version")
 
     def __init__(self, state: str) -> None:
         holder = _holder(layout.daemon_lock(state))
@@ -76,6 +77,7 @@ class Beat:
         self.started_at: float | None = own.get("started_at")
         self.version: str | None = own.get("version")
         self.polling: str = own.get("polling", "")
+        self.daily: dict[str, Any] = own.get("daily", {})
         settings = own.get("settings")
         self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 
@@ -152,4 +154,4 @@ def _fits(name: str, value: Any) -> bool:  # noqa: ANN401 (whatever JSON gave)
         return type(value) in {int, float} and 0 <= value < _LAST
     if name == "pid":
         return type(value) is int and 0 < value < _PIDS
-    return isinstance(value, dict if name == "settings" else str)
+    return isinstance(value, dict if name in _TABLES else str)

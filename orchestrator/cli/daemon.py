@@ -90,6 +90,7 @@ def _status(state: str, *, as_json: bool) -> None:
             "version": beat.version,
             "tasks": known,
             "unit": str(service.unit) if service else None,
+            "daily_report": _daily(beat),
         }
         print(json.dumps(said))
         return
@@ -102,10 +103,21 @@ def _status(state: str, *, as_json: bool) -> None:
         print(f"last heartbeat {ago(beat.at, now)}")
         if beat.polling:
             print(harmless(beat.polling))
+        if daily := _daily(beat):
+            print(f"daily report at {daily['at']}: {daily['file'] or 'none yet'}")
+            if daily["fault"]:
+                print(f"one could not be written, and is tried again within an hour: {daily['fault']}")
     print(f"{known} tasks in {state}")
     if service:
         print(f"run by {service.manager}: {service.unit}")
     print(f"log: {layout.daemon_log(state)}")
+
+
+def _daily(beat: Beat) -> dict[str, str | None] | None:
+    """Return when the observer's daily reports are written, the newest, and why one is missing; None: never."""
+    if not beat.daily:
+        return None
+    return {name: harmless(str(beat.daily.get(name) or "")) or None for name in ("at", "file", "fault")}
 
 
 def _stop(state: str) -> None:

@@ -36,6 +36,12 @@ SAID = {"partial": "complete in part"}
 """States that are shown to people under another name."""
 
 
+def step_said(step: dict[str, Any]) -> str:
+    """Return a step's status in words. One whose goal is reached in another way is not given up."""
+    status = str(step.get("status"))
+    return "planned anew" if status == "set_aside" and step.get("replaced") else status.replace("_", " ")
+
+
 def on_word(view: dict[str, Any]) -> str:
     """Return which criteria of a complete task rest on their judge's word alone; empty if none does."""
     counted = view.get("counts") or {}

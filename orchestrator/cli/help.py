@@ -58,6 +58,7 @@ task status NAME --json
                time, idle: seconds until `updated` in which the task ran, and in which no run of it lived
                null: no program reported it
   used_by[]    agent runs time, and as usage: tokens to window
+  goal goal_before   of task.md; before its last change since the task began, or empty
   brief_fault  why the last edit of task.md cannot be taken, or empty
   edited[]     key was now                                edits of Agent Config that the next start applies
   branch base tip code started_at last_checkin updated notices[] noticed
@@ -84,7 +85,7 @@ task report NAME --json; task report --all --json
 
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
-               criteria criteria_met criteria_attested questions_open last_checkin updated
+               criteria criteria_met criteria_attested questions_open branch_moved last_checkin updated
                state: those above; requested (not begun yet); damaged (cannot be read);
                removing (`task delete` or `task archive` was interrupted)
   daemon       up as_of room
@@ -225,7 +226,8 @@ task observe --json
 
 task daemon status --json
   up pid started_at beat_at version tasks
-  unit         the service manager's file, if one looks after the daemon, or null"""
+  unit         the service manager's file, if one looks after the daemon, or null
+  daily_report  at file fault: the observer's reports (observer.daily); null: none, or daemon down"""
 
 MEANINGS = {
     Exit.DONE: "done; of a task: complete",

@@ -47,11 +47,15 @@ def run(options: Namespace) -> int:
         print(_nothing(state, options.project or ""))
         return Exit.DONE
     now = time.time()
+    for task in found:
+        task.look_at_branch()
     rows = [row(task, now) for task in found]
     print("\n".join(table(HEADINGS, rows, columns(), colour=coloured(sys.stdout))))
     for task in found:
         if said := on_word(task.view):
             print(f"{task.id}: {said}")
+        if task.moved[0]:  # a branch that was merged and then deleted is in its place
+            print(f"{task.id}: {harmless(task.moved[1].replace('`', ''))}")
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
     if not (beat.up and beat.room):
@@ -66,6 +70,8 @@ def document(project: str = "") -> dict[str, Any]:
 
 
 def _document(found: list[TaskRecord], beat: Beat) -> dict[str, Any]:
+    for task in found:
+        task.look_at_branch()
     return {"tasks": [_shape(task) for task in found], "daemon": beat.shape()}
 
 
@@ -119,6 +125,7 @@ def _shape(task: TaskRecord) -> dict[str, Any]:
         "criteria_met": counted.get("met", 0),
         "criteria_attested": counted.get("attested", 0),
         "questions_open": len(view.get("questions", ())),
+        "branch_moved": task.moved[1] or None,
         "last_checkin": stamp(view.get("last_checkin")),
         "updated": stamp(view.get("updated")),
     }
@@ -138,6 +145,12 @@ def _steps(shape: dict[str, Any]) -> str:
     return f"{shape['steps_passed']}/{shape['steps_total']}{aside}"
 
 
+def _state(task: TaskRecord, shape: dict[str, Any]) -> str:
+    """Return the state in words, and that the branch with the work is not where the PM left it."""
+    moved = f", {task.moved[0]}" if task.moved[0] else ""
+    return f"{SAID.get(shape['state'], shape['state'])}{_on_word(shape)}{moved}"
+
+
 def _on_word(shape: dict[str, Any]) -> str:
     """Return what follows the state of a complete task of which a judge's word alone shows a criterion to be met."""
     attested = shape["criteria_attested"] if shape["state"] == "complete" else 0
@@ -151,7 +164,7 @@ def row(task: TaskRecord, now: float) -> tuple[object, ...]:
     project = str(shape["project"] or "")
     return (
         shape["task"],
-        "limited" if shape["limited"] else SAID.get(shape["state"], shape["state"]) + _on_word(shape),
+        "limited" if shape["limited"] else _state(task, shape),
         shape["phase"] if shape["state"] in _ACTIVE else "",
         _steps(shape) if task.view else "",
         shape["agents_live"] or "",

@@ -15,9 +15,10 @@ changes nothing.\
 """
 
 FORMS = {
+    "--markdown": "the report, as it is printed",
     "--html": "a page for a browser",
     "--prometheus": "metrics, for the textfile collector of a node exporter",
-    "--otlp": "a trace of each task, as OpenTelemetry's JSON lines",
+    "--otlp": "the traces of what ended, as OpenTelemetry's JSON lines",
 }
 """Forms of the report that are meant for a file."""
 

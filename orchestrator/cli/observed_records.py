@@ -24,7 +24,7 @@ from orchestrator.records.handoff_facts import ArchiveFacts, HandoffFact, read_a
 from orchestrator.records.observed_sources import Reading, SourceKind, SourceRead
 from orchestrator.records.observer import DAY
 from orchestrator.records.passages import TaskTimes, of_report
-from orchestrator.records.task_trace import OF_RUNS, TaskRuns, TaskTrace
+from orchestrator.records.task_trace import OF_RUNS, TaskRuns, TaskTrace, trace_within
 from orchestrator.reporting.build import report_of
 from orchestrator.reporting.history import NOTABLE, History
 from orchestrator.reporting.task_report import TaskReport
@@ -76,11 +76,11 @@ class Records:
     sources: list[SourceRead] = field(default_factory=list)
     unread: list[UnreadRecord] = field(default_factory=list)
     traced: bool = False
-    """Whether `traces` are wanted, of the tasks that came to rest in the period."""
+    """Whether `traces` are wanted, of what ended in the period."""
 
     traces: list[TaskTrace] = field(default_factory=list)
     unfinished: int = 0
-    """How many tasks are at work, and have no trace yet."""
+    """How many tasks are at work: the spans of these and of their steps have not ended yet."""
 
     _counted: set[tuple[str, str]] = field(default_factory=set)
     _project_of: dict[str, str] = field(default_factory=dict)
@@ -159,9 +159,11 @@ class Records:
 
     def take_archived(self, state: str) -> None:
         """Take the archived tasks that were archived in the period, or since."""
-        from orchestrator.cli.archived_records import unpacked_records  # only where there is an archive
-
         found, faults = archives(state)
+        if not found and not faults:
+            return
+        from orchestrator.cli.archived_records import unpacked_records  # it imports all of git's adapter
+
         self.unread += [UnreadRecord(path, reason) for path, reason in faults]
         read = handed = left = 0
         for each in found:
@@ -181,9 +183,8 @@ class Records:
                 self.unread.append(UnreadRecord(each.file, str(problem)))
             else:
                 read, handed, left = read + journal, handed + handoffs, left + (not journal)
-        if found or faults:
-            path = Path(layout.archive(state))
-            self.sources.append(SourceRead(SourceKind.ARCHIVED, path, handed, read, left))
+        path = Path(layout.archive(state))
+        self.sources.append(SourceRead(SourceKind.ARCHIVED, path, handed, read, left))
 
     def _take_task(self, task: str, home: str, view: Mapping[str, Any], folder: Path) -> tuple[bool, int]:
         """Take one task; return whether its journal was of the period, and how many handoffs were taken."""
@@ -200,18 +201,18 @@ class Records:
         report = report_of(view, history, made_at=self.period.now)
         self.journals.append(of_report(report))
         if self.traced:
-            self._trace(report, home, over=not at_work)
+            self.unfinished += at_work
+            self._trace(report, home)
         return True, handed
 
-    def _trace(self, report: TaskReport, home: str, *, over: bool) -> None:
-        """Keep what a trace is made of, if the task came to rest in the period: then each day has its own tasks."""
-        if not over:
-            self.unfinished += 1
-        elif report.ended is not None and self.period.since <= report.ended < self.period.until:
-            runs = TaskRuns()
-            for line in reversed(list(newest_first(Path(layout.task_journal(home)), OF_RUNS))):
-                runs.take(line)
-            self.traces.append(TaskTrace(report, tuple(runs.runs.values())))
+    def _trace(self, report: TaskReport, home: str) -> None:
+        """Keep what ended in the period for the task's trace."""
+        runs = TaskRuns()
+        for line in reversed(list(newest_first(Path(layout.task_journal(home)), OF_RUNS))):
+            runs.take(line)
+        trace = trace_within(report, runs.runs.values(), self.period.since, self.period.until)
+        if trace is not None:
+            self.traces.append(trace)
 
     def _take_own(self, task: str, folder: Path) -> int:
         """Take the archive in the folder of a task, which agents can write to: what it says of other tasks is left."""

@@ -47,9 +47,11 @@ def run(options: Namespace) -> int:
 
         _put(options.otlp, otlp(records.traces), 0o600)
         if records.unfinished:
-            print(f"task: {_count(records.unfinished)} at work, without a trace yet", file=sys.stderr)
+            print(
+                f"task: {_count(records.unfinished)} at work: of these, runs that have ended", file=sys.stderr
+            )
     else:
-        print(report(found, records.reading if options.details else None), end="")
+        _put(options.markdown or STDOUT, report(found, records.reading if options.details else None), 0o600)
     _tell_unread(records.unread)
     return Exit.DONE
 

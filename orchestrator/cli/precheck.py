@@ -21,13 +21,14 @@ from orchestrator.cli.git_filters import filters_at, of_filters
 from orchestrator.cli.git_submodules import of_submodules
 from orchestrator.cli.screen import typed
 from orchestrator.extensions import missing_for
+from orchestrator.hosts.host_kinds import HOST_KINDS
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Brief, WorkspaceKind
 from orchestrator.pm.plan.families import family_of
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.host_kind import HOST_KINDS, kind_and_name
+from orchestrator.ports.host_kind import kind_and_name
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.logins import login_files, login_variables

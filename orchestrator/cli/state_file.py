@@ -44,13 +44,17 @@ def read_state(home: str) -> tuple[dict[str, Any], str]:
     return {}, fault
 
 
-def report_file(view: dict[str, Any]) -> tuple[str, float] | None:
-    """Return the path of a task's report, and when it was written (seconds since the epoch); None if there is none."""
+def report_file(view: dict[str, Any]) -> tuple[str, float, bool] | None:
+    """Return the path of a task's report, when it was written, and whether the task went on since.
+
+    None if there is none. The time is in seconds since the epoch.
+    """
     path = layout.task_report(layout.task_folder(f"{view['project']}", view["task"]))
     try:
-        return path, os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
+        written = os.stat(path).st_mtime  # noqa: PTH116 (no pathlib here)
     except OSError:
         return None
+    return path, written, any((step.get("since") or 0.0) > written for step in view.get("steps") or ())
 
 
 def _read_page(home: str, page: str) -> list[dict[str, Any]]:

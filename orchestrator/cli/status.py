@@ -88,7 +88,7 @@ def _box_shape(box: dict[str, Any]) -> dict[str, Any]:
 
 def _report_shape(view: dict[str, Any]) -> dict[str, Any] | None:
     found = report_file(view)
-    return {"path": found[0], "written": stamp(found[1])} if found else None
+    return {"path": found[0], "written": stamp(found[1]), "outdated": found[2]} if found else None
 
 
 def question_shape(question: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
-from orchestrator.cli.exits import SAID, on_word
+from orchestrator.cli.exits import SAID, on_word, step_said
 from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
 from orchestrator.cli.state_file import report_file
 from orchestrator.cli.table import COLOURS, table
@@ -50,7 +50,7 @@ def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
         *_not_taken(view, width),
         *_edited(view, width),
         *([] if active else _asked_since(view, width)),
-        *([] if active else _report(view, width, now)),
+        *([] if active else _report(view, name, width, now)),
         *([] if active else _folder_gone(view, width)),
         *_boxes(view, name, width, now),
     ]
@@ -142,12 +142,13 @@ def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
     return [f"folder    {first.strip()}", *more]
 
 
-def _report(view: dict[str, Any], width: int, now: float) -> list[str]:
+def _report(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
     """Return where the report of a task at rest lies, and from when it is; nothing if there is none."""
     if (found := report_file(view)) is None:
         return []
-    path, written = found
-    first, *more = wrapped(f"{path} (written {ago(written, now)})", width, " " * 10) or [""]
+    path, written, is_old = found
+    since = f"; the task went on since: `{typed('task', 'report', name)}` writes it anew" if is_old else ""
+    first, *more = wrapped(f"{path} (written {ago(written, now)}{since})", width, " " * 10) or [""]
     return [f"report    {first.strip()}", *more]
 
 
@@ -303,7 +304,7 @@ def step_cells(step: dict[str, Any], now: float) -> tuple[object, ...]:
     return (
         step.get("id"),
         "" if _names_agent(step) else step.get("agent"),
-        step.get("status"),
+        step_said(step),
         tries if (tries := step.get("tries", step.get("attempts"))) and tries > 1 else "",
         ago(step.get("since"), now),
         step.get("title"),

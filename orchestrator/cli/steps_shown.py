@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.cli.exits import step_said
 from orchestrator.cli.screen import cut, fitted, harmless, paint, wrapped
 from orchestrator.cli.table import COLOURS
 
@@ -109,7 +110,8 @@ def _outcome(step: dict[str, Any], outcome: str) -> tuple[str, str]:
         return "no change", COLOURS["passed"]
     if outcome == "passed" and step.get("check") == 0:
         return "check passed", COLOURS["passed"]
-    return _ENDED[outcome], COLOURS[outcome]
+    said = step_said(step) if outcome == "set_aside" else _ENDED[outcome]
+    return said, COLOURS[outcome]
 
 
 def _why(step: dict[str, Any], outcome: str) -> str:

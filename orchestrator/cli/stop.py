@@ -32,6 +32,7 @@ def run(options: Namespace) -> int:
     task = chosen(options)
     ended = _live(task)
     print(harmless(ask(task.home, "stop", {})))
+    task.read()
     began = time.monotonic()
     while task.view.get("state", "running") in AT_WORK or _live(task):
         waited = time.monotonic() - began
@@ -47,11 +48,12 @@ def run(options: Namespace) -> int:
                 f"{task.name} is not stopped after {waited:.0f} s: "
                 f"`task status {called(task)}` shows what still lives",
             )
+        ended += [name for name in _live(task) if name not in ended]
         time.sleep(_PAUSE)
         task.read()
     print(
         f"{task.name} is {task.view['state']}; "
-        + (f"ended: {', '.join(ended)}" if ended else "no agent was running")
+        + (f"ended: {', '.join(ended)}" if ended else "no agent is running")
     )
     if task.view["state"] == "stopped":
         print(f"to go on later: {typed('task', 'start', task.name, '--project', task.project)}")

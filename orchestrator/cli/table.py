@@ -34,6 +34,8 @@ COLOURS = {
     "untried": "dim",
     "gone": "dim",
     "set_aside": "dim",
+    "set aside": "dim",
+    "planned anew": "dim",
 }
 """The colour of a word that names a state."""
 

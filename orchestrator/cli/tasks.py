@@ -27,18 +27,28 @@ _NAMING = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 class TaskRecord:
-    """One task. `view` is the content of its `state.json`; if that cannot be read, `fault` says why."""
+    """One task. `view` is the content of its `state.json`; if that cannot be read, `fault` says why.
 
-    __slots__ = ("fault", "home", "id", "view")
+    `moved` is where its branch is, in two words and in a sentence, if that was looked for and is not where `view` says.
+    """
+
+    __slots__ = ("fault", "home", "id", "moved", "view")
 
     def __init__(self, state: str, task: str) -> None:
         self.id = task
         self.home = layout.task_home(state, task)
+        self.moved = ("", "")
         self.read()
 
     def read(self) -> None:
         """Read `state.json`, or read it again."""
         self.view, self.fault = read_state(self.home)
+
+    def look_at_branch(self) -> None:
+        """Look where the branch of a task at rest is now: its user may have moved or deleted it."""
+        from orchestrator.cli.branch_now import branch_moved  # other verbs do not ask
+
+        self.moved = branch_moved(self.view) if self.view else ("", "")
 
     @property
     def name(self) -> str:

@@ -22,6 +22,7 @@ from orchestrator.daemon.core.worker_pool import WorkerPool, WorkerPoolsByBox
 from orchestrator.daemon.ingest.watchers import Watch
 from orchestrator.daemon.journal.rolling_log import roll_output
 from orchestrator.daemon.loop import Loop
+from orchestrator.daemon.process.daily_reports import DailyReports
 from orchestrator.daemon.process.lock import DaemonLock, beat
 from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
 from orchestrator.daemon.process.report_process import ReportProcess
@@ -122,6 +123,9 @@ class Service:
         )
         self._departed = DepartedTasks(context)
         self._upkeep = Upkeep(context, self._workspaces)
+        self._daily = DailyReports(
+            self._settings.observer, self._state, self._files, self._clock, self._executor, self._reporter
+        )
         self._stopped_by_hand = self._ends_well = False
         self._stuck: list[str] = []
         self._return = None if inherited is not None else unforeseen_return(self._state, self._started_at)
@@ -144,6 +148,7 @@ class Service:
         self._loop.open()
         self._departed.look()
         self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
+        self._daily.look()
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
@@ -295,7 +300,8 @@ class Service:
             "fault": self._upgrade.fault[:2000],
         }
         every = self._settings.daemon.heartbeat_interval
-        beat(self._files, self._state, self._started_at, self._clock, every, settings, self._watch.polling)
+        more = {"polling": self._watch.polling, "daily": self._daily.said}
+        beat(self._files, self._state, self._started_at, self._clock, every, settings, more)
         self._notify.beat(self._status)
         with suppress(OSError):  # the output stays where it is; retried at the next beat
             roll_output(layout.daemon_log(self._state), self._settings.logs.size)
@@ -320,6 +326,7 @@ class Service:
         self._watch.homes()
         self._departed.look()
         self._upgrade.look()
+        self._daily.look()
         self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
         self._upkeep.pack(self._loop.tasks.values())
 

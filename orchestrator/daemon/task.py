@@ -367,8 +367,14 @@ class Task:
             self.feed(fact)
 
     def keep(self) -> None:
-        """Write the known state of the task to disk again if its own folder was deleted. Raises OSError: no room."""
+        """Write what is shown again if it is no longer so: the state's folder was deleted, the branch moved.
+
+        Raises:
+            OSError: no room.
+
+        """
         self.engine.keep_journal()
+        self._view.see_branch()
         if self.begun and self.context.adapters.files.entry(layout.task_state(self.home)) is None:
             self.engine.dirty = True
             self.show()
@@ -497,7 +503,7 @@ class Task:
         """Update the projections of the task, as `TaskView.show` does."""
         fault = self._brief.fault if self.engine.state.state in ACTIVE else ""
         beside = Unjournaled(self._boxes.behind, self.doing.launches.waiting, fault)
-        if self._view.show(self.where.task, beside, names, rescan=rescan, now=now):
+        if self._view.show(self.where, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)
         self.doing.end_report.go(self.engine.state, self.where.task, self._view.now, self._view.rescan)
 

@@ -36,6 +36,7 @@ _COUNTS: Final = {
     "per_hour": (1, 1000),
     "tries": (1, 1000),
     "kept": (1, 10_000),
+    "pids": (16, 1_000_000),
     "size": (65_536, 1_073_741_824),
     "task_size": (0, 1_099_511_627_776),
 }
@@ -47,6 +48,7 @@ AMOUNTS: Final = {
 """Keys that say how much a task may use, of which `model.budget.Measure`: as numbers, or as task.md says it."""
 _ANY_COUNT: Final = (0, 1_000_000)
 _SOCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 
 
@@ -65,9 +67,11 @@ _CLASSES: Final = {
     "tmux": ("sections", "TmuxSettings"),
     "daemon": ("sections", "DaemonSettings"),
     "logs": ("sections", "LogSettings"),
+    "observer": ("observer_settings", "ObserverSettings"),
     "environment": ("sections", "EnvironmentSettings"),
     "templates": ("sections", "TemplateSettings"),
     "git": ("sections", "GitSettings"),
+    "containers": ("sections", "ContainerSettings"),
     "notify": ("notify_settings", "NotifySettings"),
     "permissions": ("permission", "Policy"),
 }
@@ -177,7 +181,16 @@ def check_of(each: Key) -> Callable[[object], object]:
         return {"rules": _permissions, "otherwise": _decision}[each.key]
     if each.section == "notify":
         return _notify_check(each.key)
-    return {"socket": _socket, "pass": _variables, "folders": _folders, "archive": _folder}[each.key]
+    if each.section == "containers":
+        return functools.partial(_container_check, each.key)
+    return {
+        "socket": _socket,
+        "pass": _variables,
+        "folders": _folders,
+        "archive": _folder,
+        "folder": _folder,
+        "daily": _time_of_day,
+    }[each.key]
 
 
 def bounds_of(key: str) -> tuple[int, int]:
@@ -202,6 +215,12 @@ def _notify_check(key: str) -> Callable[[object], object]:
     from orchestrator.formats.channels import read_channels, read_quiet, read_rules  # only where any are set
 
     return {"channels": read_channels, "rules": read_rules, "urgent": read_rules, "quiet": read_quiet}[key]
+
+
+def _container_check(key: str, value: object) -> object:
+    from orchestrator.formats.container_options import CHECKS  # only where any are set
+
+    return CHECKS[key](value)
 
 
 def _amount(measure: str, value: object) -> float | None:
@@ -254,6 +273,15 @@ def _folder(value: object) -> str:
     if not folder.startswith("/") or "\0" in folder:
         raise ValueError(f"is {_shown(value)}: give an absolute path, or one that begins with ~/")
     return folder
+
+
+def _time_of_day(value: object) -> str:
+    if value == "":  # as it is shown
+        return ""
+    found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f'is {_shown(value)}: give a local time like "07:00", or ""')
+    return f"{int(found[1]):02}:{found[2]}"
 
 
 def _home(folder: str) -> str:

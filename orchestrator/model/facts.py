@@ -282,7 +282,8 @@ class EvidenceResolved:
     """What the references in a step's evidence point at was looked up; or it could not be, for `reason`.
 
     `empty`: the branch has commits, and all of them together change nothing. `lost` was written by older versions: the
-    steps whose accepted commits the branch does not have (`BranchTended` now).
+    steps whose accepted commits the branch does not have (`BranchTended` now). `absent` are the files that criteria
+    which are marked met name themselves, and that are neither on the branch nor among the artifacts.
     """
 
     at: float
@@ -293,6 +294,7 @@ class EvidenceResolved:
     reason: str = ""
     lost: tuple[str, ...] = ()
     empty: bool = False
+    absent: tuple[str, ...] = ()
     kind: Literal["evidence_resolved"] = "evidence_resolved"
 
 

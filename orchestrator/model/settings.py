@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.model.limits import Limits
 from orchestrator.model.notify_settings import NotifySettings
+from orchestrator.model.observer_settings import ObserverSettings
 from orchestrator.model.permission import Policy
 from orchestrator.model.sections import (
+    ContainerSettings,
     DaemonSettings,
     EnvironmentSettings,
     GitSettings,
@@ -34,9 +36,11 @@ class Settings:
     tmux: TmuxSettings = field(default_factory=TmuxSettings)
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     logs: LogSettings = field(default_factory=LogSettings)
+    observer: ObserverSettings = field(default_factory=ObserverSettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
+    containers: ContainerSettings = field(default_factory=ContainerSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()

@@ -23,7 +23,9 @@ class LaunchSpec:
     which depends on the pane, and `ORCHESTRATOR_LAUNCHER`, by which it finds the processes of the run.
     `session` names the task's tmux session, `window` the new window in it. `files` are laid down in the run's folder
     by name, and `order` as its order where that is another machine. `writable` are the folders that its
-    program must be able to write: a host of a kind may keep it from all others. Sizes are bytes.
+    program must be able to write, `readable` those that it must be able to read besides: a host of a kind may keep it
+    from all others. It need not be able to write what is `readable`, also where that lies in a folder that is
+    `writable`. Sizes are bytes.
     """
 
     run: str
@@ -37,6 +39,7 @@ class LaunchSpec:
     log_bytes: int = 10_485_760
     order: bytes = b""
     writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
 
 
 class Standing(StrEnum):

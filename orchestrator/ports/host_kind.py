@@ -7,11 +7,9 @@ entry point group `agent_orchestrator.hosts`. Machines over SSH, whose files are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from orchestrator.model.errors import Refused
 from orchestrator.model.host_names import KIND_MARK
-from orchestrator.model.registry import Registry
 
 if TYPE_CHECKING:
     from orchestrator.ports.host import Host
@@ -32,18 +30,7 @@ class HostKind(Protocol):
         ...
 
 
-HOST_KINDS: Final = Registry[HostKind]("host kind", {})
-
-
 def kind_and_name(host: str) -> tuple[str, str]:
     """Return the kind of a host and what names it within that; empty if it is no host of a kind."""
     kind, mark, name = host.partition(KIND_MARK)
     return (kind, name) if mark else ("", "")
-
-
-def host_of_kind(host: str, local: Host) -> Host:
-    """Return the host that a run of such a name lives on. Raises Refused if the kind is not installed."""
-    kind, name = kind_and_name(host)
-    if not kind:
-        raise Refused(f"{host[:80]!a} is no host of a kind")
-    return HOST_KINDS.find(kind).host(name, local)

@@ -67,7 +67,8 @@ class CommitSeen:
 class BranchSurvey:
     """What a task's branch has that its base has not. `count` is of all its commits, `commits` the last of them.
 
-    `merged`: another branch, which the user's tree has checked out, has all of it.
+    `merged`: another branch, which the user's tree has checked out, has all of it. `gone`: there is no such branch any
+    more, and this is what was merged of it.
     """
 
     tip: str
@@ -77,6 +78,7 @@ class BranchSurvey:
     added: int
     removed: int
     merged: bool
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,10 @@ class Workspaces(Protocol):
 
         Raises Refused, with what to do: not a git repository, or no commit yet.
         """
+        ...
+
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of a project's repository, which all its worktrees share. Raises Refused."""
         ...
 
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
@@ -228,6 +234,14 @@ class Workspaces(Protocol):
         """Return what a branch has at a path of the project; None if there is nothing. Raises Refused: no branch."""
         ...
 
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has: in the project, or by the end of a path anywhere beneath it.
+
+        Large and small letters are the same here: whoever names a file in a sentence may not be exact. Raises Refused:
+        no branch.
+        """
+        ...
+
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has, by a full or shortened one; empty if it has no such.
 
@@ -242,8 +256,18 @@ class Workspaces(Protocol):
         """
         ...
 
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
-        """Return what a branch has that its base has not; None if there is no such branch."""
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
+        """Return what a branch has that its base has not; None if there is no such branch.
+
+        One that was left at the commit `left`, was merged and then deleted is told as `gone`.
+        """
+        ...
+
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to; none if it is not there.
+
+        Files that git ignores do not count. No file is changed there.
+        """
         ...
 
     def kept(self, tree: Tree) -> list[KeptWork]:

@@ -90,7 +90,7 @@ def read_archive(files: Files, root: Path, since: str = "", until: str = "9999-1
             continue
         for name in files.names(folder):
             try:
-                _take(files, folder / name, handoffs, began)
+                _take(files, folder, name, handoffs, began)
             except OrchestratorError as problem:
                 unread.append(UnreadRecord(folder / name, str(problem)))
     handoffs.sort(key=lambda each: (each.at, each.id))
@@ -130,21 +130,22 @@ def fact_of(handoff: RoleHandoff) -> HandoffFact:
 def read_fact(data: bytes, name: str) -> HandoffFact:
     """Return the fact in a file of an archive. Raises Refused, with every fault, if it is no handoff."""
     try:
-        fact = _plain(json.loads(data), name.removesuffix(SUFFIX))
+        fact = _plain(json.loads(data.decode()), name.removesuffix(SUFFIX))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fact = None
     return fact or fact_of(read_handoff(data, name))
 
 
-def _take(files: Files, path: Path, handoffs: list[HandoffFact], began: dict[str, float]) -> None:
+def _take(
+    files: Files, folder: Path, name: str, handoffs: list[HandoffFact], began: dict[str, float]
+) -> None:
     """Read a file of the archive. Raises Refused if it is no record."""
-    name = path.name
     if name.startswith((CONFLICT, DAMAGED)):
         return
     if name.startswith(CHAIN) and name.endswith(SUFFIX):
-        _take_chain(files.read(path, 16 * FILE_BYTES), began)
+        _take_chain(files.read(folder / name, 16 * FILE_BYTES), began)
     elif is_handoff_id(name.removesuffix(SUFFIX)) and name.endswith(SUFFIX):
-        handoffs.append(read_fact(files.read(path, FILE_BYTES), name))
+        handoffs.append(read_fact(files.read(folder / name, FILE_BYTES), name))
     else:
         raise Refused("is neither a handoff nor a chain by its name")
 
@@ -152,7 +153,7 @@ def _take(files: Files, path: Path, handoffs: list[HandoffFact], began: dict[str
 def _take_chain(data: bytes, began: dict[str, float]) -> None:
     """Note when a chain began: all else about it is worked out of its handoffs."""
     try:
-        found = json.loads(data)
+        found = json.loads(data.decode())  # bytes are looked at for their encoding first
         task, at = found["taskId"], moment(found["created"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Refused("is a damaged chain: opening the archive makes it again") from None

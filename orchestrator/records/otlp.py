@@ -2,7 +2,8 @@
 
 A task is a trace; its steps are spans, and in these its runs. Names of attributes are OpenTelemetry's where it has any
 (`gen_ai.*`, `process.*`, `error.type`), else begin with `agent_orchestrator.`. The ids are made of those of the task,
-so the same task is the same trace however often it is written. Of texts there are names and titles only: no order, no
+so the same task is the same trace however often it is written, and a run that is written while its task is at work is
+below the step that is written when the task is over. Of texts there are names and titles only: no order, no
 answer, no output.
 """
 
@@ -64,7 +65,7 @@ Value = str | int | float | bool | None
 
 
 def otlp(traces: Iterable[TaskTrace]) -> str:
-    """Return traces of tasks that are over, a line of JSON each."""
+    """Return traces of tasks, a line of JSON each."""
     return "".join(f"{neutral_json(json.dumps(_line(each), separators=(',', ':')))}\n" for each in traces)
 
 
@@ -85,9 +86,20 @@ def _line(trace: TaskTrace) -> dict[str, Any]:
 def _spans(trace: TaskTrace) -> Iterator[dict[str, Any]]:
     report, kept = trace.report, trace.runs[-MOST:]
     over = report.ended if report.ended is not None else report.made_at
-    state = str(report.view.get("state"))
+    steps = {step.id: step for step in report.steps if step.attempts}
     root = _id(report, "task")
-    yield _span(
+    if trace.over:
+        yield _root(trace, root, over, len(trace.runs) - len(kept))
+        for step in steps.values():
+            yield _step(report, root, step, over)
+    for run in kept:
+        parent = _id(report, "step", run.step) if run.step in steps else root
+        yield _run(report, parent, run, over)
+
+
+def _root(trace: TaskTrace, root: str, over: float, left_out: int) -> dict[str, Any]:
+    report, state = trace.report, str(trace.report.view.get("state"))
+    return _span(
         report,
         root,
         "",
@@ -100,16 +112,10 @@ def _spans(trace: TaskTrace) -> Iterator[dict[str, Any]]:
             f"{OWN}task.id": report.id,
             f"{OWN}task.state": state,
             f"{OWN}project": report.project,
-            f"{OWN}runs_left_out": len(trace.runs) - len(kept) or None,
+            f"{OWN}runs_left_out": left_out or None,
         },
         failed=state in _BAD,
     )
-    steps = {step.id: step for step in report.steps if step.attempts}
-    for step in steps.values():
-        yield _step(report, root, step, over)
-    for run in kept:
-        parent = _id(report, "step", run.step) if run.step in steps else root
-        yield _run(report, parent, run, over)
 
 
 def _step(report: TaskReport, root: str, step: StepStory, over: float) -> dict[str, Any]:

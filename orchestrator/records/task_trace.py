@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -97,10 +98,27 @@ class TaskRuns:
 
 @dataclass(frozen=True, slots=True)
 class TaskTrace:
-    """What a trace is made of: a task's report, and its runs."""
+    """What a trace is made of: a task's report, and its runs. `over`: the spans of the task and its steps belong to it.
+
+    Until a task comes to rest any of its steps may be begun once more, so these have not ended before.
+    """
 
     report: TaskReport
     runs: tuple[RunTimes, ...]
+    over: bool = True
+
+
+def trace_within(
+    report: TaskReport, runs: Iterable[RunTimes], since: float, until: float
+) -> TaskTrace | None:
+    """Return what ended in a period, from `since` until before `until` (seconds since the epoch); None if nothing did.
+
+    So of periods that follow each other each has other spans: a span is exported once, when it has ended. A run whose
+    end was not seen ends with its task.
+    """
+    over = report.ended is not None and since <= report.ended < until
+    kept = tuple(run for run in runs if (over if run.ended is None else since <= run.ended < until))
+    return TaskTrace(report, kept, over) if over or kept else None
 
 
 def _whole(value: object) -> int | None:

@@ -106,12 +106,18 @@ def _steps(view: Mapping[str, Any], history: History) -> tuple[StepStory, ...]:
             id=clean(step.get("id"), 200),
             agent=clean(step.get("agent"), 100),
             title=clean(step.get("title"), 400),
-            status=clean(step.get("status"), 40).replace("_", " "),
+            status=_status(step),
             why=clean(step.get("why")),
             attempts=tuple(tried.get(str(step.get("id")), ())),
         )
         for step in view.get("steps") or ()
     )
+
+
+def _status(step: Mapping[str, Any]) -> str:
+    """Return a step's status in words. One whose goal is reached in another way is not given up."""
+    status = clean(step.get("status"), 40)
+    return "planned anew" if status == "set_aside" and step.get("replaced") else status.replace("_", " ")
 
 
 def _artifacts(history: History, where: Callable[[str], str]) -> tuple[Artifact, ...]:

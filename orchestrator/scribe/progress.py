@@ -228,7 +228,8 @@ def _result(view: PMView, report: Artifact | None) -> Iterable[str]:
     for name, said in view.outcome:
         yield f"- **{name}:** {with_commands(said)}{as_of if name == 'Work' else ''}"
     if report is not None:
-        yield f"- **Report:** {shown(report.path)}, beside this page (written {local_time(report.at)})"
+        since = "; the task went on since" if view.moved_at > report.at else ""
+        yield f"- **Report:** {shown(report.path)}, beside this page (written {local_time(report.at)}{since})"
 
 
 def _criteria(view: PMView) -> Iterable[str]:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import TreeListing, differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -33,6 +34,11 @@ class FakeBranches(FakeGit):
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._project(project).head
 
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        self._project(project)
+        return project / ".git"
+
     def file_on(self, project: Path, branch: str, path: str) -> FileSeen | None:
         """Return what a branch has at a path. Raises Refused."""
         contents = self.commits[self._at(project, branch)].contents
@@ -42,6 +48,10 @@ class FakeBranches(FakeGit):
             return FileSeen(is_folder=False, lines=lines, is_empty=not contents[name])
         inside = [text for each, text in contents.items() if each.startswith(f"{name}/")]
         return FileSeen(is_folder=True, lines=0, is_empty=not any(inside)) if inside else None
+
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused."""
+        return named_among(names, self.commits[self._at(project, branch)].contents)
 
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the commit of a branch that a hash names. Raises Refused."""
@@ -82,10 +92,11 @@ class FakeBranches(FakeGit):
                 found.append(FileChange(name, lines.count("+"), lines.count("-"), is_new=name not in before))
         return tuple(found)
 
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused."""
         known = self._project(project)
-        tip = known.refs.get(branch, "")
+        there = known.refs.get(branch, "")
+        tip = there or (left if left in self.commits and self._led_to(left, known.head) else "")
         if not tip:
             return None
         gained = list(takewhile(lambda commit: commit != base, self._history(tip)))
@@ -93,7 +104,7 @@ class FakeBranches(FakeGit):
         before, after = self.commits[base].contents, self.commits[tip].contents
         files = sum(before.get(name) != after.get(name) for name in before | after)
         merged = self._led_to(tip, known.head)
-        return BranchSurvey(tip, len(commits), commits, files, files, 0, merged=merged)
+        return BranchSurvey(tip, len(commits), commits, files, files, 0, merged=merged, gone=not there)
 
     def kept(self, tree: Tree) -> list[KeptWork]:
         """Return where work found in a tree was kept. Raises Refused."""

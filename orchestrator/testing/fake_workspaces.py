@@ -68,6 +68,15 @@ class FakeWorkspaces(FakeBranches):
         place = self._places.get(checked_tree(tree).path)
         return json.dumps(sorted(place.contents.items())) if place is not None and place.linked else ""
 
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        place = self._places.get(checked_tree(tree).path)
+        if place is None or not place.linked:
+            return ()
+        base = self._bases.get(tree.root / tree.name, tree.base)
+        before, now = self.commits[base].contents, place.contents
+        return tuple(sorted(name for name in before | now if before.get(name) != now.get(name)))
+
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
         """Let a tree lie as it did before. Steps: keep, clean."""
         now = self.look(tree)

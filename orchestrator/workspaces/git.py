@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.formats.named_files import named_among
 from orchestrator.formats.tree_listing import differing, read_listing
 from orchestrator.model.errors import Refused
 from orchestrator.ports.workspaces import (
@@ -24,6 +25,7 @@ from orchestrator.ports.workspaces import (
     Upon,
 )
 from orchestrator.ports.worktree import AtOdds, Tree, Unresolved, checked_branch, checked_tree
+from orchestrator.workspaces.adoption import adopted
 from orchestrator.workspaces.branches import (
     merge_forward,
     move_branch,
@@ -39,7 +41,15 @@ from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.holders import holder
-from orchestrator.workspaces.lookup import altered, changed_files, commit_on, file_on, ignored, survey
+from orchestrator.workspaces.lookup import (
+    altered,
+    changed_files,
+    commit_on,
+    file_on,
+    ignored,
+    paths_on,
+    survey,
+)
 from orchestrator.workspaces.preservation import keep, kept_refs
 from orchestrator.workspaces.rebase import moved_over
 from orchestrator.workspaces.ref_compaction import gather
@@ -82,6 +92,11 @@ class GitWorkspaces:
     def head(self, project: Path) -> str:
         """Return the commit that the user's tree stands on. Raises Refused."""
         return self._repository(project).head(project)
+
+    @classify_failures
+    def folder(self, project: Path) -> Path:
+        """Return the git folder of the project's repository. Raises Refused."""
+        return self._repository(project).folder
 
     @classify_failures
     def where(self, tree: Tree) -> Path:
@@ -143,6 +158,14 @@ class GitWorkspaces:
             return ""
         base = base_of(repository, tree, tip_seen(repository, tree))
         return take(checkout, look_file(tree), base, all_of_it=False).tree
+
+    @classify_failures
+    def unfinished(self, tree: Tree) -> tuple[str, ...]:
+        """Return the files in which a tree differs from the commit that it was brought to."""
+        repository = self._repository(checked_tree(tree).project)
+        if not (now := self.look(tree)):
+            return ()
+        return changed_files(repository, base_of(repository, tree, tip_seen(repository, tree)), now)
 
     @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
@@ -222,25 +245,10 @@ class GitWorkspaces:
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere, upon what the task's branch has or had. Raises Refused."""
-        repository = self._repository(checked_tree(tree).project)
-        if tree.detached or not repository.commit_of(checked_commit(commit)):
-            raise Refused(
-                f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
-            )
-        checkout = checkout_of(repository, tree)
-        tip, branch = task_tip(repository, tree), tree.own_branch
-        if repository.is_ancestor(commit, tip):
+        made = adopted(self._repository(checked_tree(tree).project), tree, attempt, commit)
+        if made is None:
             self.prepare(tree, attempt)
-            return "", 0
-        fork = repository.git.find("merge-base", tip, commit)
-        if not fork:
-            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
-        refuse_if_used(repository, tree, branch)
-        keep(checkout, tree, attempt, commit, branch)
-        move_branch(repository, branch, commit, "work brought from elsewhere")
-        bring(checkout, commit, branch)
-        note_base(tree, fork)
-        return commit, differing_files(repository, fork, commit)
+        return made or ("", 0)
 
     @classify_failures
     def holder(self, project: Path, branch: str, commit: str) -> Holder:
@@ -254,6 +262,12 @@ class GitWorkspaces:
         return file_on(repository, tip_of(repository, branch), path)
 
     @classify_failures
+    def holds_named(self, project: Path, branch: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of these paths that a branch has, anywhere in the project. Raises Refused, Unavailable."""
+        repository = self._repository(project)
+        return named_among(names, paths_on(repository, tip_of(repository, branch)))
+
+    @classify_failures
     def commit_on(self, project: Path, branch: str, name: str, *, beyond: str = "") -> str:
         """Return the full hash of a commit that a branch has; empty if it has no such. Raises Refused, Unavailable."""
         repository = self._repository(project)
@@ -265,9 +279,9 @@ class GitWorkspaces:
         return altered(self._repository(project), checked_commit(base), checked_commit(commit), paths)
 
     @classify_failures
-    def survey(self, project: Path, branch: str, base: str) -> BranchSurvey | None:
+    def survey(self, project: Path, branch: str, base: str, left: str = "") -> BranchSurvey | None:
         """Return what a branch has that its base has not. Raises Refused, Unavailable."""
-        return survey(self._repository(project), project, branch, checked_commit(base))
+        return survey(self._repository(project), project, branch, checked_commit(base), left)
 
     @classify_failures
     def kept(self, tree: Tree) -> list[KeptWork]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen, FileChange, FileSeen
 from orchestrator.workspaces.git_process import Git, GitFailed
-from orchestrator.workspaces.repository import Repository
+from orchestrator.workspaces.repository import Repository, checked_commit
 
 COMMITS_LISTED: Final = 200
 """How many commits of a branch are listed; all of them are counted."""
@@ -43,6 +43,13 @@ def file_on(repository: Repository, tip: str, path: str) -> FileSeen | None:
     data = repository.git.run("cat-file", "blob", name)[1]
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     return FileSeen(is_folder=False, lines=lines, is_empty=not data)
+
+
+def paths_on(repository: Repository, tip: str) -> tuple[str, ...]:
+    """Return the paths of all files that a commit has in the project."""
+    inside = (f":(top,literal){repository.prefix}",) if repository.prefix else ()
+    said = repository.git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, "--", *inside)
+    return tuple(path.removeprefix(repository.prefix) for path in said.split("\0")[:-1])
 
 
 def _holds_a_file(repository: Repository, folder: str) -> bool:
@@ -117,12 +124,21 @@ def commits_gained(repository: Repository, base: str, tip: str, files: Sequence[
     return tuple(said.splitlines())
 
 
-def survey(repository: Repository, project: Path, branch: str, base: str) -> BranchSurvey | None:
-    """Return what a branch has that its base has not; None if there is no such branch."""
-    tip = repository.commit_of(f"refs/heads/{branch}")
+def survey(
+    repository: Repository, project: Path, branch: str, base: str, left: str = ""
+) -> BranchSurvey | None:
+    """Return what a branch has that its base has not; None if there is no such branch, and `left` is not merged."""
+    there = repository.commit_of(f"refs/heads/{branch}")
+    tip = there or (repository.commit_of(checked_commit(left)) if left else "")
     if not tip:
         return None
     git = repository.git
+    # Whoever looks at the branch itself, or at a commit of no branch, has not merged it.
+    merged = repository.standing_on() not in {"", branch} and repository.is_ancestor(
+        tip, repository.head(project)
+    )
+    if not (there or merged):
+        return None
     count = int(git.ask("rev-list", "--count", f"{base}..{tip}"))
     listed = git.ask(
         "log", f"--max-count={COMMITS_LISTED}", "--reverse", "--format=%H%x00%ct%x00%s", f"{base}..{tip}"
@@ -134,11 +150,7 @@ def survey(repository: Repository, project: Path, branch: str, base: str) -> Bra
     files, added, removed = _changed(
         git.ask("diff", "--shortstat", "--no-ext-diff", "--no-textconv", base, tip)
     )
-    # Whoever looks at the branch itself, or at a commit of no branch, has not merged it.
-    merged = repository.standing_on() not in {"", branch} and repository.is_ancestor(
-        tip, repository.head(project)
-    )
-    return BranchSurvey(tip, count, commits, files, added, removed, merged=merged)
+    return BranchSurvey(tip, count, commits, files, added, removed, merged=merged, gone=not there)
 
 
 def _changed(said: str) -> tuple[int, int, int]:

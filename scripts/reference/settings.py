@@ -40,6 +40,8 @@ _LISTS: Final = {
     "channels": "list of addresses",
     "folders": "list of folders",
     "pass": "list of names",
+    "mounts": "list of paths",
+    "options": "list of words",
 }
 _INTRODUCTION: Final = """\
 Settings live in one TOML file. `task config` names it (`$ORCHESTRATOR_CONFIG` chooses another), and shows each

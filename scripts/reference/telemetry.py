@@ -16,12 +16,14 @@ _METRICS: Final = f"""\
 asked for. What is not known has no sample. A metric has at most {MOST} series."""
 
 _SPANS: Final = """\
-`task observe --otlp [FILE]` writes a line of OTLP/JSON for each task that came to rest in the period: a span of the
-task, in it a span of each step that was begun, in that one of each run. A run of no step of the plan lies in the
-task's. All are of the kind INTERNAL; the status is an error where a task failed or was done in part, a step failed, a
-command of the daemon did not exit 0, or a run had no memory left. The names of `gen_ai.*` are those of OpenTelemetry's
-conventions for generative AI, which are not stable yet. Of texts, spans hold names and titles; secrets in them are
-masked."""
+`task observe --otlp [FILE]` writes a line of OTLP/JSON for each task of which something ended in the period: a span of
+the task, in it a span of each step that was begun, in that one of each run. A run of no step of the plan lies in the
+task's. As OpenTelemetry wants it, a span is written once, when it has ended: that of a run in the period in which the
+run ended, those of the task and its steps in that in which the task came to rest, as any step may be begun again until
+then. A run comes ahead of its step where these are two. All are of the kind INTERNAL; the status is an error where a
+task failed or was done in part, a step failed, a command of the daemon did not exit 0, or a run had no memory left.
+The names of `gen_ai.*` are those of OpenTelemetry's conventions for generative AI, which are not stable yet. Of texts,
+spans hold names and titles; secrets in them are masked."""
 
 
 def telemetry_pages() -> Iterator[tuple[str, str]]:

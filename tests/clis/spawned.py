@@ -40,7 +40,7 @@ class Spawned:
         head += [f"**Run:** {self.run}", f"**In reply to:** {self.in_reply_to}"]
         return "\n".join(head) + "\n\n" + "\n\n".join(sections) + "\n"
 
-    def hand_in(self, request: ModelRequest, report: str) -> Reply:
+    def hand_in(self, request: ModelRequest, report: str, suffix: str = ".md") -> Reply:
         """Return a reply that wants a report put into the handoffs' folder under the name that it must have.
 
         One that may not write files says its report.
@@ -48,7 +48,7 @@ class Spawned:
         if not may_write(request):
             return say(report)
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        return write(request, f"{self.handoffs}/{self.agent}-{stamp}.md", report)
+        return write(request, f"{self.handoffs}/{self.agent}-{stamp}{suffix}", report)
 
 
 def spawned(prompt: str) -> Spawned:
@@ -64,8 +64,8 @@ def spawned(prompt: str) -> Spawned:
     return Spawned(
         _field(prompt, r"^# Agent: (.+)$"),
         _field(prompt, r"^\*\*Task:\*\* (.+)$"),
-        _field(prompt, r"^\*\*Run:\*\* (.+)$"),
-        _field(prompt, r"^\*\*In reply to:\*\* (.+)$"),
+        _field(prompt, r"^\*\*Run:\*\* (.+)$", r'^ +"run": "(.+)",$'),
+        _field(prompt, r"^\*\*In reply to:\*\* (.+)$", r'^ +"inReplyTo": "(.+)",$'),
         handoffs,
         artifacts,
         scratchpad,
@@ -73,8 +73,9 @@ def spawned(prompt: str) -> Spawned:
     )
 
 
-def _field(prompt: str, pattern: str) -> str:
-    found = re.search(pattern, prompt, re.MULTILINE)
-    if not found:
-        raise NotAnOrder(f"nothing matches {pattern} in {prompt[:200]!r}")
-    return found[1]
+def _field(prompt: str, *patterns: str) -> str:
+    """Return what stands in a field, in the form of the report that is asked for: markdown or JSON."""
+    for pattern in patterns:
+        if found := re.search(pattern, prompt, re.MULTILINE):
+            return found[1]
+    raise NotAnOrder(f"nothing matches {patterns[0]} in {prompt[:200]!r}")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.hosts.host_kinds import HOST_KINDS, host_of_kind
 from orchestrator.hosts.wrapped import WrappedHost
 from orchestrator.model.errors import Refused
 from orchestrator.ports.host import Host, LaunchSpec
-from orchestrator.ports.host_kind import HOST_KINDS, HostKind, host_of_kind
+from orchestrator.ports.host_kind import HostKind
 from orchestrator.testing.contracts.hosts import HostKindContract
 
 

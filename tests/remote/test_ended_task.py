@@ -45,6 +45,9 @@ def test_windows_and_mirror_go_with_their_task(boxes: Boxes, world: World) -> No
     world.check_once()
 
 
+@pytest.mark.thorough(
+    reason="tests/unit/daemon/test_box_cleanup.py holds it, and a removed task's windows below"
+)
 def test_box_that_was_away_loses_its_windows_under_next_daemon(boxes: Boxes, world: World) -> None:
     box = furnished(boxes, world, "alpha")
     world.begin({"dev:greet": [COMMIT], "accept": [{"hold": "z"}]}, config=[cwd(box), "bring: branch"])
@@ -60,6 +63,9 @@ def test_box_that_was_away_loses_its_windows_under_next_daemon(boxes: Boxes, wor
     world.until(lambda: not windows(box))
 
 
+@pytest.mark.thorough(
+    reason="windows and mirror go with their task above, and a stopped task goes on in test_task.py"
+)
 def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: World) -> None:
     box = furnished(boxes, world, "alpha")
     world.begin({"dev:greet": [{"hold": "a"}, COMMIT]}, config=[cwd(box), "bring: branch"])
@@ -76,10 +82,9 @@ def test_task_that_goes_on_after_its_end_has_windows_again(boxes: Boxes, world: 
     ("by", "verb"),
     [
         ("daemon", "delete"),
-        ("command alone", "archive"),
-        pytest.param("daemon", "archive", marks=pytest.mark.thorough(reason="both of each stand above")),
-        pytest.param(
-            "command alone", "delete", marks=pytest.mark.thorough(reason="both of each stand above")
+        *(
+            pytest.param(by, verb, marks=pytest.mark.thorough(reason="unit/cli/test_delete.py has each verb"))
+            for by, verb in (("command alone", "archive"), ("daemon", "archive"), ("command alone", "delete"))
         ),
     ],
 )

@@ -111,7 +111,12 @@ def test_agent_is_not_silent_while_no_pull_succeeds(world: World, alpha: Box, wh
 @pytest.mark.parametrize(
     ("file", "text", "cause"),
     [
-        (".bash_profile", "exit 3\n", "did not send the environment of a login"),
+        pytest.param(
+            ".bash_profile",
+            "exit 3\n",
+            "did not send the environment of a login",
+            marks=pytest.mark.thorough(reason="another fault of the same launch"),
+        ),
         (".bashrc", NO_TMUX, "tmux is not on the PATH"),
         pytest.param(
             ".bashrc",

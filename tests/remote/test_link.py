@@ -219,7 +219,7 @@ def test_a_key_that_is_refused_is_named_as_such(boxes: Boxes, box: Box, link: Li
     "how",
     [
         "cable",
-        "sshd",
+        pytest.param("sshd", marks=pytest.mark.thorough(reason="a cable that is out is as dead")),
         pytest.param(
             "session", marks=pytest.mark.thorough(reason="sessions also stand still with their sshd")
         ),

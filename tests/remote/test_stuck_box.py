@@ -53,6 +53,7 @@ def is_on_its_way(world: World, name: str) -> bool:
     return any(run["step"] == "architect" for run in world.story(name).runs.values())
 
 
+@pytest.mark.thorough(reason="requests are answered while a box hangs, above")
 def test_stop_says_what_hangs_and_daemon_ends_at_once(boxes: Boxes, world: World, stuck: Path) -> None:
     """Each waits for a launch that nobody will ever hear of: the command tells so, and the daemon kills what hangs."""
     box = furnished(boxes, world, "alpha")

@@ -255,6 +255,7 @@ def test_a_task_is_stopped_there_too(boxes: Boxes, world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="tests/contract/test_host.py ends them on a box")
 def test_leftovers_on_a_box_end_before_the_next_run(boxes: Boxes, world: World) -> None:
     """It ignores TERM and goes on writing where its agent worked, which failed."""
     box = furnished(boxes, world, "alpha")
@@ -292,6 +293,7 @@ def hosts_of(world: World, step: str, name: str = "t1") -> list[str]:
     return [run.get("host", "local") for run in world.story(name).runs.values() if run["step"] == step]
 
 
+@pytest.mark.thorough(reason="tests/unit/pm/test_pools.py holds the choice of the box")
 def test_task_keeps_the_available_box_of_its_pool(boxes: Boxes, world: World) -> None:
     """A task is given the box of a pool that can be had and keeps it."""
     alpha, _ = pooled(boxes, world, 4)
@@ -319,6 +321,7 @@ def test_task_keeps_the_available_box_of_its_pool(boxes: Boxes, world: World) ->
     world.check_once()
 
 
+@pytest.mark.thorough(reason="tests/unit/pm/test_pools.py holds the choice of the box")
 def test_pool_spreads_tasks_and_one_too_many_waits(boxes: Boxes, world: World) -> None:
     """Tasks are spread over a pool and one that is too many waits."""
     pooled(boxes, world, 1)

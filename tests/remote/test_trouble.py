@@ -153,8 +153,10 @@ def test_a_box_that_is_booted_again_begins_the_run_anew_and_once(boxes: Boxes, w
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param("tasks/t1", marks=pytest.mark.thorough(reason="the folder around it goes away as well")),
-        "tasks",
+        *(
+            pytest.param(each, marks=pytest.mark.thorough(reason="our own folder there goes away as well"))
+            for each in ("tasks/t1", "tasks")
+        ),
         ROOT,
     ],
 )
@@ -226,6 +228,7 @@ def test_agent_on_an_emptied_box_is_asked_about_and_replaced(boxes: Boxes, world
     assert world.lives_of("dev:greet") == 2
 
 
+@pytest.mark.thorough(reason="twelve agents launch on one box in test_stuck_box.py")
 def test_ten_agents_of_ten_tasks_on_one_box_have_one_connection(boxes: Boxes, world: World) -> None:
     box = furnished(boxes, world, "alpha")
     world.let({"explore": [{"hang": True}] * 10, "dev-1": [{"hold": "d"}] * 10})

@@ -100,6 +100,7 @@ def window(tmux_socket: TmuxSocket, box: Box, link: Link) -> Iterator[Window]:
     made.end()
 
 
+@pytest.mark.thorough(reason="an ended session and a lost link stand beside it")
 def test_cut_is_shown_over_the_last_picture_until_it_is_back(window: Window) -> None:
     """A cut is shown over the last picture and it comes back by itself."""
     window.link.run(["true"])

@@ -1,4 +1,4 @@
-"""Worlds in which a task's work is done here and on a box by turns: each kind of meeting there happens, and all ends."""
+"""Worlds in which a task's work is done here and on a box by turns: each kind of meeting happens, and all ends."""
 
 from __future__ import annotations
 

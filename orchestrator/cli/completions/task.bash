@@ -34,7 +34,7 @@ _agent_orchestrator() {
             answer) options='--help --project' valued='--project=folders' places='tasks+questions questions -' ;;
             notify) options='--help --channel --all --json' valued='--channel=-' places='=test,list' ;;
             memory) options='--help --type --importance --tag --limit --undo --project --all-projects --json' valued='--type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders' places='=search,show,add,forget,mark,export -' ;;
-            observe) options='--help --date --days --details --project --all-projects --json --html --prometheus --otlp' valued='--date=- --days=- --project=folders --html=files --prometheus=files --otlp=files' ;;
+            observe) options='--help --date --days --details --project --all-projects --json --markdown --html --prometheus --otlp' valued='--date=- --days=- --project=folders --markdown=files --html=files --prometheus=files --otlp=files' ;;
             workflow) options='--help --why --base --persona --cli --project --format --json' valued='--why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot' places='=new,design,check,approve,show,adapt,archive tasks files' ;;
             skill) options='--help --state --route --domain --project --json' valued='--state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders' places='=list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -' ;;
             templates) options='--help --json' ;;

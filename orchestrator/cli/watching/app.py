@@ -22,7 +22,7 @@ from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import cut, harmless
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.cli.watching import picture
-from orchestrator.cli.watching.appearance import FOOT, HELP, KEYS, STYLE, room
+from orchestrator.cli.watching.appearance import FOOT, HELP, KEYS, STYLE, clipped, help_lines, room
 from orchestrator.cli.watching.dialogs import AnswerBox, Confirm, Reader, plain
 from orchestrator.cli.watching.panel import Panel, shown
 from orchestrator.cli.watching.run_screen import RunScreen
@@ -126,16 +126,17 @@ class Watch(App[None]):
         task = self._chosen
         self._show(picture.of_task(task.view if task is not None else {}, width, now))
         self._hide(questions=bool(of_all["questions"].rows))
-        self._put("lines", "\n".join(self._details(task, width, now)))
+        details = self._details(task, width, now)
+        self._put("lines", "\n".join(clipped(line, self.size.width) for line in details))
 
     def _show(self, parts: dict[str, picture.Listing]) -> None:
         for name, listing in parts.items():
-            self._panels[name].show(listing)
+            self._panels[name].show(picture.fitting(listing, self.size.width))
 
     def _details(self, task: TaskRecord | None, width: int, now: float) -> list[str]:
         """Return what is known of what is chosen in the part that has the keys, and the log of the run in question."""
         if task is None:
-            return HELP.splitlines()
+            return help_lines(width)
         view, part = task.view, self._part
         if part == "questions" and (asked := self._question):
             self._run_screen = None

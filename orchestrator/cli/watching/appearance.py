@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from orchestrator.cli.screen import paint
+from orchestrator.cli.screen import paint, width_of, wrapped
 
 _GAP: Final = 2
 """Columns at the right that no line takes: a scroll bar, and one beside it."""
+
+_SIGNS: Final = re.compile(r"\033\[[0-9;]+m|.", re.DOTALL)
 
 _LEAST_ROOM: Final = 40
 """Columns for which lines are made at least: a narrower terminal shows their beginnings."""
@@ -52,7 +55,7 @@ Rows > .option-list--option-highlighted { text-style: bold; color: ansi_default;
 Rows:focus > .option-list--option-highlighted { text-style: reverse; color: ansi_default; background: ansi_default; }
 #steps Rows { height: 1fr; }
 #details { border-top: solid ansi_default; scrollbar-size-vertical: 1; }
-#keys { dock: bottom; height: 1; }
+#keys { dock: bottom; height: 1; text-wrap: nowrap; }
 .hidden { display: none; }
 Panel.zoomed { height: auto; max-height: 50%; }
 Panel.zoomed Rows { height: auto; max-height: 100%; }
@@ -83,6 +86,24 @@ q, Ctrl-C       end; tasks and agents go on
 
 The graph: * passed, > at work, o pending, ! blocked, x failed, - set aside.
 Lines lead from a step down to those that need it."""
+
+
+def clipped(line: str, width: int) -> str:
+    """Return what a terminal of `width` columns shows of a line, with its colours: what is beyond is not wrapped."""
+    columns = max(width - _GAP, 1)
+    if len(line) <= columns:
+        return line
+    kept, left = list[str](), columns
+    for part in _SIGNS.findall(line):
+        left -= 0 if part.startswith("\033") else width_of(part)
+        if left >= 0 or part.startswith("\033"):
+            kept.append(part)
+    return "".join(kept)
+
+
+def help_lines(width: int) -> list[str]:
+    """Return what the keys do, in lines of a width."""
+    return [part for line in HELP.splitlines() for part in wrapped(line, width, "") or [""]]
 
 
 def room(width: int) -> int:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from orchestrator.cli.screen import width_of
+from orchestrator.cli.screen import cut, width_of
 from orchestrator.cli.tasks import TaskRecord
 from orchestrator.cli.watching import picture
-from orchestrator.cli.watching.appearance import FOOT, HELP, LEAST_LINES, MOST_ROWS, room
+from orchestrator.cli.watching.appearance import FOOT, LEAST_LINES, MOST_ROWS, clipped, help_lines, room
 from orchestrator.cli.watching.picture import Listing
 
 _END: Final = "\033[0m"
@@ -49,16 +49,17 @@ def first_frame(
     """
     wide, task = room(width), records[0] if records else None
     parts = picture.of_all(records, wide, now) | picture.of_task(task.view if task else {}, wide, now)
+    parts = {name: picture.fitting(listing, width) for name, listing in parts.items()}
     if not parts["questions"].rows:
         del parts["questions"]
-    details = picture.task_details(task, wide, now) if task else HELP.splitlines()
+    details = picture.task_details(task, wide, now) if task else help_lines(wide)
     steps, below = _shares(parts, height)
-    lines = [_styled(picture.headline(records, daemon, wide), _BOLD + ("" if up else _RED))]
+    lines = [_styled(cut(picture.headline(records, daemon, wide), width), _BOLD + ("" if up else _RED))]
     for name, listing in parts.items():
         most = steps - 1 if name == "steps" else MOST_ROWS[name]
         drawn = list(_part(listing, most, width, has_keys=name == "tasks"))
         lines += drawn + [""] * (steps - len(drawn) if name == "steps" else 0)
-    lines += ["─" * width, *details[: below - 1]]
+    lines += ["─" * width, *(clipped(line, width) for line in details[: below - 1])]
     lines += [""] * (height - len(lines))
     lines[height - 1 :] = [FOOT]
     return lines if colour else [_COLOUR.sub("", line) for line in lines]

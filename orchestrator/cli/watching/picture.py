@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from orchestrator.cli import list as task_list
 from orchestrator.cli import status_page
+from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.screen import ago, clock, cut, harmless, wrapped
 from orchestrator.cli.table import table
 from orchestrator.cli.tasks import REMEDY, TaskRecord
+from orchestrator.cli.watching.appearance import clipped
 from orchestrator.cli.watching.graph import graph_of
 from orchestrator.formats.timestamps import unstamped
 
@@ -41,6 +43,12 @@ class Listing:
 
     heading: str = ""
     rows: tuple[Row, ...] = ()
+
+
+def fitting(listing: Listing, width: int) -> Listing:
+    """Return what a terminal of `width` columns shows of a listing."""
+    rows = tuple(Row(row.key, clipped(row.text, width)) for row in listing.rows)
+    return Listing(clipped(listing.heading, width), rows)
 
 
 def headline(records: Sequence[TaskRecord], daemon: str, width: int) -> str:
@@ -101,7 +109,7 @@ def task_details(record: TaskRecord, width: int, now: float) -> list[str]:
     if record.fault:
         said = f"{record.fault}: {REMEDY}" if record.begun else "requested; the daemon has not begun it yet"
         return wrapped(said, width, "")
-    view = record.view
+    view = with_branch_now(record.view, now)
     why = wrapped(str(view.get("why") or ""), width, "")
     notices = [cut(f"! {unstamped(harmless(notice), now)}", width) for notice in view["notices"]]
     return [*status_page.facts(view, record.name, width, now), *why, *notices]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from typing import Final
 
 from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, ids
 from orchestrator.model.errors import OrchestratorError
+
+BRANCHES: Final = 10.0
+"""Seconds between two looks at the branches of tasks at rest, which only their users move."""
 
 _Stamp = tuple[int, ...]
 
@@ -31,6 +36,7 @@ class TasksSeen:
         self._state = state
         self._meant = meant
         self._read: dict[str, tuple[_Stamp, TaskRecord]] = {}
+        self._branches_at = 0.0
 
     def look(self) -> bool:
         """Read what has changed; return whether anything has. `fault` says why nothing could be read, if so."""
@@ -54,6 +60,12 @@ class TasksSeen:
         if changed:
             shown = [record for _, record in fresh.values() if record.wanted and self._meant(record)]
             self.records = sorted(shown, key=_place)
+        if changed or time.monotonic() >= self._branches_at:
+            self._branches_at = time.monotonic() + BRANCHES
+            were = [record.moved for record in self.records]
+            for record in self.records:
+                record.look_at_branch()
+            changed = changed or were != [record.moved for record in self.records]
         return changed
 
     def look_at_daemon(self) -> None:

@@ -9,6 +9,7 @@ may be at work there, so that only the launcher is tried again.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,7 @@ from orchestrator.daemon.core.task_paths import (
     hands_in_to,
     remote_task_of,
     task_folder_of,
+    worked_in,
 )
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
 from orchestrator.daemon.ingest.task_folder import make_run_folders, trouble
@@ -37,6 +39,7 @@ from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunStarted
+from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Step
 from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.policies.operations import (
@@ -229,7 +232,25 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
             *granted(state, run, seen.task),
             *shared_caches(state, step, where),
         ),
+        readable=_readable(adapters, state, run, where, workspace),
     )
+
+
+def _readable(
+    adapters: Adapters, state: PMState, run: Run, where: TaskPaths, workspace: Path
+) -> tuple[Path, ...]:
+    """Return the folders that a run on a host of a kind must see: the task's, its template, and git's.
+
+    What a worktree says of its repository is not asked: whoever worked there may have written that.
+    """
+    if run.host == HERE or run.on_box:
+        return ()
+    project = workspace if worked_in(state, run, where) is None else where.code
+    repository: tuple[Path, ...] = ()
+    with suppress(Refused):  # there is none
+        repository = (adapters.workspaces.folder(project),)
+    template = () if where.template is None else (where.template,)
+    return (where.task, *template, *repository)
 
 
 def _program(  # noqa: PLR0913, PLR0917 (as above)

@@ -14,6 +14,7 @@ from orchestrator.daemon.core.task_paths import (
     artifacts_of,
     hands_in_to,
     operation_roots,
+    status_script,
     worked_in,
     workspace_of,
 )
@@ -128,6 +129,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
 ) -> str:
     """Return the order of an agent that hands in by a report, with its preamble."""
     seen, order, step = there.where, state.orders[run.order], state.steps[run.step]
+    script = status_script(state, run)
     return preamble(
         AgentOrder(
             agent=run.instance,
@@ -152,6 +154,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             learned=_learned(adapters, state, run, where),
             asked=sections_for(step.gates),
             handoff_format=handoffs_of(state.brief),
+            status_script=str(script) if script else "",
         )
     )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.actions.named_files import absent_files
 from orchestrator.daemon.actions.own_artifacts import came_meanwhile, is_own
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.hosts.ssh.withheld import withheld
@@ -65,7 +66,8 @@ def resolve(
 
     found = tuple(looked_up(each) for each in action.references)
     empty = not elsewhere and _is_empty(adapters, state, where)
-    return EvidenceResolved(at, action.id, action.step, action.attempt, found, empty=empty)
+    absent = absent_files(adapters, state, action.marks, where)
+    return EvidenceResolved(at, action.id, action.step, action.attempt, found, empty=empty, absent=absent)
 
 
 def _as_word(found: Resolution, judge: str) -> Resolution:

@@ -9,18 +9,20 @@ from zoneinfo import ZoneInfo
 
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
+from orchestrator.hosts.host_kinds import host_of_kind
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
+from orchestrator.model.run import Purpose
 from orchestrator.model.task import ROLES, WorkspaceKind
 from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.plan.work_location import location_of
 from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
 from orchestrator.ports.host import Host
-from orchestrator.ports.host_kind import host_of_kind
 from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
 from orchestrator.ports.reporter import Reporter
 from orchestrator.ports.workspaces import Workspaces
 from orchestrator.ports.worktree import Tree
+from orchestrator.shipped import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -184,6 +186,12 @@ def operation_roots(files: Files, state: PMState, run: Run, where: TaskPaths) ->
     own = artifacts_of(state, run, where.task)
     looks = state.steps[run.step].kind is WorkspaceKind.READ_ONLY
     return tuple(map(files.real, (own,) if looks else (workspace_of(state, run, where), own)))
+
+
+def status_script(state: PMState, run: Run) -> Path | None:
+    """Return the script by which the agent of a run says in its status how its work goes; None if it has none."""
+    works = run.purpose is Purpose.WORK and not run.on_box
+    return shipped("scripts") / "status-update.sh" if works and state.brief.config.family == ROLES else None
 
 
 def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:

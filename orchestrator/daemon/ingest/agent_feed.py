@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.task_paths import status_script
 from orchestrator.daemon.ingest.activity import TranscriptActivity
 from orchestrator.daemon.ingest.events import EventIngest
 from orchestrator.daemon.ingest.final_message import last_words
@@ -23,7 +25,7 @@ from orchestrator.formats.pricing import priced
 from orchestrator.model.event import EventKind
 from orchestrator.model.facts import ActivitySeen, UsageSeen
 from orchestrator.model.host_names import is_box
-from orchestrator.model.permission import Permissions, Policy
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Permissions, Policy
 from orchestrator.model.usage import Usage
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.plan.families import handoffs_of
@@ -212,7 +214,20 @@ class AgentFeed:
             self.engine.feed(UsageSeen(self.context.clock.now(), self.context.nonce(), run, usage))
 
     def _policy(self, state: PMState, run: Run) -> Policy:
-        """Return the rules for an agent: task.md's for it, task.md's for all, the settings'."""
-        config = state.brief.config
-        own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
-        return policy_for(self.context.adapters.settings.permissions, own, config.permissions)
+        return policy_of(self.context.adapters.settings.permissions, state, run)
+
+
+def policy_of(settings: Policy, state: PMState, run: Run) -> Policy:
+    """Return the rules for a run's agent: task.md's for it, task.md's for all, that of its order, the settings'."""
+    config = state.brief.config
+    own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
+    return policy_for(settings, own, config.permissions, _told_to_run(state, run))
+
+
+def _told_to_run(state: PMState, run: Run) -> Permissions:
+    """Return the rule for the script that its order tells an agent to run; rules of the user that deny it hold."""
+    script = status_script(state, run)
+    if script is None:
+        return Permissions()
+    pattern = f"{quote(str(script))} *"
+    return Permissions((PermissionRule(PermissionDecision.ALLOW, Act.RUN, pattern, "its order"),))

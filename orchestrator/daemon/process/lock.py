@@ -127,14 +127,14 @@ def beat(
     clock: Clock,
     every: float,
     settings: Mapping[str, str | float],
-    polling: str = "",
+    more: Mapping[str, object] | None = None,
 ) -> None:
     """Write the beat, which shows that the loop turns, and when the next one is due.
 
     `process` is the system's start mark of this process: its pid alone may belong to another one later. `monotonic`
     lets others distinguish a hanging daemon from a machine that slept, or whose clock was set. `settings` says which
-    settings are in force, since when, and why those on disk are not, if they cannot be used; `polling`, why the daemon
-    gets no file events.
+    settings are in force, since when, and why those on disk are not, if they cannot be used. `more` is said where it is
+    not empty: `polling`, why the daemon gets no file events; `daily`, what became of daily reports.
     """
     beat_data = {
         "pid": os.getpid(),
@@ -146,6 +146,5 @@ def beat(
         "version": __version__,
         "settings": dict(settings),
     }
-    if polling:
-        beat_data["polling"] = polling
+    beat_data.update({name: value for name, value in (more or {}).items() if value})
     put_page(files, layout.daemon_beat(state), json.dumps(beat_data).encode())

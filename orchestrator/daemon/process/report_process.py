@@ -1,6 +1,6 @@
-"""The real reporter: `task report`, in a process of its own, as a user would run it.
+"""The real reporters: `task report` and `task observe`, in a process of its own each, as a user would run them.
 
-So the page costs the daemon neither memory nor the time of a thread that decides, and there is one way to make it.
+So a page costs the daemon neither memory nor the time of a thread that decides, and there is one way to make it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from orchestrator.model.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.cli", "report")
+COMMAND: Final = (sys.executable, "-P", "-m", "orchestrator.cli")
 DEADLINE: Final = 60.0
 """Seconds for one page: that of a night of 100,000 journal lines takes one."""
 
@@ -33,7 +34,7 @@ _NO_RESTART: Final = {"ORCHESTRATOR_DAEMON__RESTART": "false"}
 
 @dataclass(slots=True)
 class ReportProcess:
-    """The port `Reporter`. `environ` is the user's, with the folders of this daemon."""
+    """The ports `Reporter` and `DayReporter`. `environ` is the user's, with the folders of this daemon."""
 
     environ: Mapping[str, str]
     command: tuple[str, ...] = COMMAND
@@ -44,7 +45,15 @@ class ReportProcess:
 
     def write(self, task: str) -> bool:
         """Write the report of a task; return False if the daemon ends. Raises Unavailable: it could not be written."""
-        child = self._started(task)
+        return self._run("report", task)
+
+    def observe(self, day: str, path: Path) -> bool:
+        """Write the observer's report of a day; False if the daemon ends. Raises Unavailable: it was not written."""
+        return self._run("observe", "--all-projects", "--date", day, "--markdown", str(path))
+
+    def _run(self, *words: str) -> bool:
+        """Run a command; return False if the daemon ends. Raises Unavailable: it failed, or took too long."""
+        child = self._started(words)
         if child is None:
             return False
         late = False
@@ -74,13 +83,13 @@ class ReportProcess:
             for child in self._children:
                 _kill(child)
 
-    def _started(self, task: str) -> subprocess.Popen[bytes] | None:
+    def _started(self, words: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
         with self._lock:
             if self._closed:
                 return None
             try:
                 child = subprocess.Popen(
-                    (*self.command, task),
+                    (*self.command, *words),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,

@@ -54,12 +54,25 @@ STATES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a step left in its worktree, and nobody has accepted yet: how many files, and in which folder."""
+
+    step: str
+    files: int
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
 class BranchLook:
-    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed."""
+    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed.
+
+    `unfinished`: of a task at rest, what lies in worktrees and is not on the branch.
+    """
 
     at: float
     seen: BranchSurvey | None = None
     fault: str = ""
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +127,9 @@ def steps_said(counted: Counts) -> str:
 def _asked(state: PMState) -> str:
     goal = _short(first_sentence(state.brief.goal))
     title = _short(state.brief.title)
-    return f"{title}: {goal}" if goal and goal != title else title
+    before = _short(first_sentence(state.goal_before), 100)
+    changed = f" (the goal was changed since the task began; before: {before})" if before else ""
+    return f"{title}: {goal}{changed}" if goal and goal != title else f"{title}{changed}"
 
 
 def _outcome(state: PMState, counted: Counts) -> str:
@@ -153,7 +168,9 @@ def _limits(state: PMState) -> str:
 
 def _work(state: PMState, look: BranchLook | None) -> str:
     return "; ".join(
-        each for each in (_where_it_lies(state, look), _handed_in(state), _tested(state, look)) if each
+        each
+        for each in (_where_it_lies(state, look), _left(look), _handed_in(state), _tested(state, look))
+        if each
     )
 
 
@@ -187,6 +204,10 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
     seen = look.seen
     if seen is None:
         return f"there is no branch `{state.branch}`"
+    if seen.gone:
+        return (
+            f"there is no branch `{state.branch}`: it was at {seen.tip[:10]}, all of it in your tree's HEAD"
+        )
     if _is_astray(state, look):
         return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
     if not seen.count:
@@ -197,6 +218,14 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
     )
     return f"{summary}, all of it in your tree's HEAD" if seen.merged else summary
+
+
+def _left(look: BranchLook | None) -> str:
+    """Return what lies in worktrees, and is not on the branch."""
+    left = look.unfinished if look is not None else ()
+    said = [f"{_count(each.files, 'file')} changed by {each.step} in {each.folder}" for each in left[:NAMED]]
+    said += _rest_of(left, "worktrees")
+    return f"not on the branch yet: {', '.join(said)}" if said else ""
 
 
 def _is_astray(state: PMState, look: BranchLook | None) -> bool:
@@ -254,7 +283,11 @@ def _not_done(state: PMState) -> str:
     if state.state not in _AT_WORK:
         reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
         reasons += _rest_of(unfinished, "not finished")
-        reasons += [f"criterion not met: {_short(each, 100)}" for each in unmet[:NAMED]]
+        judged = {mark.text for mark in state.criteria}
+        reasons += [
+            f"criterion not {'met' if each in judged else 'judged'}: {_short(each, 100)}"
+            for each in unmet[:NAMED]
+        ]
         reasons += _rest_of(unmet, "criteria not met")
     elif not reasons:
         return "nothing was given up so far"

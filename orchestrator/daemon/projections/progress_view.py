@@ -90,6 +90,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         criteria=state.criteria,
         outcome=outcome_of(state, look).lines(),
         looked_at=look.at if look is not None else None,
+        moved_at=max((step.since for step in state.steps.values()), default=0.0),
         commits=tuple(Commit(each.commit[:10], each.subject, each.at) for each in seen.commits)
         if seen
         else (),

@@ -28,6 +28,7 @@ from orchestrator.model.actions import Rebase, Undo
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.limits import Limits
 from orchestrator.model.task import TaskState
+from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.files import Files
@@ -89,7 +90,7 @@ class ProjectionWriter:
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
-    _looked_for: tuple[TaskState, int, str] | None = None
+    _looked_for: tuple[TaskState, int, str, bool] | None = None
     _outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -115,6 +116,11 @@ class ProjectionWriter:
                 self._news.state = self._news.documents = state
             self._news.names.update(names)
             self._news.rescan |= rescan
+
+    @property
+    def looked(self) -> BranchLook | None:
+        """The last look at the task's branch; None if there was none. Any thread may ask."""
+        return self._looked
 
     def again(self) -> None:
         """Have everything that lies in the task's folder looked at once more, soon. Any thread may call it."""
@@ -189,7 +195,9 @@ class ProjectionWriter:
                 self._news.merge(news)
 
     def _look_at_branch(self, state: PMState, *, again: bool) -> None:
-        wanted = state.state, state.steps.passed, state.base
+        # Whether somebody works counts for a task at rest only: one that is stopped has agents that are being ended.
+        works = state.state in ACTIVE or bool(state.live_runs)
+        wanted = state.state, state.steps.passed, state.base, works
         if any(isinstance(action, Rebase | Undo) for action in state.outbox.values()):
             # It has its new base, and not its new commits yet: no count is right between the two.
             self._looked = self._looked_for = None

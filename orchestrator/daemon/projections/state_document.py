@@ -97,6 +97,8 @@ def document_of(  # noqa: PLR0913 (it is gathered from several sources)
         "why": masked(state.why),
         "limited": next((_limit(step) for step in sorted(parked(state), key=_next_try)), None),
         "counts": asdict(counts(state)),
+        "goal": masked(state.brief.goal),
+        "goal_before": masked(state.goal_before),
         "outcome": {} if outcome is None else _outcome(outcome),
         **({"steps": steps} if pages is None else {"pages": pages}),
         "agents": [_agent(run, unjournaled.waiting.get(run.id, "")) for run in _shown(state)],

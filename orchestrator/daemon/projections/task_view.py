@@ -5,17 +5,21 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from orchestrator.branch_files import commit_of
 from orchestrator.daemon.core.context import Context
-from orchestrator.daemon.core.task_paths import code_of
+from orchestrator.daemon.core.task_paths import TaskPaths, code_of, tree_of
 from orchestrator.daemon.journal.engine import Engine
-from orchestrator.daemon.projections.outcome import BranchLook
+from orchestrator.daemon.projections.outcome import BranchLook, Unfinished
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.plan import Gate
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.state.results import accepted_work
 from orchestrator.scribe.scribe import Scribe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from orchestrator.pm.state.task_state import PMState
@@ -31,6 +35,7 @@ class TaskView:
         self._home = home
         self._engine = engine
         self._writer: ProjectionWriter | None = None
+        self._where: TaskPaths | None = None
         self._waiting: dict[str, str] = {}
 
     @property
@@ -53,6 +58,17 @@ class TaskView:
         if self._writer is not None:
             self._writer.again()
 
+    def see_branch(self) -> None:
+        """Show the result of a task at rest again if its branch is not where it was seen last: its user moved it."""
+        state = self._engine.state
+        looked = None if self._writer is None else self._writer.looked
+        if state.state in ACTIVE or not state.base or looked is None or looked.fault:
+            return
+        here = commit_of(str(code_of(state.project, state.brief)), state.branch)
+        seen = looked.seen
+        if here is not None and here != (seen.tip if seen is not None and not seen.gone else ""):
+            self.rescan()
+
     def end(self) -> None:
         """Write nothing any more."""
         if self._writer is not None:
@@ -60,7 +76,7 @@ class TaskView:
 
     def show(
         self,
-        folder: Path,
+        where: TaskPaths,
         beside: Unjournaled,
         names: Sequence[str] = (),
         *,
@@ -70,7 +86,7 @@ class TaskView:
         """Update the projections, if anything has changed; return whether the state has.
 
         Args:
-            folder: the task's folder.
+            where: the task's folders.
             beside: what is shown beside the state.
             names: what is new or changed in the task's folder, for the scribe.
             rescan: the scribe must look at everything.
@@ -83,7 +99,8 @@ class TaskView:
         if not engine.state.id or not (engine.dirty or names or rescan or now):
             return False
         changed, engine.dirty = engine.dirty, False
-        writer = self._writer_for(folder)
+        self._where = where
+        writer = self._writer_for(where.task)
         writer.submit(
             engine.state, engine.last_checkin, names, changed=changed, rescan=rescan, unjournaled=beside
         )
@@ -117,8 +134,20 @@ class TaskView:
             return None
         at, workspaces = self._context.clock.now(), self._context.adapters.workspaces
         try:
-            return BranchLook(
-                at, workspaces.survey(code_of(state.project, state.brief), state.branch, state.base)
-            )
+            code = code_of(state.project, state.brief)
+            seen = workspaces.survey(code, state.branch, state.base, state.tip)
+            return BranchLook(at, seen, unfinished=tuple(self._unfinished(state)))
         except (OrchestratorError, OSError) as error:
             return BranchLook(at, fault=str(error))
+
+    def _unfinished(self, state: PMState) -> Iterator[Unfinished]:
+        """Yield what the steps of a task that rests left in their worktrees. While somebody works, it changes."""
+        if state.state in ACTIVE or state.live_runs or self._where is None:
+            return
+        accepted, workspaces = accepted_work(state), self._context.adapters.workspaces
+        for step in state.steps.among(state.steps.unsettled | state.steps.passed):
+            if Gate.COMMIT not in step.gates or not step.began_at or step.id in accepted:
+                continue
+            tree = tree_of(state, step, self._where)
+            if tree is not None and (files := workspaces.unfinished(tree)):
+                yield Unfinished(step.id, len(files), str(tree.path))

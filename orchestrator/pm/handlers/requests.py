@@ -170,7 +170,7 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
     steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
     hanging = [step for step in steps if _hangs(draft, step)]
     if same and all(step.settled for step in steps):
-        hanging = [step for step in steps if step.state is StepState.SET_ASIDE]
+        hanging = [step for step in steps if step.state is StepState.SET_ASIDE and not step.replaced]
     for step in hanging:
         withdraw(draft, step.id)
         goes_on = step.state is not StepState.SET_ASIDE
@@ -182,18 +182,24 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
             if judge.state is StepState.PASSED:
                 reopen(draft, judge.id, "what was set aside is tried again")
                 draft.change(CriteriaMarked(()))
-    plan = planner(draft.state)
-    if not same and plan is not None and plan.state is not StepState.PENDING:
-        feed(
-            draft, plan.id, "The goal or the criteria in task.md have changed. Plan what is still to be done."
-        )
-        reopen(draft, plan.id, "task.md asks for something else now")
+    if not same:
+        _plan_again(draft, "The goal or the criteria in task.md have changed.")
     if same and not hanging and all(step.settled for step in steps):
         what_helps = "change its task.md, or give an order (`task order`)"
         draft.reply = f"{fact.name} has nothing left to try ({_SAID.get(was, was)}): {what_helps}"
     else:
         draft.reply = f"{fact.name} goes on from where it was ({_SAID.get(was, was)})"
     _report_boxes(draft, fact)
+
+
+def _plan_again(draft: Draft, why: str) -> bool:
+    """Have what is still to be done planned for what task.md asks for now. Return whether there is a plan to change."""
+    plan = planner(draft.state)
+    if plan is None or plan.state is StepState.PENDING:
+        return False
+    feed(draft, plan.id, f"{why} Plan what is still to be done.")
+    reopen(draft, plan.id, "task.md asks for something else now")
+    return True
 
 
 def _hangs(draft: Draft, step: Step) -> bool:
@@ -231,11 +237,31 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
     if new == old:
         return
     draft.change(BriefTaken(new))
-    draft.notice("task.md was edited: its goal and its success criteria count from now on")
+    parts = {"goal": new.goal != old.goal, "success criteria": new.criteria != old.criteria}
+    changed = [part for part, differs in parts.items() if differs] or ["title"]
+    planned = f"; {_planned_for_it(draft)}" if new.goal != old.goal else ""
+    draft.notice(f"task.md was edited, and counts from now on: its {' and its '.join(changed)}{planned}")
     if new.criteria != old.criteria:
         for judge in judges_of_the_whole(draft.state):
             if judge.state in {StepState.PASSED, StepState.CHECKING}:
                 reopen(draft, judge.id, "the success criteria in task.md have changed")
+
+
+def _planned_for_it(draft: Draft) -> str:
+    """Have the rest planned for another goal, within the bound: agents can write task.md too. Return what is done.
+
+    Where an agent is the PM, it hears of the edit, and decides.
+    """
+    plan = planner(draft.state)
+    if plan is None or has_pm(draft.state):
+        return "the plan stays as it is"
+    if plan.state is StepState.PENDING:
+        return "the plan is yet to be made"
+    if plan.tally.replans >= draft.limits.max_replans:
+        return "the plan stays as it is, as it was made anew as often as `limits.max_replans` allows"
+    draft.change(StepTallied(plan.id, replace(plan.tally, replans=plan.tally.replans + 1)))
+    _plan_again(draft, "The goal in task.md has changed.")
+    return "what is still to be done is planned anew"
 
 
 def _note_config(draft: Draft, config: Config) -> None:

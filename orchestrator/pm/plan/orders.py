@@ -56,7 +56,7 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
     """Return what an agent should know: the goal, the results its step builds on, and where its skills are."""
     if Gate.DECISION in step.gates:
         return digest(state, limits)
-    lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}"]
+    lines = [f"Task: {state.brief.title}", f"Goal: {state.brief.goal}", *_other_goal(state, step)]
     for need in (*step.needs, *step.after)[-REPORTS_NAMED:]:
         earlier = state.steps[need]
         if earlier.report:
@@ -69,6 +69,15 @@ def context_for(state: PMState, step: Step, limits: Limits, skills: Sequence[str
     if step.directive and step.directive.context:
         lines.append(step.directive.context)
     return "\n".join([*lines, *where_they_lie(state, skills)])
+
+
+def _other_goal(state: PMState, step: Step) -> list[str]:
+    """Return what the goal was before somebody changed it, and what that means to a judge."""
+    if not state.goal_before:
+        return []
+    judged = {Gate.VERDICT, Gate.CRITERIA}.intersection(step.gates)
+    so = " Work may have been begun for that. Judge it by the goal as it is now." if judged else ""
+    return [f"The goal was changed in task.md since the task began.{so} Before, it was: {state.goal_before}"]
 
 
 _FAILED_BEFORE: Final[dict[str, str]] = {

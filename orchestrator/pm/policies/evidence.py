@@ -19,12 +19,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.evidence import references
+from orchestrator.formats.named_files import files_named, files_stated
 from orchestrator.model.actions import ResolveEvidence, TendBranch
 from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report, Verdict
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
-from orchestrator.model.task import AcceptedEvidence, AfterRejections
+from orchestrator.model.task import AcceptedEvidence, AfterRejections, WorkspaceKind
 from orchestrator.pm.plan.asking import ABANDON, ACCEPT, ANEW, RETRY
 from orchestrator.pm.policies.completion import go_through
 from orchestrator.pm.policies.gates.kind import GateKind, awaited, begin_checking
@@ -113,7 +114,8 @@ def look_up(
     draft: Draft, step: str, marks: tuple[CriterionMark, ...], references: tuple[Reference, ...]
 ) -> None:
     """Have looked up what the marks of a review name as evidence; without such a reference, judge it at once."""
-    if not references and not accepted_work(draft.state):
+    names_files = any(mark.met and files_named(mark.text) for mark in marks)
+    if not (references or names_files or accepted_work(draft.state)):
         _judge(draft, step, marks, {})
         return
     begin_checking(draft, step, "its evidence is being looked up")
@@ -136,7 +138,7 @@ def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
         return
     if fact.empty is not draft.step(fact.step).empty:
         draft.change(BranchJudged(fact.step, fact.empty))
-    _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found})
+    _judge(draft, fact.step, found[-1].marks, {each.reference: each for each in fact.found}, fact.absent)
 
 
 def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
@@ -149,25 +151,46 @@ def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]
     )
 
 
-def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mapping[str, Resolution]) -> None:
-    """Pass the review if every criterion is met with evidence that exists; else it is written again, or fails."""
-    state, judged, faults = draft.state, list[CriterionMark](), dict[str, str]()
+def _judge(
+    draft: Draft,
+    step: str,
+    marks: Sequence[CriterionMark],
+    found: Mapping[str, Resolution],
+    absent: Sequence[str] = (),
+) -> None:
+    """Pass the review if every criterion is met with evidence that exists; else it is written again, or fails.
+
+    `absent` are files that the criteria name themselves, and that are not there.
+    """
+    state, judged, faults, named = (
+        draft.state,
+        list[CriterionMark](),
+        dict[str, str](),
+        dict[str, list[str]](),
+    )
     for mark in marks:
         if not mark.met:
             judged.append(mark)
             continue
         held, missing = _weighed(state, mark, found)
+        without = [path for path in files_named(mark.text) if path in absent]
+        missing += _stated_and_absent(state, mark, without)
         if missing or not held:
             faults[mark.text] = "; ".join(missing[:NAMED]) or "nothing that can be looked up is named"
         evidence = tuple(each.reference for each in held)
-        details = tuple(each.detail for each in held)
+        details = [each.detail for each in held]
+        if without and details:
+            named[mark.text] = without
+            details[-1] += f"; {_said(without)}, which the criterion names, is {_nowhere(state)}"
         attested = bool(held) and all(each.own for each in held)
-        judged.append(replace(mark, evidence=evidence, details=details, attested=attested))
+        judged.append(replace(mark, evidence=evidence, details=tuple(details), attested=attested))
     if faults:
-        named = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
-        if written_again(draft, step, f"the evidence does not hold for {named}. {FORM}"):
+        wrong = "; ".join(f"'{text}': {why}" for text, why in list(faults.items())[:NAMED])
+        if written_again(draft, step, f"the evidence does not hold for {wrong}. {FORM}"):
             return
     if _more_is_wanted(draft, step, [mark.text for mark in judged if mark.attested]):
+        return
+    if _named_is_absent(draft, step, {text: each for text, each in named.items() if text not in faults}):
         return
     judged = [_without_evidence(mark, faults[mark.text]) if mark.text in faults else mark for mark in judged]
     draft.change(CriteriaMarked(tuple(judged)))
@@ -176,6 +199,33 @@ def _judge(draft: Draft, step: str, marks: Sequence[CriterionMark], found: Mappi
         _not_met(draft, step, unmet)
     else:
         go_through(draft, step)
+
+
+def _stated_and_absent(state: PMState, mark: CriterionMark, absent: Sequence[str]) -> list[str]:
+    """Return the files of which a criterion says that they are there, and which are not."""
+    stated = [path for path in files_stated(mark.text) if path in absent]
+    return [f"`{path}`, which the criterion says is there, is {_nowhere(state)}" for path in stated]
+
+
+def _named_is_absent(draft: Draft, step: str, absent: Mapping[str, Sequence[str]]) -> bool:
+    """Ask a judge once whether a criterion is met that names a file which is not there. Return whether it is asked.
+
+    It may be right: a program may write that file. Then its mark counts, and is shown with the file.
+    """
+    if not absent or draft.step(step).tally.asks:
+        return False
+    named = "; ".join(f"'{text}' names {_said(paths)}" for text, paths in list(absent.items())[:NAMED])
+    why = f"{named}: {_nowhere(draft.state)}. If it is to be there, the criterion is not met; else mark it as before"
+    return written_again(draft, step, why)
+
+
+def _said(paths: Sequence[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
+
+
+def _nowhere(state: PMState) -> str:
+    own = state.brief.config.workspace is WorkspaceKind.WORKTREE
+    return f"{f'not on the branch {state.branch}' if own else 'not in the project'}, nor among the artifacts"
 
 
 def _more_is_wanted(draft: Draft, step: str, attested: Sequence[str]) -> bool:

@@ -227,7 +227,9 @@ def _moved(state: PMState, change: c.TaskMoved) -> PMState:
 def _briefed(state: PMState, change: c.BriefTaken) -> PMState:
     limits = state.brief.config.limits
     agents, base = change.agents or state.agents, change.base or state.base
-    state = replace(state, brief=change.brief, agents=agents, base=base)
+    old = state.brief.goal
+    before = old if old and old != change.brief.goal else state.goal_before
+    state = replace(state, brief=change.brief, agents=agents, base=base, goal_before=before)
     return state if change.brief.config.limits == limits else replace(state, raised={}, warned=())
 
 

@@ -237,8 +237,11 @@ def _unmet(state: PMState) -> str:
     unmet = unmet_criteria(state)
     if not unmet:
         return ""
-    total = len(state.brief.criteria)
-    return f"{len(unmet)} of {total} success criteria not met: {'; '.join(unmet[:NAMED])}{_more(len(unmet))}"
+    total, judged = len(state.brief.criteria), {mark.text for mark in state.criteria}
+    how = "met" if judged.intersection(unmet) else "judged"
+    return (
+        f"{len(unmet)} of {total} success criteria not {how}: {'; '.join(unmet[:NAMED])}{_more(len(unmet))}"
+    )
 
 
 def _on_word(state: PMState) -> str:

@@ -49,6 +49,7 @@ class PMState:
     `plans` are the plans before each adaptation. `handed_in` is what each agent of a workflow handed in, `verdicts`
     what its verifiers said of it. `operations` are the newest records of file operations that the PM carried out, or
     refused, for agents that touch no file. `role_statuses` is what agents of roles say in their status files, by name.
+    `goal_before` is the goal that task.md had before its last change since the task began; empty if it had no other.
     """
 
     id: str = ""
@@ -94,6 +95,7 @@ class PMState:
     verdicts: dict[str, tuple[VerdictGiven, ...]] = field(default_factory=dict)
     operations: tuple[OperationsRecord, ...] = ()
     role_statuses: dict[str, RoleStatusRecord] = field(default_factory=dict)
+    goal_before: str = ""
 
     @property
     def branch(self) -> str:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.host_kinds import HOST_KINDS
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
-from orchestrator.ports.host_kind import HOST_KINDS, HostKind
+from orchestrator.ports.host_kind import HostKind
 
 SESSION = "contract-0123abcd"
 PATIENCE = 30.0

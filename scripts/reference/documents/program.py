@@ -141,6 +141,18 @@ class NotifyList(TypedDict):
 
 
 @described
+class DailyReport(TypedDict):
+    """The daily reports of a daemon."""
+
+    at: str
+    """Local time at which they are written."""
+    file: str | None
+    """The newest one."""
+    fault: str | None
+    """Why one that is due could not be written."""
+
+
+@described
 class DaemonStatus(TypedDict):
     """The daemon."""
 
@@ -158,6 +170,8 @@ class DaemonStatus(TypedDict):
     """How many tasks there are."""
     unit: str | None
     """File of the service manager that looks after it."""
+    daily_report: DailyReport | None
+    """The observer's daily reports; null: the daemon is down, or writes none (setting `observer.daily`)."""
 
 
 @described

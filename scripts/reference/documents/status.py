@@ -281,6 +281,8 @@ class ReportFile(TypedDict):
     """Its path."""
     written: Moment
     """When it was written."""
+    outdated: bool
+    """Whether the task went on since."""
 
 
 @described
@@ -323,6 +325,10 @@ class Status(TypedDict):
     """What each agent has used."""
     edited: list[Edit]
     """Changes of Agent Config that are not in force yet."""
+    goal: str
+    """What task.md asks for."""
+    goal_before: str
+    """The goal before the last change of it since the task began; empty if it had no other."""
     brief_fault: str
     """Why the last edit of task.md cannot be taken, with its line; empty if it is in force or waits in `edited`."""
     branch: str

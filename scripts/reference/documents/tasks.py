@@ -43,6 +43,8 @@ class ListedTask(TypedDict):
     """Of these, those that nothing shows but what their judge wrote itself."""
     questions_open: int
     """Open questions."""
+    branch_moved: str | None
+    """Where the branch of a task at rest is, if it is not where the PM left it."""
     last_checkin: Moment | None
     """When the PM last looked at the whole."""
     updated: Moment | None

@@ -82,10 +82,14 @@ def test_a_commit_upon_a_stray_is_not_merged_alone(world, tree):
 
 
 def test_a_branch_that_is_not_there_has_nothing(world, tree):
-    for look in (world.workspaces.file_on, world.workspaces.commit_on):
+    for look in (world.workspaces.file_on, world.workspaces.commit_on, world.workspaces.holds_named):
         with pytest.raises(Refused, match="no branch"):
             look(world.project, tree.branch, "readme.txt")
-    assert world.workspaces.survey(world.project, tree.branch, tree.base) is None
+    survey = world.workspaces.survey
+    assert survey(world.project, tree.branch, tree.base) is None
+    assert survey(world.project, tree.branch, tree.base, "f" * 40) is None
+    seen = survey(world.project, tree.branch, tree.base, tree.base)  # the user's tree has it
+    assert (seen.tip, seen.merged, seen.gone) == (tree.base, True, True)
 
 
 def test_a_survey_says_what_the_branch_has_gained(world, tree):

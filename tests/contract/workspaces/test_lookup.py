@@ -102,6 +102,14 @@ def test_a_file_is_looked_up_on_the_branch(world, tree, path, lines):
     assert (seen and seen.lines) == lines
 
 
+def test_files_are_found_on_the_branch_by_a_part_of_their_path(world, tree):
+    merged(world, tree, "a\n", "shop/Greet.py")
+    world.put(tree, "never committed\n", "never.py")
+    names = ("greet.py", "shop/greet.py", "other/greet.py", "never.py", "readme.txt", "-rf")
+    found = world.workspaces.holds_named(world.project, tree.branch, names)
+    assert found == ("greet.py", "shop/greet.py", "readme.txt")
+
+
 def test_a_commit_is_looked_up_on_the_branch(world, tree):
     commit = merged(world, tree, "a\n", "shop.py")
     stranger = world.commit_elsewhere(tree.base, "b\n", "other.py")

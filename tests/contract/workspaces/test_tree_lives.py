@@ -200,6 +200,21 @@ def test_what_a_look_left_is_taken_out_and_kept(world, tree, detached):
     assert world.workspaces.tidy(tree, 1, before) == ((), "")
 
 
+def test_unfinished_work_is_listed(world, tree):
+    """What a stopped step left in its tree was named nowhere."""
+    assert world.workspaces.unfinished(tree) == ()
+    world.workspaces.prepare(tree, 1)
+    assert world.workspaces.unfinished(tree) == ()
+    world.put(tree, "work in hand", "ours.txt")
+    world.put(tree, "other words", "readme.txt")
+    assert world.workspaces.unfinished(tree) == ("ours.txt", "readme.txt")
+    commit, _ = world.workspaces.commit(tree, "Work")
+    assert world.workspaces.unfinished(tree) == ("ours.txt", "readme.txt")  # it is in no accepted commit
+    world.workspaces.merge(tree, commit)
+    world.lose(tree)
+    assert world.workspaces.unfinished(tree) == ()
+
+
 def test_a_tree_that_is_gone_is_not_looked_at(world, tree):
     world.workspaces.prepare(tree, 1)
     before = world.workspaces.look(tree)

@@ -20,6 +20,10 @@ def test_a_tree_is_made_at_the_base(world, tree):
     assert world.workspaces.where(tree) == tree.path
 
 
+def test_git_folder_is_the_project_s(world):
+    assert world.workspaces.folder(world.project) == world.project / ".git"
+
+
 def test_the_work_becomes_one_commit_on_the_trees_branch(world, tree):
     world.workspaces.prepare(tree, 1)
     world.put(tree, "new", "new.txt")

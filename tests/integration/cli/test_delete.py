@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from tests.integration.daemon.world import World, names
 
 HOLD = {"hold": "on"}
@@ -54,6 +56,7 @@ def test_after_a_delete_the_same_name_begins_anew(world: World) -> None:
     assert world.git("rev-list", "--count", "main..task/t1") == "1"
 
 
+@pytest.mark.thorough(reason="unit/cli/test_delete.py has what is named and what stays, with real git")
 def test_unmerged_work_is_named_and_stays(world: World) -> None:
     world.begin(
         {"dev:greet": [{"write": {"pkg/greet.py": "first\n"}}], "test:greet": [{"verdict": "REJECTED"}]}

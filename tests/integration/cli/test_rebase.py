@@ -50,6 +50,7 @@ def test_a_complete_task_is_brought_up_to_today_and_judged_again(world: World) -
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_rebasing.py; contract/workspaces/test_branches.py has the tree")
 def test_a_check_that_fails_on_the_new_base_sends_dev_to_work(world: World) -> None:
     """The check of a test is run in a tree that holds all of it."""
     world.begin(config=["test.check: test ! -e mine.txt -o -e mended.txt"])
@@ -110,6 +111,7 @@ def test_a_rebase_that_a_killed_daemon_left_is_done_by_the_next(world: World) ->
     world.until(lambda: [fact for fact in world.story().facts("rebased") if not fact.get("reason")])
 
 
+@pytest.mark.thorough(reason="unit/pm/test_rebasing.py refuses it")
 def test_a_task_at_work_is_not_rebased(world: World) -> None:
     world.begin({"dev:greet": [{"hold": "on"}]})
     world.until_works("dev:greet")

@@ -3,7 +3,7 @@
 SCRIPT is a JSON file: `{"audit": [{…}, {…}], …}`. The first object says what the first run of that step does, and so
 on; beyond them a role hands on as it should. An object may have: `hold` (wait until the file `go/HOLD` is there),
 `parts` (parts of the handoff in place of the usual ones; null takes one out), `write` (files, path to text), `status`
-(what it says by `scripts/status-update.sh`: pairs of key and value).
+(what it says by the script that its order names: pairs of key and value).
 Each life first appends its run to the file `runs` beside SCRIPT.
 """
 
@@ -19,7 +19,6 @@ from typing import Any
 
 ENV = {name.removeprefix("ORCHESTRATOR_"): value for name, value in os.environ.items()}
 LONGEST = 60.0
-STATUS_UPDATE = Path(__file__).resolve().parents[3] / "scripts" / "status-update.sh"
 KINDS = {
     "plan": ("ready_for_implementation", "implementation_plan"),
     "implement": ("ready_for_audit", "implementation"),
@@ -41,7 +40,7 @@ def main() -> int:
     if turn.get("hold"):
         wait_for(script.parent / "go" / turn["hold"])
     for key, value in turn.get("status", []):
-        subprocess.run([STATUS_UPDATE, ENV["AGENT"], key, value], check=True, timeout=LONGEST)
+        subprocess.run([status_update(), ENV["AGENT"], key, value], check=True, timeout=LONGEST)
     written = write(turn)
     whole = closing() if ENV["STEP"] == "close" else handoff(written)
     parts = turn.get("parts", {})
@@ -49,6 +48,12 @@ def main() -> int:
     whole["report"] = whole.get("report", {}) | {"run": ENV["RUN"], "inReplyTo": ENV["REPLY_TO"]}
     lay_down(whole)
     return 0
+
+
+def status_update() -> str:
+    """Return the script that the order names for the status of this agent."""
+    order = Path(ENV["ORDER"]).read_text(encoding="utf-8")
+    return order.partition(f" {ENV['AGENT']} findings ")[0].rpartition("\n")[2].strip()
 
 
 def wait_for(path: Path) -> None:

@@ -85,6 +85,7 @@ def test_architect_answers_once_its_decision_is_verified(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_escalations.py has each; simulation/test_workflow_worlds.py both")
 def test_question_that_the_architect_passes_on_is_the_users(world: World) -> None:
     """What the architect escalates itself is asked of the user; its decision then goes the usual way."""
     asked = note("escalated", kind="architecture", description="One service or two?")
@@ -151,6 +152,7 @@ def test_loop_agent_runs_again_until_its_answer_holds(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_escalations.py has its bound, and what the user then reads")
 def test_loop_agent_that_gives_no_answer_leaves_it_to_the_user(world: World) -> None:
     """At the bound of its runs the user is asked, with all that was asked and answered before."""
     folder = begin(world, looping({}), AGENTS, answering=["resolver", "loop"])

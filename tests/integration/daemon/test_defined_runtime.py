@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.integration.daemon.hooked import TOKENS
 from tests.integration.daemon.world import ROLES, World
 
@@ -38,6 +40,7 @@ def begin(world: World, *config: str) -> Path:
     return folder
 
 
+@pytest.mark.thorough(reason="the next one has hooks too; unit/runtimes/test_configured.py has the variables")
 def test_a_program_that_the_settings_name_runs_a_whole_task(world: World) -> None:
     define(world, command=[*PYTHON, str(ROLES), str(world.script), "{order}"], variables=["MINE_*"])
     world.environ |= {"MINE_KEY": "of-mine", "THEIRS_KEY": "of-others"}
@@ -89,6 +92,7 @@ def shown(world: World) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_usage.py reads them; the limit below needs the sum of a task")
 def test_tokens_of_transcripts_are_summed_over_the_task(world: World) -> None:
     metered(world, 1000)
     folder = begin(world)

@@ -70,6 +70,7 @@ def test_without_room_the_daemon_rests_and_goes_on_when_there_is(world: World, s
     world.check_once()
 
 
+@pytest.mark.thorough(reason="chaos/test_killed.py: EMFILE; test_few_processes.py: forty open files")
 def test_daemon_rests_while_descriptors_are_missing(world: World) -> None:
     """Without descriptors the daemon rests and goes on when there are."""
     pid = world.daemon(*IMPATIENT)
@@ -98,6 +99,7 @@ def test_a_watched_folder_that_is_made_anew_is_found(world: World) -> None:
     assert len(world.lives) == 6
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_projection_writer.py writes it the next time")
 @pytest.mark.parametrize("world", [{"daemon__rescan": "500 ms"}], indirect=True)
 def test_what_could_not_be_shown_is_shown_when_it_can_be(world: World) -> None:
     broken = world.root / "broken"

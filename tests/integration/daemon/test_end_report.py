@@ -48,6 +48,7 @@ def test_the_report_is_written_at_the_end_and_named(world: World) -> None:
     check_report_is_named(world)
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_end_report.py: it stays in the outbox, and is written once")
 @reporting
 def test_killed_between_end_and_report_it_writes_it_later(world: World) -> None:
     """The end is journaled, and its page hangs, when the daemon is killed: the next one writes it, and tells once."""

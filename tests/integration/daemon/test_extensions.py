@@ -104,6 +104,7 @@ def test_order_shows_what_the_gate_reads(extended) -> None:
     assert "## Sources\n" in order.read_text()
 
 
+@pytest.mark.thorough(reason="one that the format refuses is asked for again below, and then counts")
 def test_reports_in_an_installed_format_count(extended) -> None:
     report = {"bytes": JSON_REPORT, "name": "explore-20260101-120000.json"}
     folder = extended.begin({"explore": [report]}, config=["handoffs: json"])
@@ -219,12 +220,16 @@ def test_doctor_lists_them(extended) -> None:
     "code",
     [
         "raise ZeroDivisionError('at import')\n",
-        pytest.param(
-            "import a_module_that_is_nowhere\n",
-            marks=pytest.mark.thorough(reason="an error at import as well"),
+        *(
+            pytest.param(
+                code, marks=pytest.mark.thorough(reason="another fault of a package as it is loaded")
+            )
+            for code in (
+                "import a_module_that_is_nowhere\n",
+                "def first_steps(brief):\n    return ()\n",
+                "raise SystemExit(3)\n",
+            )
         ),
-        "def first_steps(brief):\n    return ()\n",
-        "raise SystemExit(3)\n",
     ],
 )
 def test_broken_package_hinders_nothing_else(world, tmp_path, code) -> None:
@@ -237,6 +242,7 @@ def test_broken_package_hinders_nothing_else(world, tmp_path, code) -> None:
     assert "cannot be used" in said.out
 
 
+@pytest.mark.thorough(reason="unit/model/test_registry.py refuses it; a broken package is loaded above")
 def test_package_cannot_replace_what_ships(world, tmp_path) -> None:
     package(tmp_path, "greedy", "families", "delivery", "def agents(brief):\n    return ()\n")
     world.environ["PYTHONPATH"] = str(tmp_path)

@@ -59,17 +59,11 @@ def test_forty_open_files_are_enough_for_a_task(world: World) -> None:
     world.check_once()
 
 
-@pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
-@pytest.mark.parametrize(
-    "left",
-    [
-        0,
-        *(
-            pytest.param(left, marks=pytest.mark.thorough(reason="the same with a few processes more"))
-            for left in (1, 3)
-        ),
-    ],
+@pytest.mark.thorough(
+    reason="unit/daemon/test_worker_pool.py; chaos/test_faults.py refuses a real daemon its forks"
 )
+@pytest.mark.parametrize("world", [{"daemon__rescan": "1 s"}], indirect=True)
+@pytest.mark.parametrize("left", [0, 1, 3])
 def test_without_processes_it_says_so_and_goes_on_once_there_are(
     world: World, group: Path, left: int
 ) -> None:

@@ -48,10 +48,9 @@ def open_to_others(state: Path) -> dict[str, str]:
     "mask",
     [
         0o000,
-        0o077,
         *(
-            pytest.param(mask, marks=pytest.mark.thorough(reason="masks between the two outermost"))
-            for mask in (0o002, 0o022)
+            pytest.param(mask, marks=pytest.mark.thorough(reason="masks that hide more"))
+            for mask in (0o002, 0o022, 0o077)
         ),
     ],
 )
@@ -86,11 +85,10 @@ def test_a_daemon_in_the_foreground_closes_its_folder_too(world: World) -> None:
     "what",
     [
         "journal/0000000001.jsonl",
-        pytest.param(
-            "journal",
-            marks=pytest.mark.thorough(reason="the file in it and the folder around it stand beside it"),
+        *(
+            pytest.param(each, marks=pytest.mark.thorough(reason="the file in it stands beside it"))
+            for each in ("journal", ".")
         ),
-        ".",
     ],
 )
 def test_task_with_foreign_files_is_left_alone_then_resumed(world: World, what: str) -> None:
@@ -192,10 +190,8 @@ def test_what_killed_writes_left_is_swept_at_the_start(world: World) -> None:
     assert young.exists()
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param("progress.md", marks=pytest.mark.thorough(reason="the other page")), "pm_state.json"],
-)
+@pytest.mark.thorough(reason="unit/scribe/test_scribe.py and unit/daemon/test_state_files.py rename it")
+@pytest.mark.parametrize("page", ["progress.md", "pm_state.json"])
 def test_folder_in_place_of_a_page_is_kept(world: World, page: str) -> None:
     """A folder in the place of a page is kept and the page goes on."""
     folder = world.begin({"plan": [HOLD]})

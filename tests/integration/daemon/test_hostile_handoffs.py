@@ -10,11 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from tests.integration.daemon.world import World, names
 
 HOLD = {"hold": "on"}
 
 
+@pytest.mark.thorough(
+    reason="unit/daemon/test_handoffs.py has each; test_whole_task.py asks again for others"
+)
 def test_no_handoff_is_asked_for_again(world: World) -> None:
     """Whatever is no handoff is asked for again and the task goes on."""
     odd: dict[str, dict[str, Any]] = {
@@ -41,6 +46,7 @@ def test_no_handoff_is_asked_for_again(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_handoffs.py waits; chaos/test_faults.py kills a real writer")
 def test_a_slow_writer_is_waited_for(world: World) -> None:
     world.begin({"explore": [{"slow": 1.0}], "plan": [{"temporary": "plan.tmp"}]})
     world.until_is("complete")
@@ -88,6 +94,7 @@ def test_nobody_speaks_for_another(world: World) -> None:
     world.until(lambda: "phase COMPLETE" in (folder / "progress.md").read_text())
 
 
+@pytest.mark.thorough(reason="unit/pm/test_reports.py; chaos/test_faults.py lays down 300 for a daemon")
 def test_the_same_report_again_is_taken_once(world: World) -> None:
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
@@ -177,6 +184,7 @@ def test_no_word_of_an_agent_or_of_task_md_is_ever_run(world: World) -> None:
     assert words("verdict") in world.story().orders("dev:greet")[3]
 
 
+@pytest.mark.thorough(reason="unit/scribe has such names; test_hostile_text.py lays them down for a daemon")
 def test_artifacts_with_odd_names_do_not_stop_the_scribe(world: World) -> None:
     odd = ["a.md", "\udcff.md", "a\nb.md", "\x1b]2;x\x07.md", "-R", "#(x).md"]
     laid_down = {f"artifacts/analysis/{name}": "x" for name in odd}

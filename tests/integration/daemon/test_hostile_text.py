@@ -139,6 +139,7 @@ def test_agents_text_neither_acts_nor_hides_wherever_shown(asked: World) -> None
     check(shown.replace("\x1b[0m", "").replace("\x1b[39m", ""), "the pm window")
 
 
+@pytest.mark.thorough(reason="unit/scribe/test_progress.py has it for every text that a page shows")
 def test_no_report_forges_a_heading_a_row_or_a_lack_of_blockers(asked: World) -> None:
     world, folder = asked, asked.project / "tasks" / "t1"
     world.go("on")

@@ -51,6 +51,9 @@ def lives_overlap(world: World) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.thorough(
+    reason="one that ignores TERM ends with its run below; unit/pm/test_orphan_processes.py"
+)
 @SLOW_TO_END
 def test_a_server_that_is_left_behind_ends_with_its_run(world: World) -> None:
     world.begin({"dev:greet": [{"leave": True}]})
@@ -80,11 +83,15 @@ def loses_tmux(world: World) -> None:
 @pytest.mark.parametrize(
     ("first", "happens"),
     [
-        ({"report": False, "exit": 7}, exits),
-        ({"hang": True, "ignore_hup": True}, loses_its_launcher),
-        ({"hang": True, "early": True}, loses_tmux),
+        pytest.param({"report": False, "exit": 7}, exits, id="setsid child"),
+        pytest.param({"hang": True, "ignore_hup": True}, loses_its_launcher, id="launcher killed"),
+        pytest.param(
+            {"hang": True, "early": True},
+            loses_tmux,
+            marks=pytest.mark.thorough(reason="chaos/test_killed.py kills the tmux server"),
+            id="tmux killed",
+        ),
     ],
-    ids=["setsid child", "launcher killed", "tmux killed"],
 )
 def test_no_life_begins_beside_what_another_left(
     world: World, first: dict[str, Any], happens: Callable[[World], None]
@@ -114,6 +121,7 @@ def test_what_ignores_term_is_killed_and_exit_is_its_own(world: World) -> None:
     assert gone["exit"] == {"code": 0}
 
 
+@pytest.mark.thorough(reason="test_restarts.py has one that escaped while no daemon was up")
 def test_leftovers_of_daemonless_time_are_ended_by_the_next(world: World) -> None:
     """What was left while no daemon was up is ended by the next."""
     world.begin({"dev:greet": [{"hold": "on", "leave": True}]})

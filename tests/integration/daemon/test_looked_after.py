@@ -54,6 +54,7 @@ def manager(world: World) -> Iterator[Manager]:
         yield Manager(ours, address)
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_sd_notify.py has each message; the loop feeds a manager below")
 def test_service_manager_is_notified_of_life_and_end(world, manager) -> None:
     """A service manager hears when it is up that it lives and when it ends."""
     world.begin({"dev:greet": [HOLD]})
@@ -147,6 +148,7 @@ def test_systemd_restarts_after_a_crash_and_not_after_a_stop(world, systemd) -> 
     assert "Traceback" not in world.log
 
 
+@pytest.mark.thorough(reason="unit/cli/test_install.py hands over; agents outlive a change of daemon above")
 def test_a_daemon_with_agents_at_work_is_handed_over_to_systemd(world, systemd) -> None:
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
@@ -219,7 +221,13 @@ def test_two_commands_at_once_start_one_daemon(world: World) -> None:
     world.check_once()
 
 
-@pytest.mark.parametrize("how", ["task daemon stop", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "task daemon stop",
+        pytest.param("Ctrl-C", marks=pytest.mark.thorough(reason="the other way to stop it")),
+    ],
+)
 def test_daemon_stopped_on_purpose_stays_down(world: World, how: str) -> None:
     """One that was stopped on purpose is left alone until it is started."""
     world.daemon()
@@ -252,6 +260,7 @@ def test_an_agent_that_finds_the_daemon_dead_starts_nothing(world: World) -> Non
     assert not world.pid
 
 
+@pytest.mark.thorough(reason="unit/cli/test_alarm.py names it and touches nothing")
 def test_one_that_stands_still_is_named_and_not_replaced(world: World) -> None:
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")

@@ -14,6 +14,7 @@ from tests.integration.daemon.world import World
 SWAPS = 600
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_handoffs.py counts the facts; foreign files loop below")
 def test_report_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
     world.daemon()
     folder = world.begin({"explore": [{"hold": "on"}]})
@@ -34,6 +35,7 @@ def test_report_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_brief_edits.py counts the facts; foreign files loop below")
 def test_task_md_that_is_swapped_in_a_loop_is_a_few_lines(world: World) -> None:
     """Each swap was a journal line with the whole brief, and could open a judge again that had passed."""
     world.daemon()

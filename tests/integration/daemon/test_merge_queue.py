@@ -50,6 +50,7 @@ def test_independent_subtasks_are_worked_on_at_once(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_merging.py keeps them apart")
 def test_subtasks_that_name_the_same_files_follow_each_other(world: World) -> None:
     world.begin(subtasks("one", "two", files="pkg/**") | held("one"))
     world.until_works("dev:one")
@@ -63,6 +64,7 @@ CHECK = "test $(ls pkg | grep -c '^bad') -lt 2"
 """Two of the bad files break each other, and each is well by itself."""
 
 
+@pytest.mark.thorough(reason="three of the nine subtasks below do that; unit/pm/test_merging.py decides it")
 def test_what_breaks_only_together_is_never_on_the_branch(world: World) -> None:
     """Both pass their check, tester and reviewer by themselves; the second to be merged is done again."""
     turns = subtasks("one", "two") | held("one", "two", one="pkg/bad1.py", two="pkg/bad2.py")
@@ -106,6 +108,7 @@ def test_a_conflict_is_solved_by_its_developer(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="simulation/test_days.py kills queues; chaos/test_killed.py a real daemon")
 @pytest.mark.parametrize("world", [{"limits__max_concurrent_runs": "8"}], indirect=True, ids=[""])
 def test_an_order_that_a_kill_leaves_is_gone_on_with(world: World) -> None:
     """The daemon is killed while eight subtasks are at work, and as their work is merged."""

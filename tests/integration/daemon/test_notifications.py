@@ -114,6 +114,7 @@ def test_a_channel_that_comes_back_gets_what_it_missed_once(office: Office) -> N
     assert "is not delivered by c0 yet: HTTP 500" in world.log
 
 
+@pytest.mark.thorough(reason="unit/notifications/test_delivery.py kills it at each change and in a message")
 def test_after_a_kill_only_the_question_is_sent_again(office: Office) -> None:
     """Killed while it tells a question is told again and other news is not."""
     world = office.world("hang", notify__timeout="60 s", notify__rules="question,complete")

@@ -28,6 +28,7 @@ def test_logs_of_settled_steps_are_packed_and_still_shown(world: World) -> None:
     assert len(world.lives) == 6
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_rolling_log.py has the bound, and what a process prints")
 @pytest.mark.parametrize("world", [QUICK | {"logs__size": "65536"}], indirect=True)
 def test_a_daemon_that_has_much_to_say_fills_no_disk(world: World) -> None:
     talkative = (

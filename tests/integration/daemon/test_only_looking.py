@@ -39,9 +39,10 @@ def test_what_judges_write_is_said_and_in_no_commit(world: World) -> None:
             False,
             marks=pytest.mark.thorough(reason="the same ref is also moved"),
         ),
-        (
+        pytest.param(
             "git update-ref refs/heads/task/t1 $(git commit-tree -p task/t1 -m stray $(git write-tree))",
             True,
+            marks=pytest.mark.thorough(reason="the same ref is also moved"),
         ),
     ],
 )
@@ -67,6 +68,7 @@ def test_branch_moved_by_a_judge_is_put_back_and_judged_again(
     assert world.state_shown()["questions"] == []
 
 
+@pytest.mark.thorough(reason="contract/test_tree_listings.py compares; unit/pm/test_judging.py decides")
 def test_in_the_users_own_tree_nothing_counts_but_work(world: World) -> None:
     """A developer that touched a file and left a log of itself had worked; a tester that wrote a file had not."""
     world.daemon()

@@ -87,6 +87,7 @@ def test_text_becomes_files_a_handoff_a_commit_and_a_record(world: World) -> Non
     assert "**Summary**: 2/2 operations successful, 0 failed" in page
 
 
+@pytest.mark.thorough(reason="unit/pm/test_operations.py counts; a refused try comes back below")
 def test_two_bad_tries_come_back_with_their_faults(world: World) -> None:
     """Each try is answered with the faults and their operations' indices; the third one is carried out."""
     edit = {**GREET, "operation": "edit"}
@@ -101,6 +102,7 @@ def test_two_bad_tries_come_back_with_their_faults(world: World) -> None:
     assert [bool(each.get("done")) for each in settled(world)] == [False, False, True]
 
 
+@pytest.mark.thorough(reason="unit/pm/test_operations.py asks after three")
 def test_three_bad_tries_lead_to_a_question(world: World) -> None:
     begin(world, answer({**GREET, "operation": "edit"}))
     world.until(partial(lived, world, 3))
@@ -138,12 +140,20 @@ def test_hostile_paths_are_refused_with_all_the_rest(world: World) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        # Behind the first write, ahead of the second.
-        "import orchestrator.workspaces.operations.transaction as it\nit._verify = end",
-        # Behind all writes, ahead of the handoff.
-        "import orchestrator.workspaces.operations.settle as it\nit._ready = end",
+        pytest.param(
+            # Behind the first write, ahead of the second.
+            "import orchestrator.workspaces.operations.transaction as it\nit._verify = end",
+            id="half",
+        ),
+        pytest.param(
+            # Behind all writes, ahead of the handoff.
+            "import orchestrator.workspaces.operations.settle as it\nit._ready = end",
+            marks=pytest.mark.thorough(
+                reason="unit/workspaces/operations/test_transaction.py sweeps each call"
+            ),
+            id="whole",
+        ),
     ],
-    ids=["half", "whole"],
 )
 def test_daemon_killed_while_it_writes_goes_on_by_itself(world: World, where: str) -> None:
     """Half of the operations are rolled back and done anew, all of them are kept: the program is not asked again."""
@@ -213,6 +223,7 @@ def test_cli_that_died_behind_its_last_message_is_not_asked_again(world: World) 
     assert len(settled(world)) == 1
 
 
+@pytest.mark.thorough(reason="unit/pm/test_operations.py hands it in again; a text agent waits for it above")
 def test_deletes_of_an_agent_cli_are_done_when_confirmed(world: World) -> None:
     """What it said is handed in again; the CLI itself is not started once more."""
     begin_to_read(world, answer(DELETE, GREET))

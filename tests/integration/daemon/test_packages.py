@@ -25,6 +25,7 @@ def package(tmp_path):
     return Package.read(f"{tmp_path / 'till'}:subtasks=3")
 
 
+@pytest.mark.thorough(reason="it proves scripts/tidy-packages, not the daemon")
 def test_package_is_worked_on_and_faults_would_show(package):
     """A package is worked on and what went wrong would be seen."""
     with a_user(None) as world:

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.integration.daemon.world import World, ended
 
 PM = Path(__file__).with_name("pm_agent.py")
@@ -39,6 +41,7 @@ def test_an_agent_leads_a_whole_task(world: World) -> None:
     assert "ORDER dev:greet is carried out" in why
 
 
+@pytest.mark.thorough(reason="each consultation above is a run; contract/test_host.py: a run has a pane")
 def test_its_pane_is_in_the_session_while_it_is_asked(world: World) -> None:
     begin(world, {"pm": [{"hold": "on"}]})
     world.until_works("pm:1")
@@ -62,6 +65,7 @@ def test_killed_during_a_consultation_the_daemon_finds_it_again(world: World) ->
     world.check_once()
 
 
+@pytest.mark.thorough(reason="a kill during a consultation is above; test_restarts.py reads late reports")
 def test_what_it_decided_while_the_daemon_was_down_counts(world: World) -> None:
     begin(world, {"pm": [{}, {"think": "on"}]})
     world.until_works("pm:2")
@@ -75,6 +79,7 @@ def test_what_it_decided_while_the_daemon_was_down_counts(world: World) -> None:
     assert plan_of(world) == WHOLE
 
 
+@pytest.mark.thorough(reason="unit/pm/test_consultations.py gives it up")
 def test_one_that_dies_each_time_holds_nothing_up(world: World) -> None:
     dies = {"decisions": [{"action": "GO"}], "exit": 1}
     begin(world, {"pm": [dies] * 40})
@@ -84,6 +89,9 @@ def test_one_that_dies_each_time_holds_nothing_up(world: World) -> None:
     assert world.story().changes("consultation_closed")[-1]["given_up"]
 
 
+@pytest.mark.thorough(
+    reason="unit/daemon/test_handoffs.py does not obey it; nor does test_hostile_handoffs.py"
+)
 def test_a_stranger_s_order_is_not_obeyed_while_it_is_asked(world: World) -> None:
     folder = begin(world, {"pm": [{"hold": "on"}]})
     world.until_works("pm:1")

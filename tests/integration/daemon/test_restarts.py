@@ -104,6 +104,7 @@ def further(world: World, lives: int) -> bool:
     return len(world.lives) > lives or world.stands() == "complete"
 
 
+@pytest.mark.thorough(reason="test_loops.py kills it five times; chaos/test_killed.py while it recovers")
 def test_killed_again_and_again_it_still_gets_there(world: World) -> None:
     world.begin()
     for _ in range(6):
@@ -222,6 +223,7 @@ def test_unreadable_journal_is_reported_and_begun_anew(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_orphans.py has it in recovery; a lost run ends below")
 def test_run_unknown_to_the_journal_ends_before_the_next(world: World) -> None:
     """A run that the journal has forgotten is ended before another takes its place."""
     world.begin({"dev:greet": [{"hold": "never"}]})

@@ -68,6 +68,7 @@ def test_hung_run_is_ended_and_another_continues(world: World) -> None:
     assert "shows nothing and does nothing" in said
 
 
+@pytest.mark.thorough(reason="unit/pm/test_inactivity.py tells it apart; a hung run ends above")
 @quick()
 def test_a_moving_spinner_is_no_progress(world: World) -> None:
     world.begin({"explore": [{"spin": True}]})
@@ -76,6 +77,7 @@ def test_a_moving_spinner_is_no_progress(world: World) -> None:
     assert world.lives_of("explore") == 2
 
 
+@pytest.mark.thorough(reason="unit/pm/test_inactivity.py has the bound; contract/test_host.py the CPU time")
 @quick(limits__max_looks="3")
 def test_computing_run_gets_time_up_to_its_bound(world: World) -> None:
     """One that only computes is given time and no more than its bound."""
@@ -85,6 +87,7 @@ def test_computing_run_gets_time_up_to_its_bound(world: World) -> None:
     assert world.lives_of("explore") == 2
 
 
+@pytest.mark.thorough(reason="unit/pm/test_inactivity.py asks for it; a hung run ends above")
 @quick()
 def test_work_without_a_handoff_is_asked_for(world: World) -> None:
     world.begin({"explore": [{"early": True, "hang": True}]})
@@ -94,6 +97,9 @@ def test_work_without_a_handoff_is_asked_for(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(
+    reason="simulation/test_killed_anywhere.py kills it around a nudge: nothing typed twice"
+)
 @quick()
 def test_a_kill_in_the_middle_of_a_nudge_never_types_twice(world: World) -> None:
     """The daemon is killed after it claimed the nudge and before it typed: then nobody knows, and nobody types."""

@@ -93,6 +93,7 @@ def test_a_link_that_an_agent_lays_leads_no_order_elsewhere(world: World, name: 
     assert any("set-aside-1" in notice for notice in world.state_shown()["notices"])
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_task_folder.py follows it on a real disk")
 def test_a_link_of_the_user_is_followed(world: World) -> None:
     kept = world.root / "kept"
     kept.mkdir()
@@ -134,6 +135,7 @@ def test_a_folder_that_was_renamed_is_asked_about_at_once(world: World) -> None:
     finished(world)
 
 
+@pytest.mark.thorough(reason="unit/pm/test_folder.py has that answer; a deleted one is put back above")
 def test_a_folder_that_is_not_to_be_had_again_is_made_anew(world: World) -> None:
     folder = world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")

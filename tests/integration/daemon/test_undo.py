@@ -80,6 +80,7 @@ def test_files_that_changed_since_are_left_alone(world: World) -> None:
     assert not world.story().facts("undo_asked")
 
 
+@pytest.mark.thorough(reason="unit/pm/test_undoing.py refuses it; here it is what the command says")
 @pytest.mark.parametrize(
     ("step", "code", "said"),
     [
@@ -93,6 +94,7 @@ def test_step_without_operations_is_an_error(world: World, step: str, code: int,
     assert (err.code, said in err.err) == (code, True), err
 
 
+@pytest.mark.thorough(reason="unit/workspaces/operations/test_transaction.py; the user's own tree below")
 def test_work_not_on_the_branch_is_put_back_where_it_lies(world: World) -> None:
     """Its judge is still at work: the files lie in a worktree."""
     begin(world, answer(GREET, ADD), turns={"test:greet": [{"hang": True}]})

@@ -44,6 +44,7 @@ def runs(world: World, version: str) -> bool:
     return bool(world.beat.get("version") == version)
 
 
+@pytest.mark.thorough(reason="test_imports.py: a started daemon imports nothing more, in a longer life")
 def test_daemon_without_its_package_carries_a_task_to_its_end(world: World, package: Path) -> None:
     """One whose package is taken away carries a task from start to end."""
     world.daemon(PYTHONPATH=str(package))
@@ -78,6 +79,7 @@ def test_upgrade_in_the_middle_of_a_run_loses_nothing(world: World, package: Pat
     assert (set(by), by) == ({"0.1.0", "0.9.9"}, sorted(by))
 
 
+@pytest.mark.thorough(reason="one upgrade in the middle of a run stands beside it")
 def test_repeated_upgrades_start_nothing_twice(world: World, package: Path) -> None:
     """Again and again while agents come and go nothing is started twice."""
     pid = world.daemon(PYTHONPATH=str(package))

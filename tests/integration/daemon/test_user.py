@@ -37,6 +37,7 @@ def test_stop_leaves_nothing_alive_and_start_continues(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_requests.py has both sentences")
 def test_a_second_start_says_that_it_runs_already(world: World) -> None:
     world.begin({"explore": [HOLD]})
     again = world.task("start", "t1", "--project", str(world.project))
@@ -48,6 +49,7 @@ def test_a_second_start_says_that_it_runs_already(world: World) -> None:
     assert len(world.lives) == 6
 
 
+@pytest.mark.thorough(reason="unit/pm/test_requests.py plans anew and keeps finished work")
 def test_a_goal_that_changed_lets_a_complete_task_go_on(world: World) -> None:
     world.begin()
     world.until_is("complete")
@@ -59,6 +61,7 @@ def test_a_goal_that_changed_lets_a_complete_task_go_on(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_requests.py: from the next order on; an edited check is below")
 def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
@@ -70,6 +73,7 @@ def test_an_edit_of_task_md_reaches_the_next_order(world: World) -> None:
     assert any("Goal: A greeting in Welsh." in path.read_text() for path in handoffs)
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_brief_edits.py, unit/cli/test_status.py: fault and words")
 def test_an_edit_that_does_not_read_is_said_until_it_is_mended(world: World) -> None:
     """It stood in the PM's log alone: whoever had edited task.md believed the edit to be in force."""
     folder = world.begin({"explore": [HOLD]})

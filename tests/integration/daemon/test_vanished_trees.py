@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.integration.daemon.world import World
 
 HOLD = {"hold": "on"}
@@ -58,6 +60,7 @@ def test_a_folder_that_is_made_in_its_place_deletes_nothing(world: World) -> Non
     assert any("only.txt" in world.git("ls-tree", "--name-only", each).split() for each in refs)
 
 
+@pytest.mark.thorough(reason="contract/workspaces/test_tree_lives.py puts it back with real git")
 def test_tree_that_git_forgot_is_committed(world: World) -> None:
     """A tree that git forgot is committed as if nothing had been."""
     world.begin({"dev:greet": [HOLD]})
@@ -69,6 +72,7 @@ def test_tree_that_git_forgot_is_committed(world: World) -> None:
     assert world.story().facts("tree_vanished") == []
 
 
+@pytest.mark.thorough(reason="unit/pm/test_vanished_trees.py decides; contract/workspaces/test_tree_lives.py")
 def test_a_tree_that_is_removed_under_its_judge_is_made_again(world: World) -> None:
     world.begin({"review:greet": [HOLD]})
     world.until_works("review:greet")
@@ -79,6 +83,7 @@ def test_a_tree_that_is_removed_under_its_judge_is_made_again(world: World) -> N
     assert world.lives_of("dev:greet") == 1, "its commit is there"
 
 
+@pytest.mark.thorough(reason="unit/pm/test_vanished_trees.py decides; contract/workspaces/test_tree_lives.py")
 def test_the_next_life_begins_in_a_folder_of_its_own(world: World) -> None:
     world.begin({"dev:greet": [{"report": False, "exit": 3, "write": {"half.txt": "half\n"}}, HOLD]})
     world.until(lambda: world.lives_of("dev:greet") == 2)

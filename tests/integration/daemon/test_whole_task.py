@@ -83,6 +83,7 @@ def test_rejected_work_is_done_again_with_the_feedback(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_judging.py decides; one rejection is a whole task above")
 def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
     world.let({"test:greet": [REJECTED] * 3})
     world.brief("t1", "rejections: ask")
@@ -99,6 +100,7 @@ def test_three_rejections_are_for_a_person_to_decide(world: World) -> None:
     world.check_report()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_judging.py decides; one rejection is a whole task above")
 def test_three_rejections_set_a_subtask_aside_if_task_md_says_so(world: World) -> None:
     plan = {"subtasks": ["- [greet] Greet (agent: dev)", "- [part] Part (agent: dev)"]}
     world.let({"plan": [plan], "test:greet": [REJECTED] * 3})
@@ -149,6 +151,7 @@ def test_skill_added_for_a_gap_is_named_after_the_answer(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_retries.py and test_requests.py: others go on")
 def test_a_blocked_subtask_does_not_hold_up_the_others(world: World) -> None:
     plan = {"subtasks": ["- [greet] Greet (agent: dev)", "- [part] Part (agent: dev)"]}
     world.begin({"plan": [plan], "dev:greet": [BLOCKED, BLOCKED]})
@@ -180,6 +183,7 @@ def test_a_handoff_that_is_not_one_is_asked_for_again_once(world: World, wrong, 
     world.check_once()
 
 
+@pytest.mark.thorough(reason="unit/pm/test_retries.py asks once; a crash is a whole task below")
 def test_run_without_handoff_is_asked_then_counts_as_crash(
     world: World,
 ) -> None:
@@ -220,6 +224,7 @@ def test_silent_agent_that_ignores_term_is_killed(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(reason="integration/hosts/test_launch_script.py bounds the log")
 def test_a_flood_on_the_screen_stays_bounded(world: World) -> None:
     world.begin({"explore": [{"flood": 30_000_000}]})
     world.until_is("complete")

@@ -48,6 +48,9 @@ def test_workflow_is_carried_out_by_its_files(world: World) -> None:
     world.check_nobody_is_left()
 
 
+@pytest.mark.thorough(
+    reason="unit/pm/test_workflows.py decides; a checkpoint above fails, and is judged again"
+)
 def test_missing_evidence_comes_back_to_the_doer(world: World) -> None:
     """The results file is there while the doer works again, and gone after the pass; a copy is kept."""
     turns: dict[str, list[dict[str, Any]]] = {
@@ -129,6 +132,7 @@ def test_crash_after_the_claim_does_not_matter(world: World) -> None:
     assert world.lives_of("do:one") == 1
 
 
+@pytest.mark.thorough(reason="unit/pm/test_workflows.py counts them")
 def test_crash_without_a_claim_is_a_crash(world: World) -> None:
     begin(world, {"do:one": [{"exit": 3, "status": ""}, {}]}, {"one": ""})
     world.until_is("complete")
@@ -137,6 +141,7 @@ def test_crash_without_a_claim_is_a_crash(world: World) -> None:
     assert [each.get("crashes") for each in tallies] == [1]
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_workflow_folder.py keeps it; unit/pm/test_workflows.py asks")
 def test_broken_status_file_is_kept_and_written_anew(world: World) -> None:
     """Nobody else's claim is lost by it, and the agent that left it is asked again."""
     turns: dict[str, list[dict[str, Any]]] = {
@@ -149,6 +154,7 @@ def test_broken_status_file_is_kept_and_written_anew(world: World) -> None:
     assert kept.read_text() == "{ no JSON"
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_shared_status.py keeps what nobody knows")
 def test_unknown_fields_of_the_status_file_stay(world: World) -> None:
     folder = begin(world, {"do:one": [{"hold": "edited"}]}, {"one": ""})
     world.until_works("do:one")
@@ -165,6 +171,7 @@ def test_unknown_fields_of_the_status_file_stay(world: World) -> None:
     assert json.loads(shared.read_text())["remark"] == "by hand"
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_workflow_folder.py archives them")
 def test_sessions_are_archived_at_the_end(world: World) -> None:
     """Each under a name of its own, with the log and the index; the notes are in it."""
     noted = note("resolved", resolution="seen", resolved_by="agent_self", resolution_timestamp=EPOCH)
@@ -242,6 +249,7 @@ def test_only_what_was_approved_is_started(world: World) -> None:
     assert not world.lives
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_workflow_records.py: what becomes of the page changes nothing")
 def test_plan_is_not_followed_once_it_runs(world: World) -> None:
     """The journal has the plan: an edit of the file steers nothing."""
     turns: dict[str, list[dict[str, Any]]] = {"do:one": [{"hold": "edited"}]}

@@ -167,6 +167,8 @@ class House:
             "used_by": [],
             "edited": [],
             "brief_fault": "",
+            "goal": "Take away what can be.",
+            "goal_before": "",
             "code": str(other.get("project", self.project)),
             "branch": "task/tidy",
             "base": "0123456789abcdef",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.branch_now import commit_of, with_branch_now
+from orchestrator.branch_files import commit_of
+from orchestrator.cli.branch_now import with_branch_now
 
 WORK = "branch `task/tidy` at {}: 1 commit; check after: exited 0"
 NEXT = "`task diff tidy-1` shows what is done, `task merge tidy-1` takes it over"
@@ -23,7 +24,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
+    folder = tmp_path / "code"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
     for name in ("first", "second"):
@@ -118,3 +119,36 @@ def test_status_says_what_git_says_now(house, task):
     report = task("report", "tidy", "--md").out
     assert "there is no branch" in report
     assert "takes over what is done" not in report
+
+
+def test_the_list_says_that_a_branch_is_gone(house, task, code):
+    """`task list` said "complete" of work whose branch was deleted, while `task status` said that there was none."""
+    tip = git(code, "rev-parse", "task/tidy")
+    view = at_rest(code, tip)
+    house.task(**{key: view[key] for key in ("state", "project", "code", "branch", "base", "tip", "outcome")})
+    assert task("list").out.splitlines()[1].split()[:2] == ["tidy", "complete"]
+    assert task("list", "--json").json["tasks"][0]["branch_moved"] is None
+    git(code, "branch", "-D", "task/tidy")
+    said = task("list").out
+    assert "complete, no branch" in said
+    assert f"tidy-0a1b2c3d: there is no branch task/tidy: it was at {tip[:10]}" in said
+    assert task("list", "--json").json["tasks"][0]["branch_moved"].startswith("there is no branch")
+    git(code, "branch", "task/tidy", "main~1")
+    assert "complete, branch moved" in task("list").out
+    code.rename(code.with_name("elsewhere"))
+    assert "complete, project missing" in task("list").out
+
+
+def test_a_branch_that_was_merged_may_be_deleted(house, task, code):
+    """Whoever takes the work over deletes the branch: that is no alarm, and the work is not said to be gone."""
+    view = at_rest(code, tip := git(code, "rev-parse", "task/tidy"), step="it is merged already")
+    work = f"branch `task/tidy` at {tip[:10]}: 1 commit, all of it in your tree's HEAD; check after: exited 0"
+    view["outcome"] = {"work": work, "next": "it is merged already"}
+    house.task(**{key: view[key] for key in ("state", "project", "code", "branch", "base", "tip", "outcome")})
+    git(code, "branch", "-D", "task/tidy")
+    assert "no branch" not in task("list").out
+    said = " ".join(task("status", "tidy").out.split())
+    assert f"it was at {tip[:10]}, all of it in your tree's HEAD when it was there" in said
+    assert "next it is merged already" in said
+    view["outcome"] = {"work": f"there is no branch `task/tidy`: {work}", "next": "it is merged already"}
+    assert with_branch_now(view, 5.0) is view  # the daemon has seen it

@@ -49,6 +49,15 @@ def test_task_md_that_asks_for_no_more_is_not_mentioned(house, task, more, at, s
     assert "nobody has judged" not in task("status", "tidy").out
 
 
+@pytest.mark.parametrize(("state", "since"), [("complete", "the end"), ("stopped", "it came to rest")])
+def test_another_goal_is_said(house, task, state, since):
+    """A goal that was edited after the end, or while the task was stopped, was taken for the one that was reached."""
+    edited(house, "", state=state, goal="Leave all as it is.")
+    assert (
+        f"task.md   was edited since {since}, and its goal is another one now" in task("status", "tidy").out
+    )
+
+
 def test_task_md_that_does_not_read_is_left_to_the_start(house, task):
     edited(house, "## Goal\nTwice\n")
     said = task("status", "tidy")

@@ -198,6 +198,12 @@ def test_who_looks_back_imports_no_plan(house, words):
     assert not [name for name in modules if name.startswith(("orchestrator.pm.plan", "pydantic"))]
 
 
+def test_observer_imports_no_git_without_an_archive(house):
+    """What unpacks archived tasks came with all of git's adapter: a quarter of what an empty report takes."""
+    house.task()
+    assert not [name for name in imported(("observe",)) if name.startswith("orchestrator.workspaces")]
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_explains_itself_by_what_it_needs_to_work(verb):
     """`task VERB --help`, and the shell's completion, read the arguments alone."""

@@ -72,6 +72,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "criteria_met": 1,
             "criteria_attested": 0,
             "questions_open": 1,
+            "branch_moved": None,
             "last_checkin": "2025-11-27T14:35:00Z",
             "updated": "2025-11-27T14:35:00Z",
         }

@@ -272,7 +272,7 @@ def test_metrics_are_for_an_exporter_of_another_user(task, archived, tmp_path):
 
 
 def test_each_day_has_the_traces_of_its_own_tasks(task, worked, house, monkeypatch, tmp_path):
-    """Of what came to rest on it, archived or not; what is at work is said to be left out."""
+    """Of what ended on it, archived or not; how many are at work is said."""
     monkeypatch.chdir(house.project)
     path = tmp_path / "traces.jsonl"
     said = task("observe", "--date", "2025-11-27", "--otlp", str(path))
@@ -292,4 +292,4 @@ def test_each_day_has_the_traces_of_its_own_tasks(task, worked, house, monkeypat
     assert task("archive", "tidy", "--yes").code == 0
     assert task("observe", "--date", "2025-11-27", "--otlp").out.splitlines() == [line]
     house.task("busy-0a1b2c3d")
-    assert "1 task is at work, without a trace yet" in task("observe", "--otlp").err
+    assert "1 task is at work: of these, runs that have ended" in task("observe", "--otlp").err

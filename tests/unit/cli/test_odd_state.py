@@ -100,6 +100,26 @@ def test_a_daemon_that_only_looks_says_so(house, task, daemon):
     assert "\x1b" not in task("daemon", "status").out
 
 
+def test_what_the_heartbeat_says_of_daily_reports_is_shown(house, task, daemon):
+    beat = house.state / "daemon.beat"
+    plain = json.loads(beat.read_text())
+    assert task("daemon", "status", "--json").json["daily_report"] is None
+    daily = {"at": "07:00", "file": "", "fault": "the disk\x1b[2J is full"}
+    beat.write_text(json.dumps(plain | {"daily": daily}))
+    said = task("daemon", "status").out
+    assert "daily report at 07:00: none yet\n" in said
+    assert "is full" in said
+    assert "\x1b" not in said
+    beat.write_text(json.dumps(plain | {"daily": {**daily, "file": "/r/2025-11-26.md", "fault": ""}}))
+    assert task("daemon", "status", "--json").json["daily_report"] == {
+        "at": "07:00",
+        "file": "/r/2025-11-26.md",
+        "fault": None,
+    }
+    beat.write_text(json.dumps(plain | {"daily": "soon"}))
+    assert "daily report" not in task("daemon", "status").out
+
+
 @pytest.fixture
 def bystander():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

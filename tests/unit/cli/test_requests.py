@@ -87,6 +87,26 @@ def test_stop_waits_for_the_agents_to_end_and_names_them(house, task, daemon):
     assert f"go on later: task start tidy --project {house.project}" in said.out
 
 
+def test_stop_names_an_agent_that_began_just_before(house, task, daemon, monkeypatch):
+    """ "ending review", said the daemon, and "no agent was running" the command, which had looked a moment earlier."""
+    house.task(agents=[])
+    looks, live = [], stop_verb._live
+
+    def reply(_home, _request):
+        house.task(state="stopped", agents=[house.agent(name="review")])
+        return True, "tidy is stopped; ending review"
+
+    def looked(record):
+        looks.append(live(record))
+        if looks[-1]:
+            house.task(state="stopped", agents=[house.agent(name="review", state="gone")])
+        return looks[-1]
+
+    daemon.reply = reply
+    monkeypatch.setattr(stop_verb, "_live", looked)
+    assert "tidy is stopped; ended: review\n" in task("stop", "tidy").out
+
+
 def test_a_task_that_was_complete_is_not_said_to_go_on(house, task, daemon):
     house.task(state="complete", agents=[])
     said = task("stop", "tidy")

@@ -107,7 +107,10 @@ def test_a_task_that_rests_without_its_folder_says_so(house, task):
 
 
 def test_the_report_of_a_task_that_rests_is_named(house, task):
-    """Its age is said: it may be of an earlier end. While the task is at work, the page is not its result."""
+    """Its age is said, and whether the task went on since: it may be of an earlier end.
+
+    While the task is at work, the page is not its result.
+    """
     page = house.project / "tasks/tidy/report.html"
     page.parent.mkdir(parents=True)
     house.task(state="complete")
@@ -116,7 +119,9 @@ def test_the_report_of_a_task_that_rests_is_named(house, task):
     os.utime(page, (0, 1_000_000))
     said = "".join(task("status", "tidy").out.split())
     assert f"report{page}(written" in said
-    assert "dago)" in said
+    assert "dago;thetaskwentonsince:`taskreporttidy`writesitanew)" in said
+    os.utime(page)
+    assert "wentonsince" not in "".join(task("status", "tidy").out.split())
     house.task(state="running")
     assert "report.html" not in task("status", "tidy").out
 
@@ -278,6 +283,7 @@ def test_the_json_document_names_the_report(house, task):
     assert task("status", "tidy", "--json").json["report"] == {
         "path": str(path),
         "written": "2000-01-01T12:00:00Z",
+        "outdated": True,
     }
 
 
@@ -599,6 +605,18 @@ def test_only_attempts_that_were_begun_are_tries(house, task):
     first, second = (line for line in task("status", "tidy").out.splitlines() if "Look around" in line)
     assert ("3" in first.split(), "4" in first.split()) == (True, False)
     assert not {"1", "4"} & set(second.split())
+
+
+def test_a_step_that_was_planned_anew_is_not_given_up(house, task):
+    """ "set_aside" stood there of a subtask whose goal was reached in another way."""
+    steps = [
+        house.step("dev:a", status="set_aside", replaced=True),
+        house.step("dev:b", status="set_aside", replaced=False),
+    ]
+    house.task(steps=steps)
+    lines = task("status", "tidy").out.splitlines()
+    assert any("dev:a" in line and "planned anew" in line for line in lines)
+    assert any("dev:b" in line and "set aside" in line for line in lines)
 
 
 def test_criteria_that_nobody_judged_yet_are_counted(house, task):

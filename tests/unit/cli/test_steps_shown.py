@@ -104,3 +104,9 @@ def test_blocked_step_shows_only_begun_attempts() -> None:
     )
     assert "(attempt 4)" not in " ".join(shown(*again, before=before))
     assert "(attempt 3)" in " ".join(shown(*again, before=before))
+
+
+def test_a_subtask_that_was_planned_anew_is_not_given_up() -> None:
+    """The work that replaced it passed, and the lines said "set aside"."""
+    (line, _) = shown(step("dev:a", "set_aside", replaced=True, why="rejected 3 times"))
+    assert line.endswith("planned anew")

@@ -148,10 +148,10 @@ def process(program, deadline=30.0):
 
 def test_the_process_gets_the_task_and_is_not_to_start_a_daemon(tmp_path):
     seen = tmp_path / "seen"
-    said = "sys.argv[1] + os.environ['ORCHESTRATOR_DAEMON__RESTART']"
+    said = "' '.join(sys.argv[1:]) + os.environ['ORCHESTRATOR_DAEMON__RESTART']"
     program = f"import os, sys; open({str(seen)!r}, 'w').write({said})"
     assert process(program).write("demo-1")
-    assert seen.read_text() == "demo-1false"
+    assert seen.read_text() == "report demo-1false"
 
 
 def test_why_a_page_was_not_written_is_said():

@@ -298,6 +298,9 @@ def test_what_a_stopped_task_has_not_done_is_named() -> None:
     story.stops()
     shown = outcome_of(story.state, EMPTY)
     assert "Do a (not finished)" in shown.not_done
+    assert (
+        "criterion not judged: All tests pass" in shown.not_done
+    )  # "not met" was said, and nobody had looked
     assert "nothing" not in shown.not_done
     assert "Next: `task start demo" in dict(shown.lines())["Cost"]
 

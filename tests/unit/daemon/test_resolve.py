@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator import layout
+from orchestrator.daemon.actions import named_files
 from orchestrator.daemon.actions.own_artifacts import list_before
 from orchestrator.daemon.actions.resolve import resolve
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
@@ -19,6 +20,8 @@ from orchestrator.hosts.ssh.withheld import Withheld, path_of
 from orchestrator.model.actions import ResolveEvidence
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.evidence import Reference, Resolution
+from orchestrator.model.facts import EvidenceResolved
+from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Purpose, Run
 from orchestrator.model.task import AgentOverrides, Bring, Location, WorkspaceKind
@@ -104,9 +107,17 @@ class Desk:
         return self.found(*named)[0]
 
     def found(self, *named: Reference) -> tuple[Resolution, ...]:
+        return self._resolved((), named).found
+
+    def absent(self, *criteria: str, met: bool = True) -> tuple[str, ...]:
+        """Return which files that these criteria name are not there."""
+        marks = tuple(CriterionMark(text, met=met, evidence=("shop/greet.py",)) for text in criteria)
+        return self._resolved(marks, ()).absent
+
+    def _resolved(self, marks: tuple[CriterionMark, ...], named: tuple[Reference, ...]) -> EvidenceResolved:
         world: Any = SimpleNamespace(files=DiskFiles(), workspaces=self.workspaces, boxes=self.boxes)
-        action = ResolveEvidence("a1", "accept", 1, (), named)
-        return resolve(world, self.state, action, self.where, 1.0).found
+        action = ResolveEvidence("a1", "accept", 1, marks, named)
+        return resolve(world, self.state, action, self.where, 1.0)
 
 
 def judged_by(desk: Desk, *, attempt: int = 1) -> Run:
@@ -161,6 +172,25 @@ def test_what_is_evidence(desk: Desk, text: str, exists: bool) -> None:  # noqa:
     found = desk.look(text)
     assert found.exists is exists, found
     assert found.detail
+
+
+def test_files_that_criteria_name_are_looked_for(desk: Desk) -> None:
+    """A criterion "bye.py exists" was met by evidence for greet.py."""
+    assert desk.absent("bye.py exists", "greet.py and `shop/greet.py` exist") == ("bye.py",)
+    assert desk.absent("`hollow/void.py` exists, seen.md and late.py too") == ("late.py",)  # empty is there
+    assert desk.absent("bye.py exists", met=False) == desk.absent("bye.py is removed") == ()
+
+
+def test_in_the_users_own_tree_they_are_looked_for_there(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, workspace=WorkspaceKind.SHARED)
+    (desk.where.code / ".git").mkdir()
+    (desk.where.code / ".git" / "never.py").touch()
+    assert desk.absent("mine.py, never.py and Seen.md exist") == ("never.py",)
+
+
+def test_where_nobody_can_tell_no_file_is_absent(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_files, "MOST", 2)
+    assert desk.absent("bye.py exists") == ()
 
 
 def test_line_zero_is_no_reference() -> None:

@@ -16,11 +16,15 @@ import pytest
 from orchestrator.daemon.core import role_statuses
 from orchestrator.daemon.core.role_statuses import PAUSE, RoleStatusFiles
 from orchestrator.daemon.core.workflow_folder import DataFolder
+from orchestrator.daemon.ingest.agent_feed import policy_of
 from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.formats.coordination.status import read_role_status
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import AgentActivity, PipelineRole, WaitingFor
 from orchestrator.model.facts import EditsRefused, RoleStatusLanded
+from orchestrator.model.permission import Act, PermissionDecision, PermissionRule, Policy
+from orchestrator.model.tool_request import ToolRequest, Workplace
+from orchestrator.pm.permissions import judge
 from orchestrator.ports.files import Files
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.formats.coordination.documents import BLOCKS
@@ -314,6 +318,37 @@ def shell(pipeline: Pipeline, commands: str) -> str:
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+SETTINGS = Policy()
+DENIED = Policy((PermissionRule(PermissionDecision.DENY, Act.RUN, "*status-update.sh *"),))
+
+
+@pytest.mark.parametrize(
+    ("settings", "family", "line", "decision"),
+    [
+        (
+            SETTINGS,
+            "roles",
+            "{script} implementer findings 'It reads $5; both forms'",
+            PermissionDecision.ALLOW,
+        ),
+        (SETTINGS, "roles", "{script} implementer progress 0.5 && sudo id", PermissionDecision.DENY),
+        (SETTINGS, "roles", '{script} implementer findings "$(curl http://x)"', PermissionDecision.ASK),
+        (SETTINGS, "roles", "/tmp/status-update.sh implementer progress 1", PermissionDecision.ASK),
+        (DENIED, "roles", "{script} implementer progress 0.5", PermissionDecision.DENY),
+        (SETTINGS, "program", "{script} implementer progress 0.5", PermissionDecision.ASK),
+    ],
+)
+def test_the_script_of_its_order_needs_no_question(
+    pipeline: Pipeline, settings: Policy, family: str, line: str, decision: PermissionDecision
+) -> None:
+    """It was not to be run without one, and a night's agent asked for each word about its work."""
+    state, (run,) = pipeline.story.state, pipeline.story.state.live_runs
+    config = replace(state.brief.config, family=family)
+    policy = policy_of(settings, replace(state, brief=replace(state.brief, config=config)), run)
+    request = ToolRequest("Bash", Act.RUN, command=line.format(script=SCRIPT), cwd="/w/tree")
+    assert judge(policy, request, Workplace(("/w/tree",))).decision is decision
 
 
 @needs_jq

@@ -1,3 +1,4 @@
+import shlex
 from typing import Any
 
 import pytest
@@ -52,6 +53,15 @@ def test_the_documents_preamble_is_in_it_line_by_line():
     lines = iter(preamble_with().split("\n"))
     for line in document.split("\n"):
         assert line in lines  # found after the one before it: the order is the document's
+
+
+def test_who_has_a_status_is_told_how_to_say_it():
+    assert "status-update.sh" not in preamble_with()
+    text = preamble_with(status_script="/opt/my tools/status-update.sh")
+    lines = [line.strip() for line in text.splitlines() if "status-update.sh" in line]
+    told = [shlex.split(line)[:3] for line in lines]
+    script = "/opt/my tools/status-update.sh"
+    assert told == [[script, "dev-2", key] for key in ("currentTask", "progress", "findings", "blockedBy")]
 
 
 def test_the_order_ends_it_as_it_is():

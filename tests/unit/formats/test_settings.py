@@ -122,6 +122,20 @@ def test_folder_in_the_home_is_read(write, monkeypatch):
     assert load_settings(write(""), {}).daemon.archive == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "read"), [("", ""), ("7:00", "07:00"), (" 23:59 ", "23:59"), ("00:00", "00:00")]
+)
+def test_time_of_day_is_read(write, text, read):
+    assert load_settings(write(f"observer.daily = {text!r}"), {}).observer.daily == read
+
+
+@pytest.mark.parametrize("value", ["8", "24:00", "07:60", "7 am", "07:00:00", 7, True, ["07:00"]])
+def test_invalid_time_of_day_is_reported(write, value):
+    reported = faults(write(f"observer.daily = {value!r}".replace("True", "true")))
+    assert "observer.daily" in reported
+    assert 'give a local time like "07:00"' in reported
+
+
 def test_permissions_are_read_and_shown_as_they_are_written(write):
     path = write("""
         [permissions]

@@ -403,3 +403,58 @@ def test_unmet_criteria_are_asked_about_where_task_md_says_so() -> None:
     story = at_accept(after_rejections=AfterRejections.ASK)
     story.does("accept", criteria=(MET[0], CriterionMark(CRITERIA[1], met=False, reason="no README")))
     assert "no README" in story.question().text
+
+
+def named_and_absent(story: Story, criterion: str, *absent: str) -> None:
+    """Let the last review mark a criterion as met by another file, while those that it names are not there."""
+    story.works = False
+    story.comes_alive("accept")
+    marked = (CriterionMark(criterion, met=True, evidence=("greet.py",)),)
+    story.reports("accept", criteria=marked)
+    story.tends()
+    found = (Resolution("greet.py", exists=True, detail="2 lines"),)
+    attempt = story.step("accept").attempt
+    story.feed(f.EvidenceResolved(story.at, "n", "accept", attempt, found, absent=absent))
+    story.works = True
+    story.ends("accept")
+
+
+def asks_for(criterion: str) -> Story:
+    story = at_accept(after_rejections=AfterRejections.ASK)
+    story.feed(f.BriefChanged(story.at, replace(story.brief, criteria=(criterion,))))
+    return story
+
+
+def test_a_file_that_a_criterion_states_must_be_there() -> None:
+    """ "bye.py exists" was met by greet.py, which passed as evidence because it exists: COMPLETE without bye.py."""
+    story = asks_for("bye.py exists")
+    said = (
+        "`bye.py`, which the criterion says is there, is not on the branch task/demo, nor among the artifacts"
+    )
+    named_and_absent(story, "bye.py exists", "bye.py")
+    assert said in story.order_of("accept").instructions
+    while not story.state.open_questions:
+        named_and_absent(story, "bye.py exists", "bye.py")
+    (mark,) = story.state.criteria
+    assert not mark.met
+    assert said in mark.reason
+
+
+def test_a_file_that_a_criterion_only_names_is_asked_for_once() -> None:
+    """The judge may be right: a program may write that file. Its word counts, and what is absent is shown with it."""
+    story = asks_for("`bye.py` prints bye")
+    named_and_absent(story, "`bye.py` prints bye", "bye.py")
+    assert "'`bye.py` prints bye' names `bye.py`: not on the branch" in story.order_of("accept").instructions
+    named_and_absent(story, "`bye.py` prints bye", "bye.py")
+    (mark,) = story.state.criteria
+    assert mark.met
+    assert mark.details == (
+        "2 lines; `bye.py`, which the criterion names, is not on the branch task/demo, nor among the artifacts",
+    )
+
+
+def test_a_file_that_is_to_be_gone_may_be_gone() -> None:
+    story = asks_for("bye.py is removed")
+    named_and_absent(story, "bye.py is removed", "bye.py")
+    assert story.state.state is TaskState.COMPLETE
+    assert story.state.criteria[0].details == ("2 lines",)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.model import facts as f
 from orchestrator.model.config_changes import ConfigChange, digest
-from orchestrator.model.handoff import CriterionMark, ReportStatus
+from orchestrator.model.handoff import CriterionMark, ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
 from orchestrator.model.run import Ending, Exit
@@ -101,6 +102,24 @@ def test_an_edit_of_a_complete_task_is_seen_at_its_next_start() -> None:
     assert story.last.empty
     story.starts(brief=edited)
     assert story.works_on() == {"plan"}
+
+
+def test_what_was_planned_anew_is_not_tried_again() -> None:
+    """A start of a task that ended in part tried subtasks again whose goal had been reached in another way."""
+    limits = Limits(max_rejections=1, max_replans=1)
+    story = Story(limits=limits, after_rejections=AfterRejections.REPLAN).planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("plan", subtasks=plan_of("a2", "b"))
+    story.finishes("a2")
+    story.does("dev:b")
+    story.rejects("test:b")
+    story.answers(story.question().id, "set-aside")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    story.starts()
+    assert story.works_on() == {"dev:b"}
+    assert story.step("dev:a").state is StepState.SET_ASIDE
 
 
 def test_a_task_begun_in_the_users_tree_can_go_on_in_worktrees() -> None:
@@ -268,6 +287,31 @@ def test_an_edited_task_counts_from_the_next_order_on() -> None:
     story.feed(f.BriefChanged(story.at, replace(story.brief, goal="Make it faster")))
     story.does("explore")
     assert "Goal: Make it faster" in story.order_of("plan").context
+
+
+def test_another_goal_is_planned_for_while_the_task_runs() -> None:
+    """A goal that was edited while the developer was at work went on with the old plan, and nobody said so."""
+    story = Story(limits=Limits(max_replans=1)).planned("a", Subtask("b", "Do b", needs=("a",)))
+    story.comes_alive("dev:a")
+    story.feed(f.BriefChanged(story.at, replace(story.brief, goal="Make it faster")))
+    assert "counts from now on: its goal; what is still to be done is planned anew" in story.state.notices[-1]
+    order = story.order_of("plan")
+    assert "The goal in task.md has changed. Plan what is still to be done." in order.instructions
+    assert "Goal: Make it faster" in order.context
+    assert "Before, it was: Make it so" in order.context
+    assert "Make it so" not in order.instructions
+    story.does("plan", subtasks=plan_of("a", "c"))
+    assert story.step("dev:b").replaced
+    story.does("dev:a")
+    said = "Work may have been begun for that. Judge it by the goal as it is now. Before, it was: Make it so"
+    assert said in story.order_of("test:a").context
+    asked = "Title: Make it faster (the goal was changed since the task began; before: Make it so)"
+    assert outcome_of(story.state, None).asked == asked
+    story.feed(
+        f.BriefChanged(story.at, replace(story.brief, goal="Make it blue"))
+    )  # agents can write task.md too
+    assert "the plan stays as it is, as it was made anew as often as" in story.state.notices[-1]
+    assert story.step("plan").state is StepState.PASSED
 
 
 def test_changed_criteria_are_judged_again() -> None:

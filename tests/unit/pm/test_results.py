@@ -72,7 +72,7 @@ def test_nothing_delivered_is_failed() -> None:
         story.ends("accept", Exit(code=1))
     story.answers("q2", "set-aside")
     assert story.task() is TaskState.FAILED
-    assert "2 of 2 success criteria not met" in story.state.why
+    assert "2 of 2 success criteria not judged" in story.state.why
 
 
 def test_a_partial_task_goes_on_when_it_is_started() -> None:

@@ -1,14 +1,17 @@
 """Traces of tasks, read back by the rules of OTLP/JSON: who ran when, below which step, by the journal's times."""
 
+import itertools
 import json
 import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orchestrator.records import otlp as module
 from orchestrator.records.otlp import ATTRIBUTES, otlp
-from orchestrator.records.task_trace import OF_RUNS, TaskRuns, TaskTrace
+from orchestrator.records.task_trace import OF_RUNS, TaskRuns, TaskTrace, trace_within
 from orchestrator.reporting.build import report_of
 from tests.unit.reporting.journal import AT, Lines
 from tests.unit.reporting.test_pages import INJECTIONS
@@ -182,3 +185,54 @@ def test_spans_are_bounded_and_the_rest_is_counted(monkeypatch):
     spans = read(otlp([traced(night())]))
     assert len(spans) == 4
     assert values(spans["invoke_workflow dev:one"])["agent_orchestrator.runs_left_out"] == 2
+
+
+# What ends in which period ---------------------------------------------------------------------------
+
+
+def traces_of_days(lines, *bounds, state="complete"):
+    """Return the spans by name of each period between two bounds, in seconds since the task began."""
+    whole = traced(lines, state=state)
+    return [spans_of(whole, since, until) for since, until in itertools.pairwise(bounds)]
+
+
+def spans_of(whole, since, until):
+    found = trace_within(whole.report, whole.runs, AT + since, AT + until)
+    if found is None:
+        return {}
+    (line,) = otlp([found]).splitlines()
+    spans = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    return {each["name"]: each for each in spans}
+
+
+def test_each_span_is_in_one_period_that_in_which_it_ended():
+    """The task is at work over two of them: its runs come first, below a step that comes with the task's end."""
+    lines = night()
+    seconds = lines[-1]["at"] - AT
+    days = traces_of_days(lines, -100, 900, seconds - 0.5, seconds + 100, seconds + 200)
+    assert [sorted(each) for each in days] == [
+        ["check dev:one", "invoke_agent dev:one"],
+        ["invoke_agent dev"],
+        ["invoke_workflow dev:one", "prepare unknown", "step dev:one"],
+        [],
+    ]
+    early, late = days[0]["invoke_agent dev:one"], days[2]
+    assert early["parentSpanId"] == late["step dev:one"]["spanId"]
+    assert early["traceId"] == late["invoke_workflow dev:one"]["traceId"]
+    together = traces_of_days(lines, -100, seconds + 100)[0]
+    assert together == {name: span for day in days for name, span in day.items()}
+
+
+def test_a_task_at_work_has_the_spans_of_its_ended_runs_alone():
+    lines = night()
+    del lines[-1]
+    (spans,) = traces_of_days(lines, -100, 10_000, state="running")
+    assert "invoke_agent dev:one" in spans
+    assert not {"invoke_workflow dev:one", "step dev:one", "prepare unknown"} & spans.keys()
+
+
+@given(st.lists(st.integers(-10, 4000), min_size=1, max_size=5, unique=True))
+def test_periods_that_follow_each_other_share_no_span(cuts):
+    days = traces_of_days(night(), -100, *sorted(cuts), 10_000)
+    names = [name for day in days for name in day]
+    assert sorted(names) == sorted(read(otlp([traced(night())])))

@@ -139,6 +139,9 @@ def test_the_report_is_named_once_the_task_is_over(world, scribe):
     assert "report.html" not in world.progress
     scribe.rescan(ended, START)
     assert "- **Report:** report.html, beside this page (written 20" in world.progress
+    assert "the task went on since" not in world.progress
+    scribe.rescan(replace(ended, moved_at=START + 1e9), START)  # it is of an earlier end
+    assert "; the task went on since)" in world.progress
 
 
 def test_late_file_with_an_old_time_is_recent(world, scribe):

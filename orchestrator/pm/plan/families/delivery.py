@@ -59,13 +59,13 @@ def agents(brief: Brief) -> tuple[str, ...]:
 def first_steps(brief: Brief) -> tuple[Step, ...]:
     """Return explore, plan and, where the task asks for one, architect."""
     steps = [
-        _step(brief, "explore", Role.EXPLORE, "Explore", f"Analyse what the goal touches: {brief.goal}"),
+        _step(brief, "explore", Role.EXPLORE, "Explore", "Analyse what the goal touches."),
         _step(
             brief,
             "plan",
             Role.PLAN,
             "Plan",
-            f"Design the approach and break it into subtasks, listed under `## Subtasks`: {brief.goal}",
+            "Design how to reach the goal, and break that into subtasks, listed under `## Subtasks`.",
             needs=("explore",),
             gates=(Gate.SUBTASKS, Gate.APPROVED)
             if Approval.PLAN in brief.config.approve
@@ -82,7 +82,7 @@ def first_steps(brief: Brief) -> tuple[Step, ...]:
                 "architect",
                 Role.ARCHITECT,
                 "Architecture",
-                f"Settle design, interfaces and structure for: {brief.goal}",
+                "Settle design, interfaces and structure for the goal.",
                 needs=("explore",),
             )
         )
@@ -171,7 +171,6 @@ def _judging(brief: Brief, step: Step, work: Step, tree: str) -> Step:
 
 
 def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
-    wanted = "\n".join(f"- {criterion}" for criterion in brief.criteria)
     own = _own_tree(brief) and leaves_a_tree(brief.config, Role.DEV)
     where = "what lies on the task's branch" if own else "the work as it lies in the folder where it was done"
     return replace(
@@ -181,7 +180,7 @@ def _accept(brief: Brief, after: tuple[str, ...]) -> Step:
             Role.REVIEW,
             "Success criteria",
             f"Judge each success criterion against {where}. Repeat each under "
-            f"`## Success Criteria`, marked met or not, with evidence:\n{wanted}",
+            "`## Success Criteria`, marked met or not, with evidence.",
             needs=("plan",),
             gates=(Gate.CRITERIA,),
         ),

@@ -64,8 +64,7 @@ def _planning(brief: Brief) -> Step:
         "plan",
         PLANNER,
         "Plan",
-        "Plan how to reach this, and hand on to the IMPLEMENTER with the type ready_for_implementation: "
-        f"{brief.goal}",
+        "Plan how to reach the goal, and hand on to the IMPLEMENTER with the type ready_for_implementation.",
         Phase.PLANNING,
         kind=_reads(brief),
         workspace=LOOK if _own_tree(brief) else "",
@@ -81,7 +80,7 @@ def _implementing(brief: Brief) -> tuple[Step, Step]:
         IMPLEMENTER,
         "Implement",
         f"Carry out the plan that you were handed, and hand on to the AUDITOR with the type ready_for_audit. "
-        f"{_REPLAN} The goal: {brief.goal}",
+        f"{_REPLAN}",
         Phase.DEVELOPING,
         needs=("plan",),
         kind=kind,

@@ -13,7 +13,7 @@ from orchestrator.cli.watching.tasks_seen import TasksSeen
 from tests.unit.cli.watching.injections import INJECTIONS
 
 SECONDS = 20
-SCREENS = [(80, 24), (78, 23), (81, 25), (132, 43), (200, 60)]
+SCREENS = [(80, 24), (78, 23), (81, 25), (132, 43), (200, 60), (71, 24), (45, 24), (30, 24)]
 STYLE = re.compile(r"\033\[[0-9;]+m")
 
 

@@ -143,3 +143,17 @@ def test_no_text_reaches_the_screen_as_a_command(house, text):
     assert len(lines) > 15
     assert [line for line in lines if not line.isprintable()] == []
     assert [line for line in rows if width_of(line) > WIDTH] == []
+
+
+def test_a_branch_that_is_gone_is_not_offered_for_merging(house, tmp_path):
+    """What the daemon wrote when the task ended stood there still, with the command that merges it."""
+    place = {"code": str(tmp_path / "away"), "branch": "task/tidy", "base": "0" * 40, "tip": "1" * 40}
+    outcome = {
+        "work": "branch `task/tidy` at 0123456789: 1 commit",
+        "next": "`task merge tidy` takes it over",
+    }
+    said = "\n".join(
+        picture.task_details(record(house, state="complete", outcome=outcome, **place), 200, NOW)
+    )
+    assert "which is missing" in said
+    assert "takes it over" not in said

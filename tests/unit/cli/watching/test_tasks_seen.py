@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from orchestrator.cli import state_file, tasks
+from orchestrator.cli import branch_now, state_file, tasks
+from orchestrator.cli.watching import tasks_seen
 from orchestrator.cli.watching.run_screen import KEPT, RunScreen
 from orchestrator.cli.watching.tasks_seen import TasksSeen
 
@@ -143,3 +144,17 @@ def test_a_log_that_is_no_plain_file_is_named(house, log):
     shown = RunScreen(str(log.parents[2]), "dev-run")
     assert "pane.log is not a plain file" in shown.fault
     assert not shown.look()
+
+
+def test_a_branch_that_its_user_deleted_is_seen(house, seen, reads, monkeypatch):
+    """`task watch` showed what the daemon had written of a branch that was gone, for as long as it was open."""
+    where = [("", "")]
+    monkeypatch.setattr(branch_now, "branch_moved", lambda _: where[0])
+    monkeypatch.setattr(tasks_seen, "BRANCHES", 0.0)
+    house.task(state="complete")
+    assert seen.look()
+    assert not seen.look()
+    where[0] = ("no branch", "there is no branch")
+    assert seen.look()
+    assert seen.records[0].moved == ("no branch", "there is no branch")
+    assert len(reads) == 1

@@ -1,0 +1,1 @@
+"""Agents in containers: the host kinds `podman` and `docker`, which start programs by `podman run … IMAGE PROGRAM`."""

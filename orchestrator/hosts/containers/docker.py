@@ -1,0 +1,22 @@
+"""Docker: containers by its daemon, which is root or the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orchestrator.hosts.containers.engine import Engine
+from orchestrator.model.errors import Unavailable
+
+
+class Docker(Engine):
+    """The engine Docker. Its keys that detach cannot be switched off: they become ones that nobody types."""
+
+    program = "docker"
+    attached = ("--detach-keys=ctrl-^,ctrl-@,ctrl-^,ctrl-@",)
+
+    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the user's own ids; under a daemon without root, whose root is the user, those of root."""
+        status, said, why = self.call(environ, "info", "--format", "{{json .SecurityOptions}}")
+        if status:
+            raise Unavailable(f"`docker info` failed: {why}")
+        return ("--user", "0:0" if "name=rootless" in said else f"{uid}:{gid}")

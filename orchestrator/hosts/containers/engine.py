@@ -1,0 +1,95 @@
+"""A container engine as its command-line program: what Podman and Docker share, and in what they differ."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrator.model.errors import Unavailable
+
+DEADLINE: Final = 10.0
+"""Seconds that a call of an engine may take: it takes 0.05 to 0.4 (measured)."""
+
+_SHOWN: Final = 300
+_CLIENT: Final = (
+    *(
+        "HOME",
+        "PATH",
+        "LANG",
+        "XDG_RUNTIME_DIR",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "DBUS_SESSION_BUS_ADDRESS",
+    ),
+    *("CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "CONTAINER_HOST"),
+    *("CONTAINER_CONNECTION", "CONTAINER_SSHKEY", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"),
+    *("DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
+)
+"""The variables by which an engine's program finds its containers. Each call must have the same."""
+
+
+class Engine(ABC):
+    """One container engine."""
+
+    program: str
+    """Its command-line program."""
+
+    removal: tuple[str, ...] = ("rm", "--force")
+    """The words by which a container is killed, if it runs, and removed."""
+
+    attached: tuple[str, ...] = ()
+    """Options by which the keys that detach from a container are switched off, as far as that is possible."""
+
+    monitored: bool = False
+    """Whether a process of the engine's stands by each container, without which `run` would wait for ever."""
+
+    @abstractmethod
+    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the options by which files in mounted folders come out as the user's.
+
+        Raises:
+            Unavailable: the engine must be asked, and does not answer.
+
+        """
+
+    def absent(self, environ: Mapping[str, str]) -> bool:
+        """Return whether the engine's program is not installed."""
+        return shutil.which(self.program, path=environ.get("PATH")) is None
+
+    def call(
+        self, environ: Mapping[str, str], *words: str, deadline: float = DEADLINE
+    ) -> tuple[int, str, str]:
+        """Call the engine, and return its exit status, and what it says on standard output and standard error.
+
+        Raises:
+            Unavailable: it is not installed, or does not answer in time.
+
+        """
+        try:
+            done = subprocess.run(
+                [self.program, *words],
+                env=client_variables(environ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=deadline,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(f"`{self.program} {words[0]}` gave no answer in {deadline:g} s") from error
+        except OSError as error:
+            raise Unavailable(f"{self.program} cannot be run: {error.strerror}") from error
+        return done.returncode, done.stdout.decode(errors="replace"), last_line(done.stderr)
+
+
+def client_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the variables that an engine's program needs."""
+    return {name: environ[name] for name in _CLIENT if name in environ}
+
+
+def last_line(said: bytes) -> str:
+    """Return the last line of an error: what stands above are warnings."""
+    lines = said.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+    return "".join(sign if sign.isprintable() else "?" for sign in lines[-1])[:_SHOWN]
