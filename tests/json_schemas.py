@@ -25,7 +25,7 @@ def schema_of(words: Sequence[str]) -> str:
         case "start":
             return "start-check"
         case "doctor" if "--project" not in options and others:
-            return "doctor-host"
+            return "doctor" if others[0].startswith("podman:") else "doctor-host"
         case "notify" | "daemon" | "workflow" | "memory" | "skill":
             return f"{verb}-{others[0]}"
         case _:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator import layout, own_files
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp
 from orchestrator.cli.table import table
 from orchestrator.formats.amounts import size_said
@@ -137,7 +137,7 @@ def show(options: Namespace) -> int:
         rows = [
             (
                 each.name,
-                each.manifest.state,
+                SAID.get(each.manifest.state, each.manifest.state),
                 ago(each.manifest.archived_at, now),
                 size_said(each.size),
                 each.manifest.project,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator import layout, own_files
 from orchestrator.cli.archives import Archive, chosen_archive, read_manifest
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.removal import ARCHIVE, DELETE, begun, confirmed, let_go, sweep, take_away
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_resources import belongings_of
@@ -53,6 +53,7 @@ def _restore(options: Namespace, state: Path) -> int:
 
     archive = chosen_archive(options.name, options.project)
     restore(archive, state)
-    print(f"{archive.name} was restored; its state is: {harmless(archive.manifest.state)}")
+    was = archive.manifest.state
+    print(f"{archive.name} was restored; its state is: {harmless(SAID.get(was, was))}")
     print(f"to look at it: {typed('task', 'status', archive.manifest.id)}")
     return Exit.DONE

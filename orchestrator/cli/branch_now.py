@@ -48,7 +48,7 @@ def _look(view: dict[str, Any]) -> tuple[str, str, str, bool]:
     outcome, branch, tip = view.get("outcome") or {}, view.get("branch"), view.get("tip")
     if not (outcome and branch and tip and view.get("base")) or view.get("state") in _ACTIVE:
         return "", "", "", False
-    from orchestrator.branch_files import commit_of  # for a task at work nothing is looked at
+    from orchestrator.workspaces.branch_files import commit_of  # for a task at work nothing is looked at
 
     code, task = f"{view.get('code') or view.get('project')}", view.get("id")
     if not os.path.isdir(code):  # noqa: PTH112 (no pathlib here)

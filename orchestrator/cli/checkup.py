@@ -13,7 +13,9 @@ from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.diagnosis import findings, login_of, of_machine, of_programs
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.findings import Finding, can_run
+from orchestrator.cli.host_kind_check import named_kind, of_kind
 from orchestrator.cli.machine_report import CliReport, MachineReport
+from orchestrator.cli.progress import show
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.cli.table import table
 from orchestrator.formats.text import neutral_json
@@ -26,7 +28,10 @@ _HEADINGS = ("AGENT CLI", "VERSION", "SIGNALS", "LOGGED IN BY", "WHERE")
 def run(options: Namespace) -> int:
     """Examine, print the findings, and return 1 if a task could not run."""
     if options.host is not None:
-        return _at_box(options)
+        # Agents may reach neither boxes, by the user's keys, nor an engine.
+        forbid_inside_run("doctor HOST")
+        kind, name = named_kind(options.host)
+        return _of_kind(kind, name, options) if kind else _at_box(options)
     # Imported late: a check of a box needs less.
     from orchestrator.cli.machine_probe import examine
 
@@ -53,13 +58,9 @@ def _machine(seen: MachineReport) -> None:
 
 
 def _at_box(options: Namespace) -> int:
-    """Check a box instead of this machine, with all known agent CLIs.
-
-    Agents may not do this: they would reach any machine with the user's keys, which their own rules forbid.
-    """
+    """Check a box instead of this machine, with all known agent CLIs."""
     from orchestrator.cli.box import Wanted, look_at, named_box, screen, shape
 
-    forbid_inside_run("doctor HOST")
     address, cwd = named_box(options.host)
     _progress([str(address)])
     try:
@@ -79,11 +80,20 @@ def _at_box(options: Namespace) -> int:
     return Exit.DONE if seen.can_run else Exit.FAILED
 
 
+def _of_kind(kind: str, name: str, options: Namespace) -> int:
+    """Check a host of a kind instead of this machine."""
+    found = of_kind(kind, name)
+    if options.json:
+        shape = {"can_run": can_run([found]), "clis": [], "runtimes": [], "findings": [found.shape()]}
+        print(neutral_json(json.dumps(shape)))
+    else:
+        print("\n".join(found.lines(columns(), colour=coloured(sys.stdout))))
+    return Exit.DONE if can_run([found]) else Exit.FAILED
+
+
 def _progress(waited_for: list[str]) -> None:
     """Show on a terminal which programs have not answered yet; clear the line when all have."""
-    if sys.stderr.isatty():
-        line = f"asking {', '.join(waited_for)} …" if waited_for else ""
-        print(f"\r\033[K{line[: columns() - 1]}", end="", file=sys.stderr, flush=True)
+    show(f"asking {', '.join(waited_for)} …" if waited_for else "")
 
 
 def _screen(seen: MachineReport, found: list[Finding], *, fit: bool) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat, last_word
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.progress import Waiting
 from orchestrator.cli.screen import harmless
 from orchestrator.daemon.process.command import COMMAND
 
@@ -87,14 +88,16 @@ def stop(state: str, beat: Beat) -> None:
 
         terminate_daemon(state, beat)
     deadline = time.monotonic() + STOP_PATIENCE
-    while (now := Beat(state)).up and now.pid == beat.pid:
-        if time.monotonic() > deadline:
-            raise CommandError(
-                Exit.FAILED,
-                f"the daemon (pid {beat.pid}) still runs after {STOP_PATIENCE:.0f} s; "
-                f"see its log: {layout.daemon_log(state)}",
-            )
-        time.sleep(_PAUSE)
+    with Waiting("waiting for the daemon to end") as waiting:
+        while (now := Beat(state)).up and now.pid == beat.pid:
+            if time.monotonic() > deadline:
+                raise CommandError(
+                    Exit.FAILED,
+                    f"the daemon (pid {beat.pid}) still runs after {STOP_PATIENCE:.0f} s; "
+                    f"see its log: {layout.daemon_log(state)}",
+                )
+            waiting.look()
+            time.sleep(_PAUSE)
 
 
 def _stopped_by_service(state: str, pid: int) -> bool:
@@ -109,14 +112,16 @@ def _stopped_by_service(state: str, pid: int) -> bool:
 def _up(state: str, patience: float, pid: Callable[[], int], ended: Callable[[], int | None]) -> bool:
     """Wait for the heartbeat of the daemon with this pid; False if another one was faster. Raises CommandError."""
     deadline = time.monotonic() + patience
-    while not _beats(state, pid()):
-        code = ended()
-        if code is not None and Beat(state).up:
-            return False
-        if code is not None or time.monotonic() > deadline:
-            how = f"was not up after {patience:.0f} s" if code is None else f"ended at once (exit {code})"
-            raise CommandError(Exit.DOWN, f"the daemon {how}: {_last_words(state)}")
-        time.sleep(_PAUSE)
+    with Waiting("waiting for the daemon to be up") as waiting:
+        while not _beats(state, pid()):
+            code = ended()
+            if code is not None and Beat(state).up:
+                return False
+            if code is not None or time.monotonic() > deadline:
+                how = f"was not up after {patience:.0f} s" if code is None else f"ended at once (exit {code})"
+                raise CommandError(Exit.DOWN, f"the daemon {how}: {_last_words(state)}")
+            waiting.look()
+            time.sleep(_PAUSE)
     return True
 
 

@@ -31,7 +31,9 @@ def run(options: Namespace) -> int:
     if not half:
         if (lost := has.unmerged()) and not options.unmerged:
             listed = "\n".join(f"  {each}" for each in lost)
-            merge = f"to merge it: {typed('task', 'merge', name)}; " if has.mergeable else ""
+            whole = task.view.get("state") == "complete"  # of any other `task merge` takes nothing by itself
+            command = typed("task", "merge", name, *([] if whole else ["--anyway"]))
+            merge = f"to merge it: {command}; " if has.mergeable else ""
             raise CommandError(
                 Exit.FAILED,
                 f"{task.name} was not deleted, because this work is nowhere else:\n{listed}\n"

@@ -1,4 +1,4 @@
-"""`task doctor`: reports whether a task could run here, or agents on a box; what is missing, and how to repair it."""
+"""`task doctor`: reports whether a task could run here, or agents on a host; what is missing, and how to repair it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ EXAMPLE = "task doctor   (for a box: task doctor me@box:/srv/shop)"
 def arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of `task doctor`."""
     parser.add_argument(
-        "host", metavar="HOST", nargs="?", help="a box: user@host[:/path] or ssh://user@host:port[/path]"
+        "host",
+        metavar="HOST",
+        nargs="?",
+        help="a box: user@host[:/path] or ssh://user@host:port[/path]; or a host of a kind: podman:IMAGE",
     )
     parser.add_argument(
         "--project", metavar="PATH", default=".", help="the project's folder, if you are not in it"

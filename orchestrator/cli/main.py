@@ -120,8 +120,7 @@ def _run(words: list[str]) -> int:
     module = import_module(f"orchestrator.cli.{verb.replace('-', '_')}")
     parser = VerbParser(verb, VERBS[verb], module.EXAMPLE)
     module.arguments(parser)
-    # Words may stand behind options, too; but where `--` parts them, argparse would part them twice.
-    options = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
+    options = parser.read(rest)
     if verb not in _READ_ONLY:
         from orchestrator.cli.caller import forbid_inside_run
 

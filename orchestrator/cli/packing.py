@@ -16,6 +16,7 @@ from typing import Final
 from orchestrator import layout, own_files
 from orchestrator.cli.archives import MANIFEST, Archive, Manifest, read_manifest
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.progress import Counting, doing
 from orchestrator.cli.task_branch import code_of, repository_of
 from orchestrator.cli.task_resources import TaskResources
 from orchestrator.formats.settings import load_section
@@ -50,7 +51,8 @@ def pack(has: TaskResources, state: Path) -> Archive:
     DiskFiles(state).make_folder(layout.archive(state))
     task, file = has.task, layout.archive_file(state, has.task.id)
     bundle, part = (layout.archive_part(state, task.id, what) for what in ("bundle", "part"))
-    manifest = _manifest(has, bundle)
+    with doing(f"bundling the commits of {task.name}"):
+        manifest = _manifest(has, bundle)
     for _ in range(_TRIES):
         try:
             _write(part, manifest, bundle, has)
@@ -59,7 +61,8 @@ def pack(has: TaskResources, state: Path) -> Archive:
             continue
     else:
         raise CommandError(Exit.FAILED, f"the files of {task.name} keep changing: try again later")
-    _check(part, manifest)
+    with doing(f"reading the archive of {task.name} back"):
+        _check(part, manifest)
     part.rename(file)
     _sync_folder(file.parent)
     bundle.unlink(missing_ok=True)
@@ -139,16 +142,24 @@ def _write(part: Path, manifest: Manifest, bundle: Path, has: TaskResources) -> 
             packed.addfile(first, io.BytesIO(encoded))
             if manifest.bundled:
                 packed.add(bundle, BUNDLE, recursive=False)
-            _add(packed, has.home, HOME, _LEFT_OUT)
-            if has.folder is not None:
-                _add(packed, has.folder, FOLDER)
+            with Counting(f"packing {has.task.name}", "files") as counting:
+                _add(packed, has.home, HOME, counting, _LEFT_OUT)
+                if has.folder is not None:
+                    _add(packed, has.folder, FOLDER, counting)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _add(packed: tarfile.TarFile, root: Path, name: str, left_out: frozenset[str] = frozenset()) -> None:
+def _add(
+    packed: tarfile.TarFile,
+    root: Path,
+    name: str,
+    counting: Counting,
+    left_out: frozenset[str] = frozenset(),
+) -> None:
     """Add a folder as it is: plain files, folders, and links as links."""
     for path, inside in _walk(root, name, left_out):
+        counting.step()
         if path.is_symlink() or path.is_dir() or path.is_file():
             packed.add(path, inside, recursive=False)
 

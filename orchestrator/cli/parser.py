@@ -10,7 +10,7 @@ from orchestrator.cli.screen import columns
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
-    from argparse import Action
+    from argparse import Action, Namespace
     from typing import Any, NoReturn
 
 
@@ -64,6 +64,11 @@ class VerbParser(ArgumentParser):
             formatter_class=_Formatter,
             allow_abbrev=False,
         )
+
+    def read(self, words: list[str]) -> Namespace:
+        """Return what the words after the verb say. Positional words may stand behind options, too."""
+        # Where `--` parts them, argparse would part them twice.
+        return self.parse_args(words) if "--" in words else self.parse_intermixed_args(words)
 
     def error(self, message: str) -> NoReturn:
         """End the command with the reason and where to read more."""

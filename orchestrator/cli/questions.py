@@ -7,10 +7,11 @@ import os
 import time
 
 from orchestrator import layout
+from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.screen import columns, harmless
 from orchestrator.cli.status import question_shape
-from orchestrator.cli.status_page import question_lines
+from orchestrator.cli.status_page import question_lines, unheard
 from orchestrator.cli.tasks import called, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -35,13 +36,17 @@ def run(options: Namespace) -> int:
     if options.json:
         print(json.dumps(document(options.name, options.project)))
         return Exit.DONE
-    asking = _asking(options.name, options.project)
+    asking, beat = _asking(options.name, options.project), Beat(layout.state_folder(os.environ))
     if not asking:
         print("no question is waiting for your answer")
     for task in asking:
         print(f"{task.name}  {harmless(task.project)}")
         print("\n".join(question_lines(task.view["questions"], called(task), columns(), time.time())[1:]))
+        if waits := "" if beat.up else unheard(task.view):
+            print(f"  {waits.removeprefix('; ')} (an answer of yours may be one of them)")
         print()
+    if asking and not beat.up:
+        print(beat.words())
     return Exit.DONE
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from orchestrator import layout
 from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.progress import Waiting
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_branch import SHORT, Work, astray, commits_said, names_said, work_of
@@ -96,17 +97,22 @@ def _wait(work: Work, tip: str) -> None:
 
     """
     deadline = time.monotonic() + _PATIENCE
-    while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
-        work.task.read()
-        if str(work.task.view.get("base")) == work.base:
-            notices = work.task.view.get("notices") or [f"see `{typed('task', 'why', called(work.task))}`"]
-            raise CommandError(
-                Exit.FAILED, f"the branch was not moved, nothing has changed: {parted(str(notices[-1]))[1]}"
-            )
-        if time.monotonic() > deadline:
-            raise CommandError(
-                Exit.DOWN,
-                f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see "
-                f"`{typed('task', 'status', called(work.task))}`",
-            )
-        time.sleep(_PAUSE)
+    with Waiting("waiting for the daemon to move the branch") as waiting:
+        while (now := work.repository.commit_of(f"refs/heads/{work.branch}")) != tip:
+            waiting.look()
+            work.task.read()
+            if str(work.task.view.get("base")) == work.base:
+                notices = work.task.view.get("notices") or [
+                    f"see `{typed('task', 'why', called(work.task))}`"
+                ]
+                raise CommandError(
+                    Exit.FAILED,
+                    f"the branch was not moved, nothing has changed: {parted(str(notices[-1]))[1]}",
+                )
+            if time.monotonic() > deadline:
+                raise CommandError(
+                    Exit.DOWN,
+                    f"{work.branch} is still at {now[:SHORT]}; the daemon keeps trying, see "
+                    f"`{typed('task', 'status', called(work.task))}`",
+                )
+            time.sleep(_PAUSE)

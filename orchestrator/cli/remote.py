@@ -11,6 +11,7 @@ from orchestrator import layout
 from orchestrator.cli.box import BoxReport, Wanted, look_at, screen
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.precheck import Case
+from orchestrator.cli.progress import doing
 from orchestrator.cli.screen import coloured, columns
 from orchestrator.formats.location import address_of
 from orchestrator.formats.settings import load_settings
@@ -47,9 +48,8 @@ def check_boxes(case: Case) -> list[str]:
 
 
 def _checked(wanted: Wanted) -> BoxReport:
-    if sys.stderr.isatty():
-        print(f"checking {wanted} …", file=sys.stderr, flush=True)
-    found = look_at(wanted, os.environ)
+    with doing(f"checking {wanted}"):
+        found = look_at(wanted, os.environ)
     print("\n".join([*screen(found, columns(), colour=coloured(sys.stdout)), ""]), flush=True)
     return found
 

@@ -20,6 +20,7 @@ from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exclude import include
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.progress import doing
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_resources import TaskResources
@@ -91,19 +92,23 @@ def take_away(has: TaskResources) -> None:
 
     """
     task, state = has.task, Path(layout.state_folder(os.environ))
-    _end_session(task.id)
-    drop_trees(has.repository, has.worktrees)
-    if has.repository is not None:
-        drop_refs(has.repository, has.holdings.refs)
-    if has.folder is not None:
-        drop_folder(has.folder)
+    with doing(f"ending the windows of {task.name}"):
+        _end_session(task.id)
+    with doing(f"removing the worktrees of {task.name}"):
+        drop_trees(has.repository, has.worktrees)
+    with doing(f"removing the branches and the folder of {task.name}"):
+        if has.repository is not None:
+            drop_refs(has.repository, has.holdings.refs)
+        if has.folder is not None:
+            drop_folder(has.folder)
     if task.project and (project := Path(task.project)).is_dir():
         with suppress(OSError):  # other tasks of this project still use the folder
             layout.task_folder(project, task.name).parent.rmdir()
         include(project, task.name)
     caches = Path(layout.task_caches(state, task.id))
-    for mirror in (*has.mirrors, *((caches,) if caches.is_dir() else ())):
-        drop_folder(mirror)
+    with doing(f"removing what boxes sent and what {task.name} kept"):
+        for mirror in (*has.mirrors, *((caches,) if caches.is_dir() else ())):
+            drop_folder(mirror)
     aside = layout.leaving(state)
     DiskFiles(state).make_folder(aside)
     has.home.rename(aside / f"{task.id}.{time.time_ns()}")
@@ -113,8 +118,9 @@ def take_away(has: TaskResources) -> None:
 def sweep(state: Path) -> None:
     """Remove folders that were moved aside, also by an interrupted command. Raises Unavailable."""
     aside = layout.leaving(state)
-    for folder in aside.iterdir() if aside.is_dir() else ():
-        drop_folder(folder)
+    with doing("removing what deleted tasks have left"):
+        for folder in aside.iterdir() if aside.is_dir() else ():
+            drop_folder(folder)
 
 
 def _refuse_at_work(task: TaskRecord) -> None:

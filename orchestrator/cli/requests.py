@@ -12,6 +12,7 @@ from typing import Final
 from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.progress import Waiting
 from orchestrator.daemon.ingest.requests import REPLY, REQUEST_BYTES
 from orchestrator.hosts.disk import DiskFiles
 
@@ -78,8 +79,10 @@ def waiting(home: str, verb: str) -> str | None:
 def answer_to(home: str, request: str) -> str:
     """Wait for the reply to a request, remove it, and return its message. Raises what `ask` raises."""
     began = time.monotonic()
-    while (message := reply_so_far(home, request, waited := time.monotonic() - began)) is None:
-        time.sleep(min(max(waited / _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
+    with Waiting("waiting for the daemon's reply") as waiting_shown:
+        while (message := reply_so_far(home, request, waited := time.monotonic() - began)) is None:
+            waiting_shown.look()
+            time.sleep(min(max(waited / _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
     return message
 
 

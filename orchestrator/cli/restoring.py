@@ -13,6 +13,7 @@ from orchestrator.cli.archives import MANIFEST, Archive, Manifest
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.packing import BUNDLE, FOLDER, HOME
+from orchestrator.cli.progress import Counting
 from orchestrator.cli.screen import harmless
 from orchestrator.cli.task_branch import SHORT, repository_of
 from orchestrator.cli.tasks import tasks
@@ -109,8 +110,13 @@ def _place(staged: Path, folder: Path) -> None:
 def _unpack(file: Path, stage: Path) -> None:
     """Unpack an archive into our own folder. Links come last, so that nothing is written through one."""
     links, folders = list[tuple[Path, str]](), list[tuple[Path, int]]()
-    with own_files.own_file(str(file)) as data, tarfile.open(fileobj=data, mode="r:gz") as packed:
+    with (
+        own_files.own_file(str(file)) as data,
+        tarfile.open(fileobj=data, mode="r:gz") as packed,
+        Counting("unpacking", "files") as counting,
+    ):
         for member in packed:
+            counting.step()
             path = _inside(stage, member.name)
             if member.isdir():
                 path.mkdir(mode=0o700)

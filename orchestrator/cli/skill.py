@@ -10,7 +10,9 @@ EXAMPLE = """task skill list
   task skill show develop-project --json
   task skill run develop-project 'Add an export as CSV'
   task skill run 'Build a parser for our log files'   (finds the skill)
-  task skill entry --state FILE                       (goes on)"""
+  task skill entry --state FILE                       (goes on)
+  task skill run --daemon develop-project 'Add an export as CSV'
+  task skill run --daemon --state FILE                (the daemon goes on)"""
 HOW = """\
 A composite skill is a list of phases, each the work of one agent, in a file:
 protocols/skill/composite/NAME/config.yaml in the project, NAME/config.yaml in
@@ -22,6 +24,10 @@ agent CLI to follow.
 A phase ends when its agent's memory file exists and is complete: it says whose
 it is, its sections Summary and Output hold text, and its last line is
 `**Status:** COMPLETE`. There is no way round it.
+
+With `run --daemon` the session is a task: the daemon spawns the agent of each
+phase in a pane, as in all tasks, and writes the state file. With --state and
+no request it takes over a session at the step where it stands.
 
 A session that was interrupted goes on by `entry`, at the same step. Commands
 that the protocol names (dispatcher, entry, step_1_generate_task_id, …,
@@ -71,6 +77,12 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="DOMAIN",
         choices=("technical", "personal", "creative", "professional"),
         help="step_2_classify_domain: technical, personal, creative or professional, if the rules are not to say",
+    )
+    parser.add_argument(
+        "--daemon",
+        action="store_true",
+        help="run: have the daemon drive the session, as a task; with --state and no request: that session, from the "
+        "step at which it stands",
     )
     parser.add_argument("--project", metavar="PATH", help="the project's folder, if you are not in it")
     parser.add_argument(

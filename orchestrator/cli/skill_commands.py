@@ -18,6 +18,7 @@ from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import columns, harmless, typed, wrapped
 from orchestrator.cli.skill_driver import STEP_NAMES, SkillDriver, Surroundings
+from orchestrator.cli.skill_handover import hand_over
 from orchestrator.formats.skill.state import PROTOCOL
 from orchestrator.formats.text import FILE_BYTES, decoded
 from orchestrator.hosts.disk import DiskFiles
@@ -44,6 +45,9 @@ def run(options: Namespace) -> int:
         _show(options)
     elif options.action in _BEGINNING and not (options.state and not options.words):
         return _begin(options)
+    elif options.daemon:
+        path = _existing(options)
+        return hand_over(_driver(path), path, _alone)
     else:
         _go_on(options)
     return Exit.DONE
@@ -137,8 +141,9 @@ def _begin(options: Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path):
         directive = driver.dispatch(session)
-        print(driver.entry() if options.action == "run" else directive, end="")
-    return Exit.DONE
+        if not options.daemon:
+            print(driver.entry() if options.action == "run" else directive, end="")
+    return hand_over(driver, path, _alone) if options.daemon else Exit.DONE
 
 
 def _matched(registry: SkillRegistry, request: str) -> str | None:
@@ -156,9 +161,7 @@ def _matched(registry: SkillRegistry, request: str) -> str | None:
 def _go_on(options: Namespace) -> None:
     if options.words or not options.state:
         raise CommandError(Exit.USAGE, f"`task skill {options.action}` takes --state FILE, and no word")
-    path = _state_path(options)
-    if not path.is_file():
-        raise CommandError(Exit.USAGE, f"there is no {harmless(path)}: begin a session with `task skill run`")
+    path = _existing(options)
     driver = _driver(path)
     with _alone(path):
         if options.action in STEP_NAMES:
@@ -247,6 +250,14 @@ def _project(options: Namespace) -> Path:
     return folder
 
 
+def _existing(options: Namespace) -> Path:
+    """Return the state file, which has to be there."""
+    path = _state_path(options)
+    if not path.is_file():
+        raise CommandError(Exit.USAGE, f"there is no {harmless(path)}: begin a session with `task skill run`")
+    return path
+
+
 def _state_path(options: Namespace) -> Path:
     return Path(options.state).expanduser().absolute()
 
@@ -256,6 +267,7 @@ _BELONGS: Final = {
     "domain": ("step_2_classify_domain",),
     "project": ("list", "show", "run", "dispatcher"),
     "json": ("list", "show"),
+    "daemon": ("run",),
 }
 """To which actions an option belongs."""
 

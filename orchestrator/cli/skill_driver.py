@@ -7,11 +7,13 @@ same step. A step that was done already changes nothing: it shows the directive 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.cli.screen import typed
-from orchestrator.formats.skill.memory import memory_form, workflow_context
+from orchestrator.formats.skill.memory import read_memory, workflow_context
+from orchestrator.formats.skill.prompt import phase_prompt
 from orchestrator.formats.text import neutral
 from orchestrator.model.composite import (
     STEPS,
@@ -23,12 +25,11 @@ from orchestrator.model.composite import (
     SkillPhase,
     SkillSession,
     SkillState,
-    agent_memory_file,
-    context_file,
 )
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import BadFile, Refused
 from orchestrator.pm.plan.composite import machine
 from orchestrator.pm.plan.composite.recognition import classify
+from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
 STEP_NAMES: Final = tuple(f"step_{number}_{name}" for number, name in enumerate(STEPS, 1))
@@ -80,7 +81,7 @@ class SkillDriver:
 
     def entry(self) -> str:
         """Return the directive of the step that comes next: of the first, or of that at which the session stands."""
-        return self._directive(self._store.load())
+        return self._directive(self._loaded())
 
     def step(self, number: int, domain: Domain | None = None) -> str:
         """Do a step, if it is due, and return its instruction text with the next directive.
@@ -93,7 +94,7 @@ class SkillDriver:
             Refused: a step before it has not been done.
 
         """
-        session = self._store.load()
+        session = self._loaded()
         at, due = machine.ORDER.index(session.state), number - 1
         if at < due:
             raise Refused(f"step {number} does not come now: the next is {STEP_NAMES[at]}")
@@ -107,22 +108,68 @@ class SkillDriver:
         return f"{neutral(content)}\n{self._directive(session)}"
 
     def advance_phase(self) -> str:
-        """End the phase at work, if its memory file is complete, and return the directive of the next one."""
-        session = self._store.load()
-        phase = session.phase
-        session = machine.phase_done(session, self._store.memory(session, phase.agent) if phase else None)
-        if phase:
-            self._store.keep(session, phase.agent)
-        self._store.save(session)
-        return self._phase_directive(session) if session.phase else self._directive(session)
+        """End the phase at work, if its memory file is complete, and return the directive of the next one.
+
+        Phases that work at the same time end by one call, in the order of the skill, up to the first that is not
+        complete.
+        """
+        session = self._loaded()
+        at_once = _at_once(session)
+        while True:
+            phase = session.phase
+            session = machine.phase_done(session, self._store.memory(session, phase.agent) if phase else None)
+            if phase:
+                self._store.keep(session, phase.agent)
+            self._store.save(session)
+            if session.phase not in at_once:
+                return self._phase_directive(session) if session.phase else self._directive(session)
 
     def complete(self) -> str:
         """End the session: every output and every memory file is there. Return the last line."""
-        session = self._store.load()
+        session = self._loaded(ended=True)
         ended = machine.validated(session, self._store.memories(session))
         if ended != session:
             self._store.save(ended)
         return DONE
+
+    def session(self) -> SkillSession:
+        """Return the session, whoever drives it. Raises Refused."""
+        return self._store.load()
+
+    def take_over(self, task: str) -> SkillSession:
+        """Do the steps that are due before the phases, end the phase at work if it is complete, and name a task.
+
+        From then on the daemon drives the session in that task, and the commands refuse it. Raises Refused where no
+        phase is left, or another task drives it.
+        """
+        session = self._store.load()
+        if session.task not in {"", task}:
+            raise Refused(_driven(session))
+        while machine.ORDER.index(session.state) < machine.ORDER.index(SkillState.TRIGGER_AGENTS):
+            session = self._processed(session, None)
+            self._store.save(session)
+        if not session.task and session.phase is not None:
+            with suppress(BadFile, Unreadable):
+                self.advance_phase()
+            session = self._store.load()
+        if session.phase is None:
+            raise Refused(f"no phase is left to work on: {self._directive(session)}")
+        session = replace(session, task=task)
+        self._store.save(session)
+        return session
+
+    def give_back(self, task: str) -> None:
+        """Let the commands drive a session again that a task was to drive, and has not begun."""
+        session = self._store.load()
+        if session.task == task:
+            self._store.save(replace(session, task=""))
+
+    def _loaded(self, *, ended: bool = False) -> SkillSession:
+        """Return the session, if commands drive it. Raises Refused. `ended`: one that has ended is anybody's."""
+        session = self._store.load()
+        if session.task and not (ended and session.state is SkillState.COMPLETE):
+            raise Refused(_driven(session))
+        return session
 
     # The steps ------------------------------------------------------------------------------------
 
@@ -162,40 +209,48 @@ class SkillDriver:
         return f"MANDATORY DIRECTIVE: execute this command now, and follow what it prints:\n\n    {words}\n"
 
     def _phase_directive(self, session: SkillSession) -> str:
-        phase, config = session.phase, session.config
-        if phase is None or config is None:
+        due = [phase for phase in _at_once(session) if not self._is_complete(session, phase)]
+        due = due or [phase for phase in (session.phase,) if phase]
+        if not due or session.config is None:
             raise Refused("no phase is at work")
-        number = config.phases.index(phase) + 1
-        return "\n".join(
-            [
-                f"Phase {number} of {len(config.phases)}: {phase.id}",
+        lines = list[str]()
+        if len(due) > 1:
+            lines += [
+                f"MANDATORY DIRECTIVE: start these {len(due)} agents at the same time, and wait for all.",
+                "",
+            ]
+        for phase in due:
+            lines += [
+                f"Phase {session.config.phases.index(phase) + 1} of {len(session.config.phases)}: {phase.id}",
                 "",
                 f"MANDATORY DIRECTIVE: Execute Task tool with subagent_type: '{phase.agent}'",
                 "Prompt:",
                 "",
                 *(f"    {line}".rstrip() for line in phase_prompt(session, phase).splitlines()),
                 "",
-                "When the agent has ended:",
-                "",
-                self._run("advance_phase"),
             ]
-        )
+        ended = "When the agent has ended:" if len(due) == 1 else "When all these agents have ended:"
+        return "\n".join([*lines, ended, "", self._run("advance_phase")])
+
+    def _is_complete(self, session: SkillSession, phase: SkillPhase) -> bool:
+        """Return whether a phase's memory file is complete: its agent is not to be started again."""
+        try:
+            data = self._store.memory(session, phase.agent)
+            if data is not None:
+                read_memory(data, session.task_id or "", phase)
+        except Refused:
+            return False
+        return data is not None
 
 
-def phase_prompt(session: SkillSession, phase: SkillPhase) -> str:
-    """Return what an agent is asked for in a phase: its instructions, what it may read, and what it has to write."""
-    task_id, config = session.task_id or "", session.config
-    read = [agent_memory_file(task_id, agent) for agent in (config.readable(phase) if config else ())]
-    return neutral(
-        "\n".join(
-            [
-                phase.instructions.strip() or f"Carry out the phase {phase.id} of the request.",
-                "",
-                f"All paths are in {session.project}.",
-                f"Read first: {', '.join([context_file(task_id), *read])}. Read no other memory file.",
-                f"At the end write {agent_memory_file(task_id, phase.agent)} in this form, its last line last:",
-                "",
-                memory_form(task_id, phase),
-            ]
-        )
-    )
+def _at_once(session: SkillSession) -> tuple[SkillPhase, ...]:
+    """Return the phases that are at work: that whose turn it is, and those after it that work at the same time."""
+    phase, config = session.phase, session.config
+    if phase is None or config is None:
+        return ()
+    together = config.at_once(phase)
+    return together[together.index(phase) :]
+
+
+def _driven(session: SkillSession) -> str:
+    return f"the task {session.task} drives this session: `task status {session.task}` shows how far it is"

@@ -20,7 +20,8 @@ def meant(options: Namespace) -> tuple[str, Path]:
     of this name, as for all other verbs; a new task here.
 
     Raises:
-        CommandError: another project has a task of this name, and no option says that a new one begins here.
+        CommandError: the task's folder is missing here; or another project has a task of this name, and no option says
+            that a new one begins here.
 
     """
     name, state = checked_name(options.name, "task name"), layout.state_folder(os.environ)
@@ -33,6 +34,13 @@ def meant(options: Namespace) -> tuple[str, Path]:
         return name, Path(here)
     here = str(project_folder("."))
     elsewhere = [] if options.template else [task.project for task in tasks(state, name) if task.project]
+    if here in elsewhere:
+        folder, anew = layout.task_folder(here, name), typed("task", "start", name, "--project", here)
+        raise CommandError(
+            Exit.FAILED,
+            f"{harmless(folder)} is missing, and with it what {name} is to do: put it back to where it was; "
+            f"to write a new task.md: {anew}",
+        )
     if elsewhere:
         begins = typed("task", "start", name, "--project", here)
         others = "".join(f"\n  {typed('task', 'start', name, '--project', each)}" for each in elsewhere)

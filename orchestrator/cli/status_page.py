@@ -103,7 +103,7 @@ def _head(
         harmless(view["task"]),
         "limited" if limit else harmless(SAID.get(view["state"], view["state"])),
     )
-    daemon = beat.words(view.get("updated")) + ("" if beat.up else _unheard(view))
+    daemon = beat.words(view.get("updated")) + ("" if beat.up else unheard(view))
     active = view["state"] in {"running", "waiting"}
     phase = f"  {harmless(view['phase'])}" if active else ""
     if colour:
@@ -119,7 +119,7 @@ def _head(
     ]
 
 
-def _unheard(view: dict[str, Any]) -> str:
+def unheard(view: dict[str, Any]) -> str:
     """Return how many requests of the user wait for a daemon that is down; empty if none does."""
     home = layout.task_home(layout.state_folder(os.environ), f"{view.get('id')}")
     try:

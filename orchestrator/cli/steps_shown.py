@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _AGENT, _TIME, _OUTCOME = 8, 6, 14
 _INDENT = " " * 5
 _LINES_OF_REASON = 2
+_ASKED_FOR = "The goal "  # how feedback begins that comes from an edit of task.md, and not from a judge
 _REJECTED_BY = re.compile(r"^Rejected by \S+: ")  # the line above names the step already
 _SHORT = 7
 _MINUTE, _HOUR = 60, 3600
@@ -31,13 +32,14 @@ class StepsShown:
     def news(self, steps: list[dict[str, Any]], width: int, *, colour: bool) -> list[str]:
         """Return the lines for steps that ended, or were sent back, since the last call."""
         lines = []
-        again = [step for step in steps if step["attempts"] > self._known.get(step["id"], (1, ""))[0]]
+        again = [step for step in steps if self._is_again(step)]
         said = next((str(step["said"]) for step in again if step.get("said")), "")
         for number, step in enumerate(steps, 1):
             name, stands = step["id"], _stands(step)
             if again and step is again[-1]:  # of those that are done again, the last is the one that judged
                 last = {**step, "tries": _tries_before(step), "why": said}
-                outcome = "rejected" if len(again) > 1 else "tried again"
+                judged = len(again) > 1 and not said.startswith(_ASKED_FOR)
+                outcome = "rejected" if judged else "tried again"
                 lines += self._line(number, last, outcome, width, colour=colour)
             elif (
                 step["status"] in _ENDED
@@ -49,6 +51,11 @@ class StepsShown:
             if step["status"] == "working" and step.get("since"):
                 self._began[name] = step["since"]
         return lines
+
+    def _is_again(self, step: dict[str, Any]) -> bool:
+        """Return whether a step was sent back. One that was set aside is in a new plan: nobody has judged it."""
+        attempts, status = self._known.get(step["id"], (1, ""))
+        return bool(step["attempts"] > attempts) and status != "set_aside"
 
     def _repeats(self, step: dict[str, Any], steps: list[dict[str, Any]]) -> bool:
         """Return whether an earlier step of the subtask shows the same: a subtask is set aside as a whole."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
+from orchestrator.cli.progress import Waiting
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, about_task, called, chosen
 
@@ -34,25 +35,27 @@ def run(options: Namespace) -> int:
     print(harmless(ask(task.home, "stop", {})))
     task.read()
     began = time.monotonic()
-    while task.view.get("state", "running") in AT_WORK or _live(task):
-        waited = time.monotonic() - began
-        if waited > FAR_PATIENCE and (away := _only_on_boxes(task)):
-            raise CommandError(
-                Exit.FAILED,
-                f"{task.name} is stopping, but after {waited:.0f} s {away} has not confirmed its end. The PM keeps "
-                f"trying and starts nothing else; to see each box: `task hosts`",
-            )
-        if waited > PATIENCE:
-            raise CommandError(
-                Exit.FAILED,
-                f"{task.name} is not stopped after {waited:.0f} s: "
-                f"`task status {called(task)}` shows what still lives",
-            )
-        ended += [name for name in _live(task) if name not in ended]
-        time.sleep(_PAUSE)
-        task.read()
+    with Waiting("waiting for the agents to end") as waiting:
+        while task.view.get("state", "running") in AT_WORK or _live(task):
+            waiting.look()
+            waited = time.monotonic() - began
+            if waited > FAR_PATIENCE and (away := _only_on_boxes(task)):
+                raise CommandError(
+                    Exit.FAILED,
+                    f"{task.name} is stopping, but after {waited:.0f} s {away} has not confirmed its end. The PM keeps "
+                    f"trying and starts nothing else; to see each box: `task hosts`",
+                )
+            if waited > PATIENCE:
+                raise CommandError(
+                    Exit.FAILED,
+                    f"{task.name} is not stopped after {waited:.0f} s: "
+                    f"`task status {called(task)}` shows what still lives",
+                )
+            ended += [name for name in _live(task) if name not in ended]
+            time.sleep(_PAUSE)
+            task.read()
     print(
-        f"{task.name} is {task.view['state']}; "
+        f"{task.name} is {SAID.get(task.view['state'], task.view['state'])}; "
         + (f"ended: {', '.join(ended)}" if ended else "no agent is running")
     )
     if task.view["state"] == "stopped":

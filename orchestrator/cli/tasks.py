@@ -7,7 +7,7 @@ import sys
 from itertools import zip_longest
 
 from orchestrator import layout, own_files
-from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.exits import SAID, CommandError, Exit
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.state_file import read_state
 
@@ -184,7 +184,8 @@ def only_task(project: str | None = None) -> TaskRecord:
         Exit.USAGE,
         "several tasks exist; name one:\n"
         + "\n".join(
-            f"  {task.id}  {harmless(task.view.get('state', 'requested'))}  {harmless(task.project)}"
+            f"  {task.id}  {harmless(SAID.get(state := task.view.get('state', 'requested'), state))}  "
+            f"{harmless(task.project)}"
             for task in found
         ),
     )

@@ -17,6 +17,7 @@ from orchestrator import layout
 from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.journal import newest_first, runs
+from orchestrator.cli.progress import Waiting
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.cli.task_branch import SHORT, astray, code_of, names_said, repository_of, work_of
@@ -212,14 +213,16 @@ def _outcome(task: TaskRecord, last: Applied, before: dict[str, Any]) -> dict[st
 
     """
     deadline = time.monotonic() + _PATIENCE
-    while (line := _last_outcome(task)) == before:
-        if time.monotonic() > deadline:
-            raise CommandError(
-                Exit.DOWN,
-                f"{harmless(last.step)} is not undone yet; the daemon keeps trying, see "
-                f"`{typed('task', 'why', called(task))}`",
-            )
-        time.sleep(_PAUSE)
+    with Waiting("waiting for the daemon to reverse the files") as waiting:
+        while (line := _last_outcome(task)) == before:
+            waiting.look()
+            if time.monotonic() > deadline:
+                raise CommandError(
+                    Exit.DOWN,
+                    f"{harmless(last.step)} is not undone yet; the daemon keeps trying, see "
+                    f"`{typed('task', 'why', called(task))}`",
+                )
+            time.sleep(_PAUSE)
     if reason := line["fact"].get("reason"):
         raise CommandError(Exit.FAILED, f"{harmless(last.step)} was not undone: {harmless(reason)}")
     return line

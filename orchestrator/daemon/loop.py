@@ -194,12 +194,12 @@ class Loop:
             case _ if not task.begun:
                 return
             case h.HandoffHint(name=name):
-                task.see_reports(name)
+                task.inputs.see_reports(name)
                 task.show(name)
             case h.OutboxHint():
-                task.see_outboxes()
+                task.inputs.see_outboxes()
             case h.RunHint(run=run):
-                task.see_run(run)
+                task.inputs.see_run(run)
             case h.OutcomeHint(fact=fact):
                 if fact is not None:
                     try:
@@ -207,21 +207,21 @@ class Loop:
                     finally:
                         task.doing.heard(fact)
                     if isinstance(fact, LaunchFailed):  # for want of its folders, perhaps
-                        task.see_folder()
+                        task.inputs.see_folder()
             case h.TreeHint():
-                task.see_trees()
+                task.inputs.see_trees()
             case h.BoxHint():
                 task.see_boxes()
             case h.SayHint(text=text):
                 task.engine.say(text)
             case h.EventHint():
-                task.see_events()
+                task.inputs.see_events()
             case h.BriefHint():
                 task.see_brief()
             case h.WorkflowHint(agent=agent):
-                task.see_workflow(agent)
+                task.inputs.see_workflow(agent)
             case h.RoleStatusHint():
-                task.see_role_statuses()
+                task.inputs.see_role_statuses()
                 task.show()
             case h.ArtifactHint(path=path):
                 task.show(f"artifacts/{path}")

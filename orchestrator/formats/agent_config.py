@@ -38,6 +38,7 @@ from orchestrator.model.task import (
 LINES: Final = 2000
 SKILLS: Final = 20
 DIGITS: Final = 4
+PATH_LENGTH: Final = 1000
 
 DEFAULTS: Final = ("retry", "replan", "set-aside", "abandon", "approve", "continue")
 """Allowed default answers to an unanswered question; never `accept`: only a person may accept criteria."""
@@ -209,6 +210,13 @@ def _skills(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(checked_name(name, "skill name") for name in names))
 
 
+def _session(text: str) -> str:
+    """Return the path of a state file. It is a name of a file of the project, or an absolute path."""
+    if len(text) > PATH_LENGTH or ".." in text.split("/"):
+        raise Refused(f"is {text[:40]!a}: write the path of the session's state file, without `..`")
+    return text
+
+
 def _unanswered(text: str) -> Unanswered:
     answer, after, span = text.partition(" after ")
     if not after or answer.strip() not in DEFAULTS:
@@ -246,6 +254,7 @@ _OF_TASK: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "permissions": ("permissions", read_permissions),
     "pm": ("pm", partial(checked_name, what="runtime name")),
     "bring": ("bring", partial(_word, Bring)),
+    "session": ("session", _session),
     "prepare": ("prepare", read_commands),
     "prepare.inputs": ("prepare_inputs", read_files),
     "prepare.copy": ("prepare_copy", read_files),

@@ -71,7 +71,7 @@ _CLASSES: Final = {
     "environment": ("sections", "EnvironmentSettings"),
     "templates": ("sections", "TemplateSettings"),
     "git": ("sections", "GitSettings"),
-    "containers": ("sections", "ContainerSettings"),
+    "containers": ("container_settings", "ContainerSettings"),
     "notify": ("notify_settings", "NotifySettings"),
     "permissions": ("permission", "Policy"),
 }

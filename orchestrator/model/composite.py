@@ -77,6 +77,7 @@ class SkillPhase:
         agent: Who works in it.
         instructions: What the agent is asked for.
         context: Which memory files it may read: a pattern, or the ids of earlier phases.
+        alongside: Whether it works at the same time as the phase before it.
 
     """
 
@@ -84,6 +85,7 @@ class SkillPhase:
     agent: str
     instructions: str = ""
     context: Context | tuple[str, ...] = Context.PREVIOUS
+    alongside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +108,30 @@ class CompositeSkill:
     domain: Domain | None = None
 
     def readable(self, phase: SkillPhase) -> tuple[str, ...]:
-        """Return the agents whose memory files a phase may read."""
-        before = self.phases[: self.phases.index(phase)]
+        """Return the agents whose memory files a phase may read: of phases that have ended before it begins."""
+        before = self.before(phase)
         match phase.context:
             case Context.PREVIOUS:
-                return tuple(each.agent for each in before[-1:])
+                return tuple(each.agent for each in self.at_once(before[-1])) if before else ()
             case Context.ALL:
                 return tuple(each.agent for each in before)
             case Context.NONE:
                 return ()
             case wanted:
                 return tuple(each.agent for each in before if each.id in wanted)
+
+    def at_once(self, phase: SkillPhase) -> tuple[SkillPhase, ...]:
+        """Return the phases that work at the same time as a phase, itself among them, in order."""
+        first = last = self.phases.index(phase)
+        while first and self.phases[first].alongside:
+            first -= 1
+        while last + 1 < len(self.phases) and self.phases[last + 1].alongside:
+            last += 1
+        return self.phases[first : last + 1]
+
+    def before(self, phase: SkillPhase) -> tuple[SkillPhase, ...]:
+        """Return the phases that have ended before a phase begins."""
+        return self.phases[: self.phases.index(self.at_once(phase)[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +168,7 @@ class SkillSession:
         memory_file: That of step 4: the workflow context, as a path in the project.
         phases_completed: That of step 5, in the order of the phases; empty until the first is completed.
         summary: That of step 6.
+        task: The name of the task in which the daemon drives the session; empty while commands drive it.
 
     """
 
@@ -167,6 +183,7 @@ class SkillSession:
     memory_file: str | None = None
     phases_completed: tuple[PhaseDone, ...] = ()
     summary: str | None = None
+    task: str = ""
 
     @property
     def phase(self) -> SkillPhase | None:
@@ -175,6 +192,43 @@ class SkillSession:
             return None
         done = len(self.phases_completed)
         return self.config.phases[done] if done < len(self.config.phases) else None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPlan:
+    """The session that a task carries out, as the daemon took it over.
+
+    Attributes:
+        session: With the outputs of steps 1 to 4 at least.
+        state_file: The absolute path of its state file.
+        context: The SHA-256 of its workflow context.
+        memories: The memory files that were complete by then, those of phases beside the one at work, too: each agent
+            with its file's SHA-256.
+
+    """
+
+    session: SkillSession
+    state_file: str
+    context: str = ""
+    memories: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def skill(self) -> CompositeSkill:
+        """The skill as step 3 read it."""
+        if self.session.config is None:
+            raise ValueError("a session is taken over after step 4")
+        return self.session.config
+
+    @property
+    def task_id(self) -> str:
+        """The output of step 1."""
+        return self.session.task_id or ""
+
+    @property
+    def phases_left(self) -> tuple[SkillPhase, ...]:
+        """The phases whose memory files were not complete when the daemon took the session over."""
+        complete = {agent for agent, _ in self.memories}
+        return tuple(phase for phase in self.skill.phases if phase.agent not in complete)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+BY_USER: Final = "accepted by the user in answer to "
+"""How evidence begins that is the word of the user, who accepted a criterion as it stands; the question follows."""
 
 
 class EvidenceKind(StrEnum):

@@ -39,6 +39,7 @@ class Gate(StrEnum):
     APPROVED = "approved"  # the user approves of it, where task.md says so
     REVIEWED = "reviewed"  # a review step that the report asked for has approved
     HANDOFF = "handoff"  # what it hands on to the next role is complete for its transition
+    MEMORY = "memory"  # its agent's memory file exists and is complete
     NOTES = "notes"  # the files that it left say that it is done, and each of its notes is resolved
     OUTPUTS = "outputs"  # the outputs and the evidence that the plan names exist
     POC = "poc"  # the proof of concept that it judges holds, or the user wants to go on all the same

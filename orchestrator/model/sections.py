@@ -1,4 +1,4 @@
-"""The small sections of the user's settings, such as `[tmux]`, `[daemon]`, `[git]` and `[containers]`.
+"""The small sections of the user's settings: `[tmux]`, `[daemon]`, `[logs]`, `[environment]`, `[templates]`, `[git]`.
 
 A command that needs one of them imports no others: each class costs it more than half a millisecond.
 """
@@ -92,26 +92,3 @@ class GitSettings:
 
     kept_refs: int = 20
     """How many refs may keep the abandoned attempts of a complete task. If there are more, one ref holds them all."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContainerSettings:
-    """`[containers]`: what an agent in a container may use (`host: podman:IMAGE` or `docker:IMAGE` in task.md)."""
-
-    memory: str = "4g"
-    """How much memory a container may use: bytes, or with `k`, `m` or `g` behind the number."""
-
-    cpus: str = "2"
-    """How many processors a container may use, such as `"1.5"`."""
-
-    pids: int = 512
-    """How many processes and threads may live in a container."""
-
-    network: str = "none"
-    """The network of a container, as `--network` of the engine takes it. `none` is no network at all."""
-
-    mounts: tuple[str, ...] = ()
-    """Files and folders that a container sees at the same path, read-only; those that end in `:rw` it may write."""
-
-    options: tuple[str, ...] = ()
-    """More options of `podman run` or `docker run`, word by word."""

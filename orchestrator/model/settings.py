@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from orchestrator.model.container_settings import ContainerSettings
 from orchestrator.model.limits import Limits
 from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.model.observer_settings import ObserverSettings
 from orchestrator.model.permission import Policy
 from orchestrator.model.sections import (
-    ContainerSettings,
     DaemonSettings,
     EnvironmentSettings,
     GitSettings,

@@ -12,7 +12,9 @@ from orchestrator.model.permission import Permissions
 from orchestrator.model.workspace import WorkspaceKind as WorkspaceKind  # noqa: PLC0414 (most code has it from here)
 
 if TYPE_CHECKING:
-    from orchestrator.model.workflow import WorkflowPlan  # at run time only the journal's codec needs it
+    # At run time only the journal's codec needs these.
+    from orchestrator.model.composite import SkillPlan
+    from orchestrator.model.workflow import WorkflowPlan
 
 DELIVERY: Final = "delivery"
 """The plan family of a task that names none."""
@@ -22,6 +24,9 @@ WORKFLOW: Final = "workflow"
 
 ROLES: Final = "roles"
 """The plan family of a task on which five roles work one after the other, each handing on to the next."""
+
+SKILLS: Final = "skills"
+"""The plan family of a task that carries out a session of a composite skill, phase by phase."""
 
 MARKDOWN: Final = "markdown"
 """The handoff format of a task that names none."""
@@ -217,6 +222,10 @@ class Config:
     bring: Bring = Bring.NOTHING
     """What of the code on a box is exchanged with it: with `branch` its commits come here, and the task's go there."""
 
+    session: str = ""
+    """The state file of the session that a task of the family `skills` carries out, from the project's folder:
+    `task skill run --daemon` writes it here."""
+
     prepare: tuple[tuple[str, ...], ...] = ()
     """The commands that make a worktree ready before agents work in it: `npm ci && make assets`. Each is split as in a
     shell, but run by none. What they leave must be ignored by git."""
@@ -246,7 +255,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A task.md as read, with the workflow that its plan family reads beside it, if any.
+    """A task.md as read, with the workflow or the session of a skill that its plan family reads beside it, if any.
 
     `unfilled` is true while it is still the blank template.
     """
@@ -257,3 +266,4 @@ class Brief:
     config: Config = field(default_factory=Config)
     unfilled: bool = False
     workflow: WorkflowPlan | None = None
+    skill: SkillPlan | None = None

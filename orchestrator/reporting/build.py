@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from orchestrator.formats.amounts import span_said
+from orchestrator.model.evidence import BY_USER
 from orchestrator.model.names import BASELINE
 from orchestrator.reporting.history import History
 from orchestrator.reporting.room import clean
@@ -199,7 +200,10 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
     if not criteria:
         yield "No success criterion has been judged."
     else:
-        shown = [each for each in met if each.get("evidence")]
+        accepted = [
+            each for each in met if any(f"{said}".startswith(BY_USER) for said in each.get("evidence") or ())
+        ]
+        shown = [each for each in met if each.get("evidence") and each not in accepted]
         looked_up = f"; the evidence of {len(shown)} of them was looked up" if met else ""
         counts = view.get("counts")
         known = counts.get("criteria") if isinstance(counts, Mapping) else None
@@ -207,6 +211,8 @@ def _trust(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterable[st
         yield f"{len(met)} of {total} success criteria are met{looked_up}."
         if total > len(criteria):
             yield f"{total - len(criteria)} of them were not judged yet."
+        if accepted:
+            yield f"Accepted by the user: {'; '.join(clean(each.get('text'), 200) for each in accepted)}."
     bare = [clean(each.get("text"), 200) for each in met if each.get("attested") or not each.get("evidence")]
     if bare:
         yield f"Met by an agent's word alone: {'; '.join(bare)}."

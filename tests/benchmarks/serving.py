@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import subprocess
+import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPResponse
-from urllib.parse import urlsplit
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
@@ -17,10 +22,13 @@ from tests.benchmarks.floors import bare_python
 from tests.benchmarks.idle import resident
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.status import TASK, Calls, lay_down
-from tests.benchmarks.waiting import PATIENCE
-from tests.benchmarks.world import World
+from tests.benchmarks.waiting import PATIENCE, until
+from tests.benchmarks.world import Begun, World, brief
 
 TASKS, STEPS, AGENTS = 5, 20, 10
+_BLOCKED = Path(__file__).with_name("blocked.sh")
+_SETTINGS = {"limits__max_blocks": 0, "limits__retry_pause": "20 ms", "limits__max_retry_pause": "100 ms"}
+"""A step that is blocked once has a question at once; its next try does not wait."""
 TIMES = 60.0
 """A second and a half where an empty interpreter takes 25 ms: the server is started once, and then it runs for days."""
 
@@ -46,6 +54,15 @@ class Browser:
         answer: HTTPResponse = urllib.request.urlopen(request, timeout=PATIENCE)
         return answer
 
+    def answer(self, question: Mapping[str, str]) -> None:
+        """Send the form of a question, with the first of its options. Raises URLError."""
+        parts = urlsplit(self.address)
+        data = urlencode({**question, "option": "1", "text": ""}).encode()
+        headers = {"Cookie": self._cookie, "Origin": f"http://{parts.netloc}"}
+        request = urllib.request.Request(f"http://{parts.netloc}{parts.path}answer", data, headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            answer.read()
+
     def took(self, page: str = "") -> float:
         """Return the milliseconds until a page is here to its end."""
         watch = Stopwatch()
@@ -65,6 +82,8 @@ def rows(bench: Bench) -> Iterator[Row]:
             yield _news(bench, world, browser)
             what = f"task serve, {TASKS * AGENTS} agents, after all that"
             yield Row(what, "MB", [resident(pid)], reach=Reach(Of.MEDIAN, 40))
+    with World(**_SETTINGS) as world:
+        yield _answers(bench, world)
 
 
 @contextmanager
@@ -124,3 +143,34 @@ def _event(stream: HTTPResponse) -> None:
     while (line := stream.readline()) != b"\n":
         if not line:
             raise RuntimeError("task serve ended its stream of events")
+
+
+def _answers(bench: Bench, world: World) -> Row:
+    """Measure from the form that is sent to the state that has no such question any more, with a daemon of its own."""
+    what, taken = "task serve, an answer from the page takes effect", list[float]()
+    world.start_daemon()
+    task = world.start_task("asked", brief({"explore": str(_BLOCKED)}, "shared"))
+    with _serving(world) as (browser, _):
+        browser.sign_in()
+        for _ in bench.times(15, what):
+            name = until(lambda: next(iter(_open(task)), ""), "a question", world.complaint)
+            with browser.open() as answer:
+                (token,) = re.findall(r'name="form" value="([^"]+)"', answer.read().decode())
+            form = {"form": token, "task": task.home.name, "question": name}
+            sender = threading.Thread(target=browser.answer, args=[form])
+            watch = Stopwatch()
+            sender.start()
+            until(partial(_is_closed, task, name), "the effect of an answer", world.complaint)
+            taken.append(watch.ms)
+            sender.join()
+    return Row(what, "ms", taken, reach=Reach(Of.MEDIAN, 200))
+
+
+def _is_closed(task: Begun, question: str) -> bool:
+    return question not in _open(task)
+
+
+def _open(task: Begun) -> list[str]:
+    """Return the open questions of a task, by its state."""
+    state = layout.task_state(task.home)
+    return [each["id"] for each in json.loads(state.read_bytes())["questions"]] if state.exists() else []

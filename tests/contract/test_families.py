@@ -7,16 +7,19 @@ from dataclasses import replace
 
 from orchestrator.formats.handoff_format import read_any_report
 from orchestrator.model.agents import Agent, Role
+from orchestrator.model.composite import SkillPlan
 from orchestrator.model.handoff import Report
 from orchestrator.model.plan import Gate, Step
-from orchestrator.model.task import DELIVERY, ROLES, WORKFLOW, Approval, Brief, Config, WorkspaceKind
+from orchestrator.model.task import DELIVERY, ROLES, SKILLS, WORKFLOW, Approval, Brief, Config, WorkspaceKind
 from orchestrator.model.turn_end import TurnEnd
 from orchestrator.model.workflow import CriterionPlan
 from orchestrator.pm.plan.families import FAMILIES
+from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE
 from orchestrator.pm.policies.gates import sections_read
 from orchestrator.testing.contracts.families import FamilyContract
 from tests.unit.pm.role_story import handoff
 from tests.unit.pm.workflows import doer, plan_of
+from tests.unit.skill_sessions import SKILL, TASK_ID, session
 
 
 class TestDelivery(FamilyContract):
@@ -77,5 +80,43 @@ class TestRolesInTheUsersTree(TestRoles):
     config = Config(workspace=WorkspaceKind.SHARED)
 
 
+class TestSkills(FamilyContract):
+    """Its steps come from a session, and its agents hand in by memory files: a turn end comes with each report."""
+
+    name = SKILLS
+
+    def brief(self) -> Brief:
+        """Return a task with a session of two phases."""
+        taken = replace(session(), config=SKILL, task_id=TASK_ID)
+        return replace(super().brief(), skill=SkillPlan(taken, "/project/state.json"))
+
+    def add_to(self, step: Step, report: Report) -> Report:
+        """Return a report as the daemon makes it from a complete memory file."""
+        return replace(report, turn=TurnEnd(outputs=(("memory.md", "hash"),), version="v1"))
+
+    def test_a_judge_is_needed_for_criteria_of_the_user(self) -> None:
+        assert Role.REVIEW.value in self.family().agents(self.brief())
+
+
+class TestSkillsWithTheCriterionOfTheProtocol(TestSkills):
+    """No agent judges the whole: the gates show that the protocol's own criterion is met."""
+
+    def brief(self) -> Brief:
+        """Return a task as `task skill run --daemon` makes it."""
+        return replace(super().brief(), criteria=(MEMORIES_COMPLETE,))
+
+    def test_a_judge_is_needed_for_criteria_of_the_user(self) -> None:
+        assert Role.REVIEW.value not in self.family().agents(self.brief())
+
+    def test_somebody_judges_the_whole(self) -> None:
+        """The rehearsal, which ends complete, shows it."""
+
+
+class TestSkillsInTheUsersTree(TestSkills):
+    config = Config(workspace=WorkspaceKind.SHARED)
+
+
 def test_each_family_that_ships_is_held_to_the_suite() -> None:
-    assert {TestDelivery.name, TestWorkflow.name, TestRoles.name} == set(FAMILIES) - set(FAMILIES.added)
+    assert {TestDelivery.name, TestWorkflow.name, TestRoles.name, TestSkills.name} == set(FAMILIES) - set(
+        FAMILIES.added
+    )

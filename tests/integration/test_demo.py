@@ -1,10 +1,11 @@
-"""The demo, run as a stranger runs it: it shows what the picture in README.md shows."""
+"""The demo, run as a stranger runs it: it shows what the pictures in README.md show."""
 
-from tests.recording.demo import COLUMNS, PICTURE, TITLE, recorded
-from tests.recording.terminal import drawn, words
+from tests.recording.demo import recorded
+from tests.recording.terminal import words
 
 
 def test_the_demo_shows_what_its_picture_shows():
-    """If this fails and the demo is right, `scripts/record-demo` draws the picture anew."""
-    shown = words(drawn(recorded(), COLUMNS, TITLE))
-    assert shown.split() == words(PICTURE.read_text(encoding="utf-8")).split()
+    """If this fails and the demo is right, `scripts/record-demo` draws the pictures anew."""
+    for each in recorded():
+        shown = words(each.drawn()).split()
+        assert shown == words(each.picture.read_text(encoding="utf-8")).split(), each.name

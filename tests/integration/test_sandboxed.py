@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -282,6 +284,17 @@ def test_a_run_writes_its_own_folders_of_the_task(box: Sandbox) -> None:
     for each in ("task.md", "artifacts/x", "scratchpad/x", "x"):
         assert box.run(f"echo x >tasks/t1/{each}")[0] != 0, each
     assert box.run("mv tasks/t1/handoffs tasks/t1/were")[0] != 0
+
+
+def test_a_role_says_how_its_work_goes(box: Sandbox) -> None:
+    """Its status lies among what was read-only: the script said that the folder cannot be written."""
+    (box.task / "data" / "agent-status").mkdir(parents=True)
+    script = SANDBOXED.parents[1] / "scripts" / "status-update.sh"
+    shutil.copy(script, box.project)  # the checkout may lie in what a sandbox has of its own, /tmp
+    assert box.run("./status-update.sh implementer findings 'It reads both'") == (0, "")
+    status = json.loads((box.task / "data" / "agent-status" / "implementer.json").read_text())
+    assert status["findings"] == ["It reads both"]
+    assert box.run("echo x >tasks/t1/data/x")[0] != 0
 
 
 @pytest.mark.parametrize("workspace", ["worktree", "shared"])

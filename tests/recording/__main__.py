@@ -1,11 +1,11 @@
-"""Draws docs/images/demo.svg from a real run of the demo."""
+"""Draws docs/images/demo.svg and watch.svg from a real run of the demo."""
 
 from __future__ import annotations
 
-from tests.recording.demo import COLUMNS, PICTURE, TITLE, recorded
-from tests.recording.terminal import drawn
+from tests.recording.demo import IMAGES, recorded
 
 if __name__ == "__main__":
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    PICTURE.write_text(drawn(recorded(), COLUMNS, TITLE), encoding="utf-8")
-    print(f"drawn: {PICTURE}")
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for each in recorded():
+        each.picture.write_text(each.drawn(), encoding="utf-8")
+        print(f"drawn: {each.picture}")

@@ -16,6 +16,9 @@ _CHANGING: Final = re.compile(
 )
 """Commits, times with their units, and counts: they differ from one run to the next."""
 
+_AGES: Final = re.compile(r"\bnow\b")
+"""How an age of less than a second is said."""
+
 _CUT_OFF: Final = re.compile(r"[^\s…]*…")
 """The word in which a line was cut off: how much is left of it depends on the length of the times ahead of it."""
 
@@ -64,4 +67,4 @@ def words(picture: str) -> str:
     text = " ".join(
         "".join(each.itertext()) for each in ET.fromstring(picture).iter() if each.tag.endswith("}text")
     )
-    return _CUT_OFF.sub("…", _CHANGING.sub("0", " ".join(text.split())))
+    return _CUT_OFF.sub("…", _AGES.sub("0 ago", _CHANGING.sub("0", " ".join(text.split()))))

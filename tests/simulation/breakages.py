@@ -7,7 +7,7 @@ from dataclasses import replace
 from orchestrator import layout
 from orchestrator.daemon import task
 from orchestrator.daemon.actions import finish
-from orchestrator.daemon.ingest import handoffs, requests
+from orchestrator.daemon.ingest import handoffs, requests, task_inputs
 from orchestrator.daemon.ingest.finished_writers import NOBODY
 from orchestrator.daemon.journal import engine, store
 from orchestrator.daemon.retention import passivation
@@ -112,17 +112,17 @@ def opens_two_runs(patch):
 
 def declares_gone_too_early(patch):
     """A run is declared gone before its last report is read, and that is never read."""
-    see = task.Task.see_reports
+    see = task_inputs.TaskInputs.see_reports
 
     def late(self, name="", done=NOBODY):
         if not done:
             see(self, name)
 
-    patch.setattr(task.Task, "see_reports", late)
+    patch.setattr(task_inputs.TaskInputs, "see_reports", late)
     patch.setattr(
         task.Task,
         "see_everything",
-        lambda self: [self.see_run(run.id) for run in self.engine.state.live_runs],
+        lambda self: [self.inputs.see_run(run.id) for run in self.engine.state.live_runs],
     )
 
 
@@ -179,7 +179,7 @@ def forgets_the_pauses(patch):
 
 def ends_without_a_look(patch):
     """A run without a sign of work for a while counts as hung, whatever it does."""
-    patch.setattr(task, "signs_of_work", lambda *_: {})
+    patch.setattr(task_inputs, "signs_of_work", lambda *_: {})
     patch.setattr(inactivity, "found", lambda *_: Quiet.HUNG)
 
 

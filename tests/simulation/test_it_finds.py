@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from orchestrator.daemon import task
+from orchestrator.daemon.ingest import task_inputs
 from tests.simulation import box_breakages, breakages
 from tests.simulation.engine.law import Broken, Law
 from tests.simulation.engine.service import LITTLE
@@ -134,7 +135,7 @@ def test_it_finds_a_daemon_with_boxes_that(breakage, monkeypatch):
 
 def test_breakage_with_a_wrong_signature_is_a_crash(monkeypatch):
     """Two breakages had rotted: the daemon called them with an argument that they did not know, and that was a find."""
-    monkeypatch.setattr(task.Task, "see_reports", lambda self: None)
+    monkeypatch.setattr(task_inputs.TaskInputs, "see_reports", lambda self: None)
     with pytest.raises(Broken) as caught:
         rough(1)
     assert caught.value.laws == {Law.NO_CRASH}

@@ -149,7 +149,7 @@ function __agent_orchestrator
             set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot
             set places =new,design,check,approve,show,adapt,archive tasks files
         case skill
-            set options --help --state --route --domain --project --json
+            set options --help --state --route --domain --daemon --project --json
             set valued --state=files --route==skill-orchestration --domain==technical,personal,creative,professional --project=folders
             set places =list,show,run,dispatcher,entry,step_1_generate_task_id,step_2_classify_domain,step_3_read_skill,step_4_create_memory,step_5_trigger_agents,step_6_complete_workflow,advance_phase,complete -
         case templates

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, Template
 
 from orchestrator.cli import list as task_list
 from orchestrator.cli.branch_now import with_branch_now
-from orchestrator.cli.exits import SAID
+from orchestrator.cli.exits import SAID, step_said
 from orchestrator.cli.screen import clock
 from orchestrator.cli.tasks import AT_WORK, REMEDY, TaskRecord
 from orchestrator.cli.watching import picture
@@ -200,7 +200,7 @@ def _agent(agent: dict[str, Any], now: float) -> list[str]:
 
 
 def _step(step: dict[str, Any], now: float) -> tuple[object, ...]:
-    status = str(step.get("status")).replace("_", " ")
+    status = step_said(step)
     why = "" if status == "passed" else step.get("why")
     return step.get("id"), status, clock(step.get("since"), now), step.get("title"), why
 

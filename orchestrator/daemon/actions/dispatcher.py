@@ -136,6 +136,14 @@ class Dispatcher:
                 self._hindered.pop(put_off, None)
         self.launches.retry(state, where)
 
+    def fence(self, state: PMState, run: str) -> None:
+        """Claim a run on a box that nobody claimed in time, so that it never starts."""
+        self.endings.fence(state, run)
+
+    def launch_error(self, run: str) -> str:
+        """Return why the launch of a run failed; empty if that is not known."""
+        return self.launches.error(run)
+
     def tend_trees(self, state: PMState, where: TaskPaths) -> None:
         """Look whether the trees exist in which somebody works: one that vanished is reported at once."""
         worked = {

@@ -19,6 +19,7 @@ from orchestrator import layout
 from orchestrator.daemon.actions.branch_there import BranchThere, branch_there
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
+from orchestrator.daemon.actions.phase_launch import prepare_phase
 from orchestrator.daemon.actions.preparation import preparation_of, shared_caches, tree_variables
 from orchestrator.daemon.actions.publish_order import publish_order
 from orchestrator.daemon.actions.workflow_launch import prepare_agent
@@ -200,6 +201,7 @@ def _spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         log.warning("task %s: %s", state.id, aside)
     if run.purpose is Purpose.WORK:
         prepare_agent(adapters.files, where, state, step, run.opened_at)
+        prepare_phase(adapters.files, where, state, run)
     assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.PREPARE:

@@ -24,12 +24,15 @@ from orchestrator.formats.handoff import render_order
 from orchestrator.formats.operations.preamble import operations_preamble
 from orchestrator.formats.pm_preamble import pm_preamble
 from orchestrator.formats.preamble import AgentOrder, preamble, report_form
+from orchestrator.formats.skill.preamble import PhaseOrder, skill_preamble
+from orchestrator.formats.skill.prompt import memory_request
 from orchestrator.formats.text import local_time
 from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Run
 from orchestrator.pm.plan.families import handoffs_of
+from orchestrator.pm.plan.families.skills import phase_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
 from orchestrator.pm.policies.gates import sections_for
 from orchestrator.pm.policies.operations import hands_in_by_operations
@@ -69,6 +72,8 @@ def publish_order(  # noqa: PLR0913, PLR0917 (it gathers many values)
         text = _pm_text(adapters, state, run, agent, where, rendered, workspace)
     elif hands_in_by_operations(state, run):
         text = _text_only(adapters, state, run, agent, where, rendered)
+    elif Gate.MEMORY in state.steps[run.step].gates:
+        text = _phase_text(adapters, state, run, agent, where, rendered, workspace)
     elif hands_in_by_files(state.steps[run.step]):
         text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
     else:
@@ -218,6 +223,34 @@ def _workflow_order(
         definition=agent.prompt,
         earlier=_earlier_work(adapters, state, run, where),
         learned=_learned(adapters, state, run, where),
+    )
+
+
+def _phase_text(
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    agent: Agent,
+    where: TaskPaths,
+    order: str,
+    workspace: Path,
+) -> str:
+    """Return the order of the agent of a phase of a composite skill, with its preamble."""
+    plan, phase = state.brief.skill, phase_of(state.brief, state.steps[run.step])
+    if plan is None or phase is None:
+        raise ValueError(f"{run.step} is no phase of a skill")
+    return skill_preamble(
+        PhaseOrder(
+            agent=run.instance,
+            task=state.name,
+            at=state.orders[run.order].at,
+            cwd=str(workspace),
+            scratchpad=str(layout.scratchpad(where.task, run.instance)),
+            order=order,
+            memory=memory_request(plan.session, phase),
+            definition=agent.prompt,
+            earlier=_earlier_work(adapters, state, run, where),
+        )
     )
 
 

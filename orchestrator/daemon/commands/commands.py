@@ -102,8 +102,8 @@ class Commands:
                 self.context.adapters.boxes.call_again()  # the question may have been about a box that is fixed now
                 text = arguments.get("text", "")
                 question = arguments.get("question", "")
-                task.see_last_words(question)
-                task.make_folder_again(question, text)
+                task.inputs.see_last_words(question)
+                task.inputs.make_folder_again(question, text)
                 skills = start.skills_of(self.context, Path(task.engine.state.project)).found
                 return Answered(at, self.context.nonce(), request.id, question, text, skills)
             case "spawn":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.daemon.core.task_paths import code_of
 from orchestrator.daemon.ingest.handoff_files import history
+from orchestrator.daemon.ingest.skill_plan import with_skill
 from orchestrator.daemon.ingest.task_folder import links_of
 from orchestrator.daemon.ingest.workflow_plan import check_workflow, with_workflow
 from orchestrator.extensions import missing_for
@@ -72,6 +73,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     if missing := missing_for(brief):
         raise Refused(f"task.md: {missing}")
     brief = with_workflow(files, folder, brief, task.engine.state.brief.workflow)
+    brief = with_skill(files, root, task.home, asked.name, brief, task.engine.state.brief.skill)
     brief, chosen = _placed(context, task, brief, asked, states)
     found = roster(context, root, brief)
     for warning in found.warnings:

@@ -196,8 +196,11 @@ def _wanted(standing: AgentStanding, known: _Known) -> RoleStatus:
         return replace(expected, others=unnamed(written, SHAPE))
     said, _ = taken(written, expected)
     # A daemon that begins does not know what it wrote last: what the PM knows better than the agent is the PM's.
+    left = standing.before or expected
     base = known.expected or replace(
         expected,
+        progress=left.progress,
+        findings=left.findings,
         activity=said.activity,
         handoff=said.handoff,
         next_role=said.next_role,

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.hosts.host_kinds import host_of_kind
+from orchestrator.model.composite import MEMORY_FOLDER
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
@@ -201,6 +202,8 @@ def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
         artifacts_of(state, run, task),
         layout.scratchpad(task, run.instance),
     )
+    if Gate.MEMORY in state.steps[run.step].gates:
+        return (*own, Path(state.project) / MEMORY_FOLDER)
     if Gate.NOTES in state.steps[run.step].gates:
         return (*own, layout.orchestration(task))
     return (*own, layout.role_statuses(task)) if state.brief.config.family == ROLES else own

@@ -1,10 +1,11 @@
-"""The end of a turn of a workflow's agent: its files are read once, and become the run's handoff and a fact.
+"""The end of a turn of an agent that hands in by files: they are read once, and become the run's handoff and a fact.
 
 ::
 
     turn over, or process gone ─▶ read the agent's files ─▶ report (pm.policies.turn_ends) ─▶ handoff ─▶ ReportLanded
 
-After a crash the files count if they say all that is needed; otherwise the crash does.
+The agent of a phase of a composite skill has one such file, its memory file (`daemon.ingest.phase_ends`). After a
+crash the files count if they say all that is needed; otherwise the crash does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from orchestrator import layout
 from orchestrator.daemon.core.shared_status import SharedStatusFile
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
+from orchestrator.daemon.ingest.phase_ends import phase_end
 from orchestrator.formats.handoff import handoff_name
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.report import render_report
@@ -40,7 +42,7 @@ from orchestrator.pm.policies.turn_ends import hands_in_by_files, holds, report_
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from orchestrator.model.limits import Limits
@@ -81,16 +83,22 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
 
     """
     known = state.runs.get(run)
-    plan = state.brief.workflow
-    if plan is None or known is None or not _is_awaited(state, known):
+    if known is None or not _is_awaited(state, known):
         return None
-    root, step = WorkflowFolder(files, folder), state.steps[known.step]
-    turn = read_turn(root, state, step, subjects_of(state, step), words)
-    report = report_of(state, known, turn, limits)
+    step, kept = state.steps[known.step], list[bytes]()
+    if Gate.MEMORY in step.gates:
+        report = phase_end(files, state, known, kept)
+    elif state.brief.workflow is not None:
+        root = WorkflowFolder(files, folder)
+        turn = read_turn(root, state, step, subjects_of(state, step), words)
+        report = report_of(state, known, turn, limits)
+        kept += _outputs(root, step.agent, turn) if holds(report) else ()
+    else:
+        return None
     if how is not None and not (how.clean and known.ending is Ending.NOT) and not holds(report):
         return None
-    if holds(report):
-        _keep_outputs(root, step.agent, turn, keep)
+    for each in kept:
+        keep(sha256(each).hexdigest(), each)
     data = render_report(known.instance, at, report).encode("utf-8", "replace")
     for second in range(TRIES):
         name = handoff_name(known.instance, at + second)
@@ -101,14 +109,12 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
     return None
 
 
-def _keep_outputs(
-    root: WorkflowFolder, agent: str, turn: TurnEnd, keep: Callable[[str, bytes], None]
-) -> None:
-    """Keep what an agent hands in by its hash: whoever builds on it gets that, whatever lies there by then."""
+def _outputs(root: WorkflowFolder, agent: str, turn: TurnEnd) -> Iterator[bytes]:
+    """Yield what an agent hands in, to be kept: whoever builds on it gets that, whatever lies there by then."""
     for path, digest in turn.outputs:
         data = root.output(agent, path)
         if data is not None and sha256(data).hexdigest() == digest:
-            keep(digest, data)
+            yield data
 
 
 def _is_awaited(state: PMState, run: Run) -> bool:

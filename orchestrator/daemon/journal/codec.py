@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 
 from orchestrator.model import handoff, task
 from orchestrator.model.actions import Action
+from orchestrator.model.composite import SkillPlan
 from orchestrator.model.facts import Fact
 from orchestrator.model.plan import Step
 from orchestrator.model.question import Question
@@ -26,8 +27,9 @@ from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 
 # Pydantic looks the names of a field's type up in the module of its class. These are not imported there at run time:
-# each command that reads a task.md would pay for the classes of workflows.
+# each command that reads a task.md would pay for the classes of workflows and skills.
 vars(task)["WorkflowPlan"] = WorkflowPlan
+vars(task)["SkillPlan"] = SkillPlan
 vars(handoff)["TurnEnd"] = TurnEnd
 
 _TAGGED: Final = Field(discriminator="kind")

@@ -21,6 +21,7 @@ from orchestrator.daemon.core.workflow_folder import WorkflowFolder
 from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.role_files import RoleFiles
+from orchestrator.daemon.projections.skill_files import SkillFiles
 from orchestrator.daemon.projections.state_document import NOTHING, Unjournaled
 from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
@@ -87,6 +88,7 @@ class ProjectionWriter:
     _shown: Shown = field(init=False)
     _workflow: WorkflowFiles = field(init=False)
     _roles: RoleFiles = field(init=False)
+    _skill: SkillFiles = field(init=False)
     _next_at: float = 0.0
     _urgent: tuple[TaskState, tuple[str, ...]] | None = None
     _looked: BranchLook | None = None
@@ -98,6 +100,7 @@ class ProjectionWriter:
         self._shown = Shown(self.files, self.home, self.limits)
         self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
         self._roles = RoleFiles(self.files, self.folder, self.archive)
+        self._skill = SkillFiles(self.files, self.home)
 
     def submit(
         self,
@@ -161,6 +164,7 @@ class ProjectionWriter:
             try:
                 self._write(news, *view, everything=everything)
                 self._roles.show(view[0], self.clock.now())
+                self._skill.show(view[0])
             except (OrchestratorError, OSError) as error:
                 log.warning("the projections of %s could not be written now: %s", self.home.name, error)
                 with self._taking:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from orchestrator.branch_files import commit_of
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of, tree_of
 from orchestrator.daemon.journal.engine import Engine
@@ -17,6 +16,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.state.results import accepted_work
 from orchestrator.scribe.scribe import Scribe
+from orchestrator.workspaces.branch_files import commit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

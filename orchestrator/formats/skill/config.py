@@ -15,7 +15,7 @@ CONFIG_FILE: Final = "config.yaml"
 MOST_PHASES: Final = 100
 
 _KEYS: Final = ("name", "description", "match", "domain", "phases")
-_PHASE_KEYS: Final = ("id", "agent", "instructions", "context")
+_PHASE_KEYS: Final = ("id", "agent", "instructions", "context", "alongside")
 _NAME: Final = {"type": "string", "pattern": f"^{NAME}$"}
 
 SCHEMA: Final[dict[str, Any]] = {
@@ -53,6 +53,12 @@ SCHEMA: Final[dict[str, Any]] = {
                         "default": Context.PREVIOUS,
                         "description": "Whose memory files it may read: those of the phase before, of all phases "
                         "before, of none, or of these phases.",
+                    },
+                    "alongside": {
+                        "type": "boolean",
+                        "default": False,
+                        "description": "true: it works at the same time as the phase before it, whose memory file it "
+                        "does not read. That phase counts as one with it for the phases after.",
                     },
                 },
             },
@@ -124,7 +130,18 @@ def _phase(fields: Fields, before: list[SkillPhase]) -> SkillPhase:
             "choose another one",
             fields.mark_of("agent"),
         )
-    return SkillPhase(identifier, agent, fields.text("instructions", ""), _context(fields, before))
+    alongside = fields.has("alongside") and fields.boolean("alongside")
+    if alongside and not before:
+        fields.fault(
+            f"`{fields.path('alongside')}`: there is no phase before this one", fields.mark_of("alongside")
+        )
+    ended = before[: _first_at_once(before)] if alongside else before
+    return SkillPhase(identifier, agent, fields.text("instructions", ""), _context(fields, ended), alongside)
+
+
+def _first_at_once(before: list[SkillPhase]) -> int:
+    """Return where those begin that work at the same time as the last phase of a list."""
+    return next((number for number in range(len(before) - 1, 0, -1) if not before[number].alongside), 0)
 
 
 def _context(fields: Fields, before: list[SkillPhase]) -> Context | tuple[str, ...]:
@@ -144,4 +161,6 @@ def _phase_fields(phase: SkillPhase) -> dict[str, Any]:
         made["instructions"] = phase.instructions
     if phase.context is not Context.PREVIOUS:
         made["context"] = phase.context.value if isinstance(phase.context, Context) else list(phase.context)
+    if phase.alongside:
+        made["alongside"] = True
     return made

@@ -70,6 +70,10 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The published JSON Schema (`docs/reference/schemas/skill-state.schema.json`)."""
 
+SCHEMA["properties"]["task"] = _TEXT | {
+    "description": "The task in which the daemon drives the session; missing while commands drive it."
+}
+
 
 def read_session(data: bytes, name: str) -> SkillSession:
     """Return the session that a state file holds. Whether it may be so is for `pm.plan.composite.machine` to say.
@@ -84,12 +88,14 @@ def read_session(data: bytes, name: str) -> SkillSession:
 def write_session(session: SkillSession) -> bytes:
     """Return a state file."""
     phase = session.phase
+    driven = {"task": session.task} if session.task else {}
     document = {
         "protocol": PROTOCOL,
         "session_id": session.session,
         "project": session.project,
         "skill": session.skill,
         "request": session.request,
+        **driven,
         "fsm": {"state": session.state.value, "phase": phase.id if phase else None},
         "step_outputs": step_outputs(session),
     }
@@ -137,7 +143,12 @@ def _session(fields: Fields) -> SkillSession:
         return SkillSession(session, project, "", "")
     return _with_outputs(
         SkillSession(
-            session, project, fields.name("skill", what="skill name"), fields.text("request"), state
+            session,
+            project,
+            fields.name("skill", what="skill name"),
+            fields.text("request"),
+            state,
+            task=fields.name("task", what="task name") if fields.has("task") else "",
         ),
         outputs,
     )
@@ -164,6 +175,7 @@ def _with_outputs(session: SkillSession, outputs: Fields) -> SkillSession:
         fourth.text("memory_file") if fourth else None,
         _phases(fifth) if fifth else (),
         sixth.text("summary") if sixth else None,
+        session.task,
     )
 
 

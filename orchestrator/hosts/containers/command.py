@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +13,8 @@ from orchestrator.hosts.run_processes import MARK
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.containers.engine import Engine
-    from orchestrator.model.sections import ContainerSettings
+    from orchestrator.hosts.containers.engine import Engine, Identity
+    from orchestrator.model.container_settings import ContainerSettings
     from orchestrator.ports.host import LaunchSpec
 
 SCRIPT: Final = "container.sh"
@@ -37,6 +37,8 @@ _OWN: Final = frozenset({"PATH", "SHELL", "TMPDIR"})
 """Variables whose values are of this machine: an image has its own."""
 
 _TMPFS: Final = "rw,exec,nosuid,nodev,mode=1777"
+"""Options of a tmpfs. Where the image has the folder, its mode counts: so the owner must be given too (measured)."""
+
 _NO_PATH: Final = frozenset(',"\n')
 _NAMED: Final = 40
 
@@ -77,7 +79,7 @@ def label_of(folder: Path) -> str:
 
 
 def arguments(
-    engine: Engine, image: str, spec: LaunchSpec, options: ContainerSettings, identity: Iterable[str]
+    engine: Engine, image: str, spec: LaunchSpec, options: ContainerSettings, identity: Identity
 ) -> tuple[str, ...]:
     """Return the program of a run as it starts in a container: `container.sh` with its arguments.
 
@@ -92,7 +94,7 @@ def arguments(
         *("--name", name, "--label", label_of(folder), *watched, *engine.attached),
         *confinement(options, identity),
         *("--interactive", "--workdir", str(spec.cwd)),
-        *_home(spec, options),
+        *_home(spec, options, identity),
         *_variables(spec),
         *_mounts(spec, options),
         *options.options,
@@ -100,7 +102,7 @@ def arguments(
     )
 
 
-def trial(image: str, options: ContainerSettings, identity: Iterable[str]) -> tuple[str, ...]:
+def trial(image: str, options: ContainerSettings, identity: Identity) -> tuple[str, ...]:
     """Return the words of a command that shows whether containers like those of runs can be made of an image."""
     return (
         *("run", *confinement(options, identity)),
@@ -108,18 +110,18 @@ def trial(image: str, options: ContainerSettings, identity: Iterable[str]) -> tu
     )
 
 
-def confinement(options: ContainerSettings, identity: Iterable[str]) -> tuple[str, ...]:
+def confinement(options: ContainerSettings, identity: Identity) -> tuple[str, ...]:
     """Return the options that every container has: what it must not, and the limits of what it may."""
     return (
         *("--rm", "--init", "--pull", "never", "--read-only", "--cap-drop", "all"),
         # SELinux would keep it from mounted folders that bear no label for containers.
         *("--security-opt", "no-new-privileges", "--security-opt", "label=disable"),
         *("--memory", options.memory, "--cpus", options.cpus, "--pids-limit", str(options.pids)),
-        *("--network", options.network, "--tmpfs", f"/tmp:{_TMPFS}", *identity),  # noqa: S108 (in the container)
+        *("--network", options.network, "--tmpfs", f"/tmp:{_TMPFS},{identity.tmpfs}", *identity.options),  # noqa: S108 (in the container)
     )
 
 
-def _home(spec: LaunchSpec, options: ContainerSettings) -> Iterator[str]:
+def _home(spec: LaunchSpec, options: ContainerSettings, identity: Identity) -> Iterator[str]:
     """Yield the options for the user's home: at the same path, empty, and gone with the container."""
     home = spec.environment.get("HOME", "")
     if not home:
@@ -127,7 +129,7 @@ def _home(spec: LaunchSpec, options: ContainerSettings) -> Iterator[str]:
     yield from ("--env", f"HOME={home}")
     mounted = {*map(str, spec.writable), *map(str, spec.readable), *(path for path, _ in _extra(options))}
     if home not in {"/", "/tmp"} | mounted:  # noqa: S108 (as above)
-        yield from ("--tmpfs", f"{_mountable(home)}:{_TMPFS}")
+        yield from ("--tmpfs", f"{_mountable(home)}:{_TMPFS},{identity.tmpfs}")
 
 
 def _variables(spec: LaunchSpec) -> Iterator[str]:

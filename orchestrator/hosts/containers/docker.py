@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.hosts.containers.engine import Engine
+from orchestrator.hosts.containers.engine import Engine, Identity
 from orchestrator.model.errors import Unavailable
 
 
@@ -14,9 +14,11 @@ class Docker(Engine):
     program = "docker"
     attached = ("--detach-keys=ctrl-^,ctrl-@,ctrl-^,ctrl-@",)
 
-    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> Identity:
         """Return the user's own ids; under a daemon without root, whose root is the user, those of root."""
         status, said, why = self.call(environ, "info", "--format", "{{json .SecurityOptions}}")
         if status:
             raise Unavailable(f"`docker info` failed: {why}")
-        return ("--user", "0:0" if "name=rootless" in said else f"{uid}:{gid}")
+        if "name=rootless" in said:
+            uid = gid = 0
+        return Identity(("--user", f"{uid}:{gid}"), f"uid={uid},gid={gid}")

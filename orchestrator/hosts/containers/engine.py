@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.model.errors import Unavailable
@@ -31,6 +32,14 @@ _CLIENT: Final = (
 """The variables by which an engine's program finds its containers. Each call must have the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """As whom programs run in containers: the `options` of `run`, and the option that makes a tmpfs theirs."""
+
+    options: tuple[str, ...]
+    tmpfs: str
+
+
 class Engine(ABC):
     """One container engine."""
 
@@ -47,8 +56,8 @@ class Engine(ABC):
     """Whether a process of the engine's stands by each container, without which `run` would wait for ever."""
 
     @abstractmethod
-    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the options by which files in mounted folders come out as the user's.
+    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> Identity:
+        """Return as whom programs must run so that files in mounted folders come out as the user's.
 
         Raises:
             Unavailable: the engine must be asked, and does not answer.

@@ -27,20 +27,23 @@ from orchestrator.hosts.containers.command import (
     label_of,
     trial,
 )
-from orchestrator.hosts.containers.engine import Engine, client_variables
+from orchestrator.hosts.containers.engine import Engine, Identity, client_variables
 from orchestrator.hosts.wrapped import WrappedHost
 from orchestrator.model.errors import BadFile, Refused, Unavailable
 from orchestrator.model.run import Leftover
 from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
 
 if TYPE_CHECKING:
-    from orchestrator.model.sections import ContainerSettings
+    from orchestrator.model.container_settings import ContainerSettings
 
 log = logging.getLogger(__name__)
 
 _SOURCE: Final = package_files("orchestrator.hosts.containers").joinpath(SCRIPT).read_bytes()
 REMOVALS: Final = 3
 """How often a container is removed until it is gone. Podman, once its conmon was killed, does it the second time."""
+
+_IGNORED: Final = "limits are not supported"
+"""Podman's warning where it is not root's and control groups are of version 1; it exits 0 all the same."""
 
 _UNKNOWN: Final = ("no such image", "image not known")
 
@@ -66,6 +69,8 @@ class ContainerKind:
             if status == 0:
                 words = trial(name, self.options(), self._identity())
                 status, _, why = engine.call(environ, *words)
+                if _IGNORED in why.lower():
+                    return f"{engine.program} does not limit containers here: {why}"
         except (Unavailable, Refused) as problem:
             return f"{problem}: `{engine.program} info` tells more"
         return f"{engine.program} cannot run containers here: {why}" if status else ""
@@ -91,7 +96,7 @@ class ContainerKind:
             log.warning("containers are made by the settings as they were: %s", problem)
         return self._options
 
-    def _identity(self) -> tuple[str, ...]:
+    def _identity(self) -> Identity:
         return self._engine.identity(os.geteuid(), os.getegid(), self._environ)
 
 

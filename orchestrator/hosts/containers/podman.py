@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.hosts.containers.engine import Engine
+from orchestrator.hosts.containers.engine import Engine, Identity
 
 
 class Podman(Engine):
@@ -15,6 +15,7 @@ class Podman(Engine):
     attached = ("--detach-keys=",)
     monitored = True
 
-    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+    def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> Identity:
         """Return the user's own ids; in the user namespace of one who is not root they must be mapped to themselves."""
-        return ("--user", f"{uid}:{gid}", *(() if uid == 0 else ("--userns=keep-id",)))
+        mapped = () if uid == 0 else ("--userns=keep-id",)
+        return Identity(("--user", f"{uid}:{gid}", *mapped), "U")

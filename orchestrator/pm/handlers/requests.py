@@ -93,7 +93,9 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
         )
         draft.refused = True
         return
-    draft.reply = f"{fact.name} runs already"
+    asked = ", ".join(question.id for question in draft.state.open_questions)
+    waits = asked and draft.state.state is TaskState.WAITING
+    draft.reply = f"{fact.name} waits for an answer to {asked}" if waits else f"{fact.name} runs already"
     try_launches_now(draft)
     if changes:
         draft.change(BriefTaken(fact.brief, fact.agents), ConfigEdited(()))
@@ -103,8 +105,8 @@ def _take_over(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...
         draft.reply = f"{fact.name} has {keys_of(changes)} as task.md says now"
         if draft.state.live_runs:
             draft.reply += "; current runs end first"
-        if asked := [question.id for question in draft.state.open_questions]:
-            draft.reply += f"; it still waits for an answer to {', '.join(asked)}"
+        if asked := ", ".join(question.id for question in draft.state.open_questions):
+            draft.reply += f"; it still waits for an answer to {asked}"
         _report_boxes(draft, fact)
 
 
@@ -233,7 +235,7 @@ def brief_changed(draft: Draft, fact: BriefChanged) -> None:
         return
     _note_config(draft, fact.brief.config)
     old = draft.state.brief
-    new = replace(fact.brief, config=old.config, workflow=old.workflow)
+    new = replace(fact.brief, config=old.config, workflow=old.workflow, skill=old.skill)
     if new == old:
         return
     draft.change(BriefTaken(new))
@@ -293,6 +295,10 @@ def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
             f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
         )
         draft.refused = True
+        # Who gave it while no daemon ran is not there any more to read the reply.
+        draft.notice(
+            f"the order for {fact.agent.name} was not taken: {draft.reply}, and give the order again"
+        )
         return
     if over:
         draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))

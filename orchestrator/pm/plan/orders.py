@@ -218,6 +218,6 @@ def criteria_for(state: PMState, step: Step) -> str:
 def _wanted(state: PMState, step: Step) -> str:
     if Gate.DECISION in step.gates:
         return "At least one handoff of yours with `**Action:**` and `**Run:**` lies in handoffs/."
-    if Gate.CRITERIA in step.gates or not step.subtask:
+    if Gate.CRITERIA in step.gates or not (step.subtask or step.done_when):
         return "\n".join(f"- {criterion}" for criterion in state.brief.criteria)
     return step.done_when or step.title

@@ -39,10 +39,15 @@ _RESOURCES: Final = frozenset({QuestionKind.ACCOUNT, QuestionKind.BUDGET, Questi
 
 @dataclass(frozen=True, slots=True)
 class AgentStanding:
-    """The status of a role's agent, and its live run; None while none works."""
+    """The status of a role's agent, and its live run; None while none works.
+
+    `before` is what it said under an earlier order, if it has said nothing yet under that of its run: a daemon that was
+    killed may have left that in the file.
+    """
 
     status: RoleStatus
     run: Run | None
+    before: RoleStatus | None = None
 
 
 def standings(state: PMState) -> Iterator[AgentStanding]:
@@ -55,7 +60,12 @@ def standings(state: PMState) -> Iterator[AgentStanding]:
             steps.setdefault(step.agent, step)
     for step in steps.values():
         run = _working(state, step)
-        yield AgentStanding(_busy(state, step, run) if run else _idle(state, step), run)
+        if run is None:
+            yield AgentStanding(_idle(state, step), None)
+            continue
+        said = state.role_statuses.get(step.agent)
+        before = said.status if said is not None and said.order != run.order else None
+        yield AgentStanding(_busy(state, step, run), run, before)
 
 
 def _working(state: PMState, step: Step) -> Run | None:

@@ -6,6 +6,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.model.plan import Gate
+from orchestrator.model.task import Phase
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 MOST: Final = 5
 """How many skills that nobody requested an order names: more would fill an agent's context needlessly."""
 
-OWN: Final = frozenset({"agent-workflow", "multi-agent"})
+OWN: Final = frozenset({"agent-workflow", "composite-skills", "multi-agent"})
 """The skills about this program; an order already contains what an agent needs of them."""
 
 GAP_LENGTH: Final = 800
@@ -51,10 +54,17 @@ def skills_for(state: PMState, step: Step) -> tuple[str, ...]:
     overrides = config.agents.get(step.agent)
     said = step.directive.skills if step.directive else ()
     asked = (*config.skills, *(overrides.skills if overrides else ()), *said)
-    text = f"{step.title}\n{step.instructions}"
+    text = f"{step.title}\n{step.instructions}\n{state.brief.goal if _is_about_the_goal(state, step) else ''}"
     others = (*filling(state.skills, step.gap), *_best(state.skills, text, _SUITS))
     fresh = [name for name in dict.fromkeys(others) if name not in asked]
     return (*dict.fromkeys(asked), *fresh[:MOST])
+
+
+def _is_about_the_goal(state: PMState, step: Step) -> bool:
+    """Return whether a step has the whole goal as its order, which stands in the context: it looks around, or plans."""
+    if state.brief.workflow is not None:
+        return False
+    return Gate.HANDOFF in step.gates or step.phase in {Phase.EXPLORING, Phase.PLANNING}
 
 
 def filling(skills: Sequence[Skill], gap: str) -> tuple[str, ...]:

@@ -238,7 +238,9 @@ def _unchanged(draft: Draft, step: str, gate: Gate, apart: str = "") -> None:
     """
     here = draft.step(step)
     if here.unchanged:
-        if Gate.OUTPUTS not in here.gates:  # what it was to leave is elsewhere, and is there
+        if not {Gate.OUTPUTS, Gate.MEMORY} & set(
+            here.gates
+        ):  # what it was to leave is elsewhere, and is there
             draft.notice(f"{step} changed nothing: {here.unchanged}")
         go_through(draft, step, past=gate)
     elif not written_again(draft, step, _NOTHING_CHANGED.format(apart=apart)):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.evidence import references
 from orchestrator.formats.named_files import files_named, files_stated
 from orchestrator.model.actions import ResolveEvidence, TendBranch
-from orchestrator.model.evidence import EvidenceKind, Reference, Resolution
+from orchestrator.model.evidence import BY_USER, EvidenceKind, Reference, Resolution
 from orchestrator.model.handoff import CriterionMark, Report, Verdict
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
@@ -144,7 +144,7 @@ def evidence_resolved(draft: Draft, fact: EvidenceResolved) -> None:
 def accepted_by_user(state: PMState, question: str) -> tuple[CriterionMark, ...]:
     """Return a mark for each criterion; unmet ones are met by the user's word, which is the evidence."""
     known = {mark.text: mark for mark in state.criteria if mark.met}
-    word = (f"accepted by the user in answer to {question}",)
+    word = (f"{BY_USER}{question}",)
     return tuple(
         known.get(criterion) or CriterionMark(criterion, met=True, evidence=word)
         for criterion in state.brief.criteria

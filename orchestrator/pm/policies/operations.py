@@ -47,7 +47,7 @@ def cannot_hand_in_by_operations(step: Step) -> str:
     if Gate.DECISION in step.gates:
         return "the PM agent decides, and changes no file"
     if hands_in_by_files(step):
-        return "an agent of a workflow hands in by files of its own"
+        return "its agent hands in by files of its own"
     return ""
 
 

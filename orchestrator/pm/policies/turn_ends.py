@@ -82,7 +82,7 @@ _NOTHING_SAID: Final = "it ended its turn as blocked, and said nothing more"
 
 def hands_in_by_files(step: Step) -> bool:
     """Return whether a run of a step hands in by its files, read when its turn ends, and not by a handoff."""
-    return Gate.NOTES in step.gates
+    return bool({Gate.NOTES, Gate.MEMORY} & set(step.gates))
 
 
 def report_of(state: PMState, run: Run, turn: TurnEnd, limits: Limits) -> Report:
@@ -111,9 +111,10 @@ def record_turn(draft: Draft, step: str, report: Report) -> None:
     if report.status is ReportStatus.BLOCKED and session is not None:
         session = _escalated(session, report.blockers, int(draft.at))
     record = replace(was, session=session)
-    if Gate.OUTPUTS in here.gates and report.status is ReportStatus.COMPLETE:
+    if {Gate.OUTPUTS, Gate.MEMORY} & set(here.gates) and report.status is ReportStatus.COMPLETE:
         record = replace(record, outputs=turn.outputs, version=turn.version, answer=turn.answer)
-        keep_hand_in(draft, here.agent, report.run or "", turn)
+        if Gate.OUTPUTS in here.gates:
+            keep_hand_in(draft, here.agent, report.run or "", turn)
     if record != was:
         draft.change(AgentRecorded(here.agent, record))
     for subject in turn.subjects:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 _NOTHING: Final = AgentRecord()
+_LEAVES_FILES: Final = frozenset({Gate.OUTPUTS, Gate.MEMORY})
 
 NAMED: Final = 5
 """How many shortfalls of one kind are named."""
@@ -228,9 +229,14 @@ def _set_aside(state: PMState) -> str:
     if not given_up:
         return ""
     named = "; ".join(title for title, _ in given_up[:NAMED])
-    steps = state.steps.among(state.steps.given_up & ~state.steps.consultations)
-    what = "subtask" if all(step.subtask or step.judges for step in steps) else "step"
-    return f"{_count(len(given_up), what)} set aside: {named}{_more(len(given_up))}"
+    parts = dict[str, bool]()
+    for step in state.steps.among(state.steps.given_up & ~state.steps.consultations):
+        part = step.subtask or step.judges or step.id
+        parts[part] = parts.get(part, False) or bool(step.subtask or step.judges)
+    subtasks = sum(parts.values())
+    numbers = ((subtasks, "subtask"), (len(parts) - subtasks, "step"))
+    counted = " and ".join(_count(number, what) for number, what in numbers if number)
+    return f"{counted} set aside: {named}{_more(len(given_up))}"
 
 
 def _unmet(state: PMState) -> str:
@@ -285,9 +291,12 @@ def _without_work(state: PMState) -> str:
         return ""
     if unknown := next((step.elsewhere for step in passed if step.uncompared), ""):
         return f"it is not known whether anything was changed in {unknown}"
-    if any(step.commit or step.elsewhere for step in state.steps.among(state.steps.given_up)):
+    given_up = state.steps.among(state.steps.given_up)
+    if any(step.commit or step.starts_from or step.elsewhere for step in given_up):
         return "nothing that was changed was accepted"
-    if any(Gate.OUTPUTS in step.gates and state.records.get(step.agent, _NOTHING).outputs for step in passed):
+    if any(
+        _LEAVES_FILES & set(step.gates) and state.records.get(step.agent, _NOTHING).outputs for step in passed
+    ):
         return ""
     reasons = [step.unchanged for step in unchanged_work(state)]
     return f"nothing was changed: {reasons[0]}{_more(len(reasons), 1)}" if reasons else "nothing was changed"

@@ -105,7 +105,7 @@ class OwnRuntime(TypedDict):
 
 @described
 class Doctor(TypedDict):
-    """Whether a task could run on this machine."""
+    """Whether a task could run on this machine; of a host of a kind (`doctor podman:IMAGE`) it has findings alone."""
 
     can_run: bool
     """Whether it could; the exit code is 0 then, else 1."""

@@ -12,7 +12,9 @@ import pytest
 from tests.integration.daemon.world import World
 from tests.podman import IMAGE, own_podman, podman, podman_is_there
 
-pytestmark = pytest.mark.skipif(not podman_is_there(), reason="podman is not installed")
+pytestmark = pytest.mark.skipif(
+    not podman_is_there(), reason="podman is missing: scripts/setup --boxes installs it"
+)
 
 DEV = r"""
 echo x >>"$ORCHESTRATOR_SCRATCHPAD/lives"
@@ -24,7 +26,11 @@ said=$(
     git config user.name planted && echo "can configure git"
     cat "$ORCHESTRATOR_TASK_DIR/task.md" >/dev/null || echo "cannot read its task"
     echo x >>"$ORCHESTRATOR_TASK_DIR/task.md" && echo "can write its task"
+    echo x >"$ORCHESTRATOR_TASK_DIR/artifacts/planted" && echo "can write beside its folder"
     ls "${ORCHESTRATOR_TASK_DIR%/tasks/*}/notes.txt" && echo "sees the project"
+    echo x >"${ORCHESTRATOR_ORDER%/runs/*}/requests/planted.json"
+    echo x >"${ORCHESTRATOR_ORDER%/runs/*}/journal/planted"
+    cat .env
 ) 2>"$ORCHESTRATOR_SCRATCHPAD/errors"
 report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-20260101-120000.md
 {
@@ -50,12 +56,16 @@ def contained(world: World, variables) -> World:
 
 
 def test_agent_in_a_container_does_its_step(contained, variables) -> None:
-    """It works in its tree, sees its task and git, and changes neither; its work is judged and merged as any."""
-    contained.begin(config=[f"dev.host: podman:{IMAGE}"], dev=f"sh {contained.root / 'dev.sh'}")
+    """It works in its tree, made ready, sees its task and git, and changes neither; its work is judged as any."""
+    (contained.project / ".git" / "info" / "exclude").write_text(".env\n/tasks\n")
+    (contained.project / ".env").write_text("A=1\n")
+    config = [f"dev.host: podman:{IMAGE}", "prepare.copy: .env"]
+    contained.begin(config=config, dev=f"sh {contained.root / 'dev.sh'}")
     contained.until_is("complete")
     assert contained.git("show", "task/t1:pkg/boxed.py") == "NAME = 1"
     (report,) = (contained.project / "tasks" / "t1" / "handoffs").glob("dev-*.md")
-    assert "Said: ?? pkg/boxed.py.\n" in report.read_text()
+    assert "Said: ?? pkg/boxed.py\nA=1.\n" in report.read_text()
+    assert not [*contained.home().rglob("*planted*")]
     hosts = {run.get("host", "local") for run in contained.story().runs.values()}
     assert hosts == {"local", f"podman://{IMAGE}"}
     contained.check_nobody_is_left()

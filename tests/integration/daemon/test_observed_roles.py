@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.daemon.test_roles import archived, begun, ends_complete, issues
 from tests.integration.daemon.world import World, a_world
+from tests.observer_audit import faults
 
 
 @pytest.fixture
@@ -57,6 +58,10 @@ def test_a_pipeline_is_counted_also_when_it_is_archived(world: World) -> None:
         "good": sum(each["status"] == "completed" for each in heads),
     }
     assert (document["completed_chains"], document["active"], document["stuck"]) == (1, 0, [])
+    lines = world.story().lines
+    assert faults(lines, document) == []
+    for name in ("handoffs", "success", "durations", "transitions", "severities", "time_at_work", "usage"):
+        assert len(faults(lines, document | {name: [] if name == "usage" else {}})) == 1, name
     found = spans(world)
     runs = [
         attribute["value"]["stringValue"]

@@ -16,12 +16,14 @@ import pytest
 from orchestrator.hosts.containers import command
 from orchestrator.hosts.containers.host import ContainerKind
 from orchestrator.hosts.containers.podman import Podman
-from orchestrator.ports.host import Standing
+from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.testing.contracts.hosts import Bench, HostKindContract
 from tests.podman import IMAGE, own_podman, podman, podman_is_there
 from tests.polling import wait_until
 
-pytestmark = pytest.mark.skipif(not podman_is_there(), reason="podman is not installed")
+pytestmark = pytest.mark.skipif(
+    not podman_is_there(), reason="podman is missing: scripts/setup --boxes installs it"
+)
 
 ALIVE = "echo up >up; while :; do sleep 0.1; done"
 
@@ -97,6 +99,7 @@ def test_container_keeps_an_agent_in() -> None:
             echo x >/usr/bin/new && echo wrote into the image
             echo x >{bench.root}/state/pm.log
             cat {bench.root}/own/secret && echo read beside
+            ls {bench.root}/tmux && echo read a socket of tmux
             for each in launch.sh agent.sh container.sh claimed pid exit.new container; do
                 echo x >>{bench.root}/state/runs/r1/$each && echo "wrote $each"
                 mv {bench.root}/state/runs/r1/$each {bench.root}/state/runs/r1/moved && echo "it moved $each"
@@ -114,6 +117,7 @@ def test_container_keeps_an_agent_in() -> None:
         for wrong in (
             "wrote",
             "read beside",
+            "read a socket",
             "it moved",
             "cannot write",
             "has no place",
@@ -130,23 +134,52 @@ def test_container_keeps_an_agent_in() -> None:
     assert not Path("/usr/bin/new").exists()
 
 
-def pids_max(pid: str) -> str:
-    """Return how many processes may live in the control group of a process."""
+def test_readable_folder_within_a_writable_one_stays_as_it_is() -> None:
+    """An agent that works in the user's own tree cannot change what tells git which programs to run."""
+    with Containers().bench() as bench:
+        folder, git = bench.root / "state" / "runs" / "r1", bench.tree / ".git"
+        folder.mkdir(parents=True)
+        git.mkdir()
+        script = "echo x >beside; echo x >.git/config; mv .git moved; mkdir new; exit 3"
+        spec = LaunchSpec(
+            run="r1",
+            folder=folder,
+            argv=("sh", "-c", script),
+            cwd=bench.tree,
+            session="contract-0123abcd",
+            window="dev",
+            environment={"PATH": os.environ["PATH"]},
+            writable=(folder, bench.tree),
+            readable=(git,),
+        )
+        bench.host.launch(spec)
+        seen = bench.until_gone(folder)
+        assert seen.exit is not None
+        assert seen.exit.code == 3
+        assert sorted(path.name for path in bench.tree.iterdir()) == [".git", "beside", "new"]
+        assert not [*git.iterdir()]
+
+
+def pids_max(pid: str, name: str = "pids.max") -> str:
+    """Return how many processes may live in the control group of a process, or how many do (`pids.current`)."""
     for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
         number, controllers, path = line.split(":", 2)
         base = Path("/sys/fs/cgroup", "pids" if controllers == "pids" else "")
-        if controllers == "pids" or (number == "0" and (base / path[1:] / "pids.max").exists()):
-            return (base / path[1:] / "pids.max").read_text().strip()
+        if controllers == "pids" or (number == "0" and (base / path[1:] / name).exists()):
+            return (base / path[1:] / name).read_text().strip()
     return ""
 
 
 def test_fork_bomb_is_bounded(variables) -> None:
     """No more processes live than the settings let, and killing it leaves nothing."""
     with Containers().bench() as bench:
-        folder = bench.run("r1", "echo up >up; f() { f | f & }; f; sleep 60")
+        script = "echo up >up; while [ ! -e go ]; do sleep 0.05; done; f() { f | f & }; f; sleep 60"
+        folder = bench.run("r1", script)
         bench.until_there(bench.tree / "up")
         (pid,) = podman(variables, "ps", "--quiet", "--format", "{{.Pid}}").split()
-        assert pids_max(pid) == "40"
+        assert pids_max(pid) == "40"  # else the bomb would be this machine's
+        (bench.tree / "go").touch()
+        wait_until(lambda: pids_max(pid, "pids.current") == "40")
         bench.host.end(folder, kill=True)
         bench.until_gone(folder)
     assert containers(variables) == []
@@ -213,8 +246,7 @@ def test_container_that_nobody_waits_for_is_named_and_removed(variables) -> None
         folder = bench.run("r1", ALIVE)
         bench.until_there(bench.tree / "up")
         os.kill(int((folder / "conmon.pid").read_text()), signal.SIGKILL)
-        for pid in [*pids_of(bench, "sh"), *pids_of(bench, "podman")]:
-            os.kill(pid, signal.SIGKILL)
+        kill([*pids_of(bench, "sh"), *pids_of(bench, "podman")])
         left = bench.until(folder, lambda seen: seen.left if seen.standing is Standing.LEFT else None)
         wait_until(lambda: "container orchestrator-r1-" in str(bench.host.observe(folder).left))
         assert left
@@ -245,3 +277,33 @@ def test_missing_image_is_named_and_not_fetched(variables) -> None:
 def test_limit_that_the_engine_refuses_is_reported(monkeypatch) -> None:
     monkeypatch.setenv("ORCHESTRATOR_CONTAINERS__NETWORK", "nowhere")
     assert ContainerKind(Podman()).lacks(IMAGE).startswith("podman cannot run containers here: ")
+
+
+# Many -----------------------------------------------------------------------------------------------
+
+GOOD = "n=0; while [ $n -lt 20 ]; do echo $n >>work-{n}; n=$((n + 1)); sleep 0.05; done; echo done >done-{n}"
+BAD = (
+    "f() { f | f & }; f; sleep 60",
+    "dd if=/dev/zero of=/tmp/fill bs=1M; dd if=/dev/zero of=$HOME/fill bs=1M; sleep 60",
+    "while :; do echo 0123456789012345678901234567890123456789; done",
+    'while :; do for n in 1 22 80 443; do bash -c "exec 3<>/dev/tcp/127.0.0.1/$n" && echo >reached; done; done',
+)
+
+
+@pytest.mark.thorough(reason="ten containers on two cores; the bounds of each are tested above")
+def test_four_bad_agents_hinder_six_others_in_nothing(variables) -> None:
+    """Beside a fork bomb, a filler of disks, an endless log and a scanner of the network the others finish."""
+    with socket.create_server(("127.0.0.1", 0)) as server, Containers().bench() as bench:
+        bad = [bench.run(f"bad{n}", script) for n, script in enumerate(BAD)]
+        good = [bench.run(f"good{n}", GOOD.replace("{n}", str(n))) for n in range(6)]
+        for folder in good:
+            seen = bench.until_gone(folder)
+            assert seen.exit is not None
+            assert seen.exit.code == 0
+        assert sorted(path.name for path in bench.tree.glob("done-*")) == [f"done-{n}" for n in range(6)]
+        for folder in bad:
+            bench.host.end(folder, kill=True)
+            bench.until_gone(folder)
+        assert not (bench.tree / "reached").exists()
+        assert not select.select([server], [], [], 0)[0]
+    assert containers(variables) == []

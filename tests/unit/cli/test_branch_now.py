@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.branch_files import commit_of
 from orchestrator.cli.branch_now import with_branch_now
+from orchestrator.workspaces.branch_files import commit_of
 
 WORK = "branch `task/tidy` at {}: 1 commit; check after: exited 0"
 NEXT = "`task diff tidy-1` shows what is done, `task merge tidy-1` takes it over"

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from orchestrator.cli import removal, restoring
+from orchestrator.cli import progress, removal, restoring
 from orchestrator.model.errors import Unavailable
 from tests.unit.cli.repository import ID
 
@@ -53,6 +53,23 @@ def test_what_goes_is_listed_first_and_nothing_is_done_unasked(kept, task):
     ):
         assert name in said.out
     assert everything(kept) == before
+
+
+def test_on_a_terminal_it_says_how_far_it_is(kept, task, monkeypatch):
+    """Worktrees of gigabytes took minutes to delete or to pack, without a word."""
+    monkeypatch.setattr(progress, "is_shown", lambda: True)
+    said = task("archive", "tidy", "--yes")
+    assert said.code == 0
+    shown = [line for line in said.err.split("\r\033[K") if line]
+    for begins in (
+        "bundling the commits of tidy",
+        "packing tidy",
+        "reading the archive",
+        "removing the worktrees",
+    ):
+        assert [line for line in shown if line.startswith(begins)], begins
+    assert said.err.endswith("\r\033[K")
+    assert "\r" not in said.out
 
 
 def test_a_no_deletes_nothing(kept, task, monkeypatch):
@@ -325,3 +342,17 @@ def test_a_merge_is_advised_only_where_it_would_save_anything(kept, task, own):
     said = task("delete", "tidy")
     assert "refs that keep tries" in said.err
     assert ("task merge tidy" in said.err) is own
+
+
+def test_a_merge_that_would_refuse_is_not_advised(kept, task):
+    """ "to merge it: task merge tidy" was said of a task complete in part, of which that merges nothing."""
+    kept.house.task(**json.loads((kept.home / "state.json").read_text()) | {"state": "partial"})
+    assert "to merge it: task merge tidy --anyway;" in task("delete", "tidy").err
+
+
+def test_an_archived_task_has_the_state_that_all_verbs_say(kept, task):
+    """`task list` said "complete in part", and `task list --archived` "partial"."""
+    kept.house.task(**json.loads((kept.home / "state.json").read_text()) | {"state": "partial"})
+    assert task("archive", "tidy", "--yes").code == 0
+    assert "complete in part" in task("list", "--archived").out
+    assert "its state is: complete in part" in task("archive", "tidy", "--restore").out

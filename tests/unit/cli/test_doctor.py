@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.cli import agent_environment, program_probe
 from orchestrator.cli.box import named_box
+from orchestrator.cli.host_kind_check import named_kind
 from orchestrator.runtimes.cli_inventory import AGENT_CLIS
 from orchestrator.runtimes.registry import RUNTIMES
 
@@ -268,3 +269,24 @@ def test_own_runtimes_are_listed_with_their_path(house, task, programs):
     said = task("doctor", "--project", str(house.project))
     assert "qwen" in said.out.split("agent CLIs that are not installed")[0]
     assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "reported"),
+    [
+        ("exit 0", 0, "ok       host podman: agents can be run by podman:agents:1"),
+        ("echo 'no such image' >&2; exit 1", 1, "`podman pull agents:1`"),
+    ],
+)
+def test_host_of_a_kind_is_checked_by_its_name(task, programs, script, code, reported):
+    programs("podman", script)
+    said = task("doctor", "podman:agents:1")
+    assert said.code == code
+    assert reported in said.out
+    shown = task("doctor", "podman:agents:1", "--json")
+    assert shown.json["can_run"] is (code == 0)
+
+
+def test_box_is_no_host_of_a_kind():
+    assert named_kind("me@podman:/srv/shop") == named_kind("gpu:/srv/shop") == ("", "")
+    assert named_kind("podman:agents:1") == ("podman", "agents:1")

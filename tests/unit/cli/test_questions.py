@@ -107,3 +107,15 @@ def test_a_number_that_no_option_has_is_said_to_be_passed_on(house, task, daemon
     said = task("answer", "tidy", "q1", number)
     assert (said.code, f"{number} is the number of no option" in said.out) == (0, True)
     assert "no option" not in task("answer", "tidy", "q1", "2").out
+
+
+def test_an_answer_that_nobody_has_heard_yet_is_said(house, task, monkeypatch):
+    """A question that was answered while no daemon ran was listed as before, as if nothing had been typed."""
+    monkeypatch.setenv("ORCHESTRATOR_DAEMON__RESTART", "false")
+    home = house.task(questions=[house.question()])
+    said = task("questions").out
+    assert "daemon down" in said
+    assert "wait for it" not in said
+    (home / "requests").mkdir(exist_ok=True)
+    (home / "requests" / "20260101-a.json").touch()
+    assert "requests that wait for it: 1 (an answer of yours may be one of them)" in task("questions").out

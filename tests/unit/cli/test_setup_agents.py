@@ -150,13 +150,14 @@ def test_multi_agent_skill_is_not_named_in_orders(tmp_path):
     assert {skill.name for skill in found.found} == OWN
     assert found.warnings == ()
     assert filling(found.found, "the multi-agent protocol, handoffs and review cycles") == ()
+    assert filling(found.found, "a composite skill in phases, with memory files") == ()
     assert filling(found.found, "the agent-workflow with dependencies, verifiers and escalations") == ()
 
 
 def test_the_slash_commands_are_written_where_a_cli_has_them(tmp_path):
     done = dict(setup_agents(tmp_path, list(FORMS)))
     names = sorted(path.stem for path in (shipped("agents") / "commands").glob("*.md"))
-    assert names == ["task-answer", "task-start", "task-status"]
+    assert names == ["task-answer", "task-skill", "task-start", "task-status"]
     for name in names:
         text = (tmp_path / f".claude/commands/{name}.md").read_text()
         assert "$ARGUMENTS" in text

@@ -1,12 +1,14 @@
 """The driver by directives: killed between any two writes, it goes on at the same step with the same task id (S1)."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
-from orchestrator.cli.skill_driver import DONE, STEP_NAMES, SkillDriver, Surroundings, phase_prompt
+from orchestrator.cli.skill_driver import DONE, STEP_NAMES, SkillDriver, Surroundings
 from orchestrator.formats.skill.memory import memory_form
-from orchestrator.model.composite import Domain, SkillState, context_file
+from orchestrator.formats.skill.prompt import phase_prompt
+from orchestrator.model.composite import CompositeSkill, Domain, SkillState, context_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
@@ -24,6 +26,7 @@ class Desk:
 
     def __init__(self):
         self.files = MemoryFiles(now=lambda: 0.0)
+        self.skill = SKILL
         self.files.make_folder(PROJECT)
         self.store = SkillStore(self.files, STATE)
         self.ids = count(1)
@@ -31,7 +34,7 @@ class Desk:
             self.store,
             Surroundings(
                 new_id=lambda: f"{next(self.ids):012x}",
-                skill=lambda _: SKILL,
+                skill=lambda _: self.skill,
                 rules=lambda _: RULES,
                 learnings=lambda _: ["Ask early"],
                 content=lambda _, number: f"Text of step {number}\n",
@@ -74,6 +77,24 @@ def test_each_command_prints_its_text_and_the_next_directive(desk):
         assert f"    task skill {command} --state {STATE}\n" in text
     assert [f"Text of step {number}\n" in said[number] for number in range(1, 5)] == [True] * 4
     assert "task skill complete" in desk.driver.entry()
+
+
+def test_phases_alongside_are_started_together(desk):
+    """One directive names both agents; who has ended is not started again; each has to be complete."""
+    beside = replace(SKILL.phases[1], alongside=True)
+    desk.skill = CompositeSkill(SKILL.name, (SKILL.phases[0], beside))
+    for _ in range(5):
+        said = desk.act()
+    said = desk.driver.step(5)
+    assert [f"subagent_type: '{phase.agent}'" in said for phase in desk.skill.phases] == [True, True]
+    task_id = desk.store.load().task_id
+    desk.files.put(memory_path(beside, task_id), memory(beside, task_id))
+    with pytest.raises(BadFile, match="clarification has to write it"):
+        desk.driver.advance_phase()
+    said = desk.driver.step(5)
+    assert [f"subagent_type: '{phase.agent}'" in said for phase in desk.skill.phases] == [True, False]
+    desk.files.put(memory_path(SKILL.phases[0], task_id), memory(SKILL.phases[0], task_id))
+    assert STEP_NAMES[5] in desk.driver.advance_phase()
 
 
 def test_the_directive_names_agent_prompt_and_form(desk):

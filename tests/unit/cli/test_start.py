@@ -161,6 +161,16 @@ def test_outside_its_project_no_second_one_begins_unsaid(house, task, daemon):
     assert not daemon.heard
 
 
+def test_a_task_whose_folder_is_missing_is_no_other_projects(house, task, monkeypatch):
+    """ "another project has" it, with two commands that were the same one."""
+    house.task()
+    monkeypatch.chdir(house.project)
+    said = task("start", "tidy")
+    assert said.code == 1
+    assert f"{house.project}/tasks/tidy is missing" in said.err
+    assert "another project" not in said.err
+
+
 def test_a_template_or_a_project_says_that_another_is_meant(house, task):
     house.task()
     here = house.root / "elsewhere"

@@ -110,3 +110,19 @@ def test_a_subtask_that_was_planned_anew_is_not_given_up() -> None:
     """The work that replaced it passed, and the lines said "set aside"."""
     (line, _) = shown(step("dev:a", "set_aside", replaced=True, why="rejected 3 times"))
     assert line.endswith("planned anew")
+
+
+def test_a_new_plan_of_a_subtask_is_no_rejection() -> None:
+    """Its review, which had never been asked, was shown as having rejected the work, each time it was planned anew."""
+    names = ("dev:a", "test:a", "review:a")
+    before = tuple(step(name, "set_aside", replaced=True, attempts=3) for name in names)
+    again = [step(name, "pending", attempts=4, said="Rejected by test:a: no") for name in names]
+    assert shown(*again, before=before) == []
+
+
+def test_another_goal_is_no_rejection() -> None:
+    before = (step("plan"), step("accept", "working"))
+    said = "The goal in task.md has changed. Plan what is still to be done."
+    again = (step("plan", "working", attempts=2, said=said), step("accept", "pending", attempts=2))
+    (line, *_) = shown(*again, before=before)
+    assert line.endswith("tried again")

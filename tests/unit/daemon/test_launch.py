@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from orchestrator.daemon.actions.launch import launch
 from orchestrator.daemon.actions.launch_times import UNUSUAL
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
+from orchestrator.hosts.host_kinds import HOST_KINDS
 from orchestrator.model.agents import Agent
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.handoff import Order
@@ -23,7 +25,7 @@ from orchestrator.pm.state.runs import Runs
 from orchestrator.pm.state.steps import Steps
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.files import Entry
-from orchestrator.ports.host import LaunchSpec
+from orchestrator.ports.host import Host, LaunchSpec
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_process import FOREVER, FakeProcess, Program
@@ -46,11 +48,17 @@ def _lives(process: FakeProcess) -> Generator[float, None, int]:
     return 0
 
 
-def argv_of(
+def argv_of(runtime: str, kept: bytes | None, **given: Any) -> str:
+    """Return the command line of a run that goes on with another one's work, given what is kept of that."""
+    return " ".join(spec_of(runtime, kept, **given).argv)
+
+
+def spec_of(
     runtime: str,
     kept: bytes | None,
     *,
     host: str = "local",
+    lives_on: str = "local",
     transcript: Path | str = CHAT,
     orders: dict[str, Order] | None = None,
     machine: type[FakeHost] = FakeHost,
@@ -58,8 +66,8 @@ def argv_of(
     clock: FakeClock | None = None,
     session: str = SESSION,
     with_folder: bool = True,
-) -> str:
-    """Return the command line of a run that goes on with another one's work, given what is kept of that."""
+) -> LaunchSpec:
+    """Return the launch of a run that goes on with another one's work; `lives_on` is its host."""
     launched: list[LaunchSpec] = []
 
     def program_of(spec: LaunchSpec) -> Program:
@@ -70,7 +78,9 @@ def argv_of(
         "r-1", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, life=Life.GONE, session=session, host=host,
         transcript=str(transcript),
     )  # fmt: skip
-    run = Run("r-2", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, order=ORDER.name, resumes=before.id)
+    run = Run(
+        "r-2", "dev:one", 1, "dev", "dev", Purpose.WORK, 0.0, order=ORDER.name, resumes=before.id, host=lives_on
+    )  # fmt: skip
     step = Step("dev:one", "dev", "Do it", "", Phase.DEVELOPING, state=StepState.WORKING)
     state = PMState(
         id="demo-1",
@@ -92,7 +102,7 @@ def argv_of(
         files.make_folder(where.task)
     world = Adapters(files, host_here, FakeWorkspaces(), Settings(), {"HOME": "/home/user"})
     launch(world, state, run, where, clock)
-    return " ".join(launched[0].argv)
+    return launched[0]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +140,27 @@ def test_session_that_would_be_an_option_is_not_resumed(runtime: str, session: s
 
 def test_a_program_that_loses_none_is_not_looked_at() -> None:
     assert f" {SESSION} " in argv_of("codex", None)
+
+
+class AsItIs:
+    """A host kind that is this machine as it is."""
+
+    def lacks(self, name: str) -> str:
+        return ""
+
+    def host(self, name: str, local: Host) -> Host:
+        return local
+
+
+def test_host_of_a_kind_is_told_what_a_run_must_see():
+    """The task's folder and the git folder; here a run sees everything."""
+    HOST_KINDS.register("as-it-is", AsItIs, "a test")
+    try:
+        spec = spec_of("claude", None, lives_on="as-it-is://x", session="")
+    finally:
+        HOST_KINDS.unregister("as-it-is")
+    assert spec.readable == (PROJECT / "tasks" / "demo", PROJECT / ".git")
+    assert spec_of("claude", None).readable == ()
 
 
 class Unheard(FakeHost):

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from orchestrator import layout
-from orchestrator.daemon.task import Task
+from orchestrator.daemon.ingest.task_inputs import TaskInputs
 from orchestrator.hosts.ssh.pull import MARK
 from orchestrator.model.errors import JournalFailed
 from orchestrator.model.limits import Limits
@@ -136,13 +136,13 @@ def test_reports_are_read_before_a_run_is_declared_gone(monkeypatch):
         (question,) = wait_for(world, lambda: asked(QuestionKind.TERMINATION))
         assert not asked(QuestionKind.BOX)
         heard = []
-        see_reports = Task.see_reports
+        see_reports = TaskInputs.see_reports
 
         def seen(self, *rest, **more):
             heard.append((tuple(more.get("done", ())), state().runs[run].live))
             see_reports(self, *rest, **more)
 
-        monkeypatch.setattr(Task, "see_reports", seen)
+        monkeypatch.setattr(TaskInputs, "see_reports", seen)
         world.ask(user_task, "answer", question=question.id, text="gone")
         wait_for(world, lambda: not state().runs[run].live)
     assert ((state().runs[run].instance,), True) in heard
@@ -158,9 +158,9 @@ def test_of_a_run_that_is_gone_nothing_left_behind_is_waited_for():
         world.start(user_task, "much to do", ("it works",))
         (task,) = wait_for(world, lambda: list(world.tasks().values()))
         (run,) = wait_for(world, lambda: [run.id for run in task.engine.state.live_runs if run.pid])
-        assert not task._grace.is_over(run, world.clock.monotonic())
+        assert not task.inputs._grace.is_over(run, world.clock.monotonic())
         wait_for(world, lambda: not task.engine.state.runs[run].live)
-        assert not task._grace.moments
+        assert not task.inputs._grace.moments
 
 
 def wait_for(world, reported):

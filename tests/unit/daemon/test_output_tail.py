@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orchestrator.daemon.projections.output_tail import LENGTH, LINES, last_lines
+from orchestrator.daemon.ingest.output_tail import LENGTH, LINES, last_lines
 from orchestrator.hosts.disk import DiskFiles
 
 

@@ -268,6 +268,24 @@ def test_new_order_begins_with_a_clean_status(pipeline: Pipeline) -> None:
     assert (said["status"], said["progress"], said["findings"]) == ("active", None, ["of the second"])
 
 
+def test_killed_before_it_wrote_a_new_orders_status(pipeline: Pipeline) -> None:
+    """The file still has what was said of the last order: the next daemon took it for the word of the new run."""
+    pipeline.update("findings", "of the first order")
+    pipeline.update("progress", "0.9")
+    pipeline.look(last=True)
+    pipeline.story.hands_on("implement")
+    pipeline.publish()
+    pipeline.story.hands_back("audit", "it leaks")
+    pipeline.story.comes_alive("implement")
+    role_statuses.forget()
+    assert pipeline.look(last=True) == []
+    assert (pipeline.says()["progress"], pipeline.says()["findings"]) == (None, [])
+    pipeline.update("findings", "of the second")
+    role_statuses.forget()
+    assert pipeline.look(last=True) == []
+    assert pipeline.story.state.role_statuses["implementer"].status.findings == ("of the second",)
+
+
 def test_agent_may_speak_until_its_run_ends(pipeline: Pipeline) -> None:
     """It hands on first, and then says that it is idle, as the document has it: that is its own word."""
     run = pipeline.story.hands_in("implement", handoff("implement"))

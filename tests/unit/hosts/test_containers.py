@@ -10,11 +10,11 @@ import pytest
 from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.containers.command import arguments, container_name
 from orchestrator.hosts.containers.docker import Docker
-from orchestrator.hosts.containers.engine import client_variables
+from orchestrator.hosts.containers.engine import Identity, client_variables
 from orchestrator.hosts.containers.host import ContainerKind
 from orchestrator.hosts.containers.podman import Podman
+from orchestrator.model.container_settings import ContainerSettings
 from orchestrator.model.errors import BadFile, Refused
-from orchestrator.model.sections import ContainerSettings
 from orchestrator.ports.host import LaunchSpec
 
 FOLDER = Path("/state/tasks/t1-0123abcd/runs/r1")
@@ -33,7 +33,7 @@ IMAGE = "registry.example.org/agents:1"
 
 
 def words(spec: LaunchSpec = SPEC, options: ContainerSettings | None = None) -> tuple[str, ...]:
-    return arguments(Podman(), IMAGE, spec, options or ContainerSettings(), ("--user", "1:2"))
+    return arguments(Podman(), IMAGE, spec, options or ContainerSettings(), Identity(("--user", "1:2"), "U"))
 
 
 def after(option: str, said: tuple[str, ...]) -> list[str]:
@@ -140,8 +140,8 @@ def test_names_of_containers_tell_runs_apart() -> None:
 
 
 def test_podman_maps_a_user_who_is_not_root() -> None:
-    assert Podman().identity(1000, 1000, {}) == ("--user", "1000:1000", "--userns=keep-id")
-    assert Podman().identity(0, 0, {}) == ("--user", "0:0")
+    assert Podman().identity(1000, 1000, {}).options == ("--user", "1000:1000", "--userns=keep-id")
+    assert Podman().identity(0, 0, {}).options == ("--user", "0:0")
 
 
 def test_client_gets_what_it_finds_its_containers_by() -> None:
@@ -162,9 +162,9 @@ def docker(folder: Path, script: str) -> dict[str, str]:
 
 def test_root_of_a_rootless_docker_is_the_user(tmp_path) -> None:
     rootless = docker(tmp_path, """echo '["name=seccomp,profile=default","name=rootless"]'""")
-    assert Docker().identity(1000, 1000, rootless) == ("--user", "0:0")
+    assert Docker().identity(1000, 1000, rootless) == Identity(("--user", "0:0"), "uid=0,gid=0")
     plain = docker(tmp_path, """echo '["name=seccomp,profile=default"]'""")
-    assert Docker().identity(1000, 1000, plain) == ("--user", "1000:1000")
+    assert Docker().identity(1000, 1000, plain).options == ("--user", "1000:1000")
 
 
 @pytest.mark.parametrize(
@@ -173,6 +173,7 @@ def test_root_of_a_rootless_docker_is_the_user(tmp_path) -> None:
         ('echo "Error: No such image: agents:1" >&2; exit 1', "`docker pull agents:1`"),
         ('echo "Cannot connect to the Docker daemon" >&2; exit 1', "Cannot connect to the Docker daemon"),
         ('case $1 in run) echo "no memory controller" >&2; exit 125 ;; esac', "no memory controller"),
+        ('case $1 in run) echo "Resource limits are not supported and ignored" >&2 ;; esac', "not limit"),
         ("exit 0", ""),
     ],
 )

@@ -431,6 +431,12 @@ def test_a_complete_task_takes_an_order_and_is_complete_again() -> None:
     assert (story.state.state, story.state.phase) == (TaskState.COMPLETE, Phase.COMPLETE)
 
 
+def test_a_start_of_a_task_that_waits_names_the_question() -> None:
+    """ "demo runs already" was said of a task that stood still until somebody answered."""
+    story = blocked()
+    assert story.starts().reply.startswith("demo waits for an answer to q1")
+
+
 def test_a_stopped_task_takes_no_order() -> None:
     story = Story()
     story.starts()
@@ -438,6 +444,9 @@ def test_a_stopped_task_takes_no_order() -> None:
     decision = story.spawns("dev")
     assert decision.refused
     assert "start it again first" in decision.reply
+    assert (
+        "the order for dev was not taken: demo is stopped" in story.state.notices[-1]
+    )  # nobody may read the reply
 
 
 def test_a_spawned_tree_never_bears_the_name_of_a_subtask() -> None:

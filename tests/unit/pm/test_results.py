@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.model.handoff import ReportStatus, Subtask
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
@@ -106,3 +108,25 @@ def test_work_that_was_rejected_is_not_called_no_change() -> None:
     assert story.task() is TaskState.PARTIAL
     assert "nothing was changed" not in story.state.why
     assert "accepted" in story.state.why
+
+
+def test_work_that_was_rejected_for_good_is_no_lack_of_work() -> None:
+    """Nine commits were rejected, then set aside by the user: "nothing was changed"."""
+    story = Story(limits=Limits(max_rejections=1, max_replans=0)).planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.answers(story.question().id, "set-aside")
+    story.does("accept", criteria=MET)
+    assert story.task() is TaskState.PARTIAL
+    assert "nothing that was changed was accepted" in story.state.why
+
+
+def test_subtasks_and_steps_that_were_set_aside_are_counted_apart() -> None:
+    """ "2 steps set aside" stood in one sentence with "4 set aside": a subtask is three steps."""
+    limits = Limits(max_rejections=1, max_replans=0)
+    story = Story(limits=limits, after_rejections=AfterRejections.SET_ASIDE).planned("a")
+    story.does("dev:a")
+    story.rejects("test:a")
+    story.does("accept", criteria=tuple(replace(mark, met=False, reason="it is not") for mark in MET))
+    assert "1 subtask and 1 step set aside: Do a; Success criteria" in story.state.why
+    assert counts(story.state).set_aside == 4

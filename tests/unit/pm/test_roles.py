@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from orchestrator.formats.coordination.fields import is_handoff_id
 from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.plan import StepState
@@ -340,3 +343,14 @@ def test_order_beside_the_line_is_not_of_it() -> None:
     story.does("explore-1")
     assert story.works_on() == {"implement"}
     assert len(story.state.handoffs) == 1
+
+
+def test_ids_that_the_pm_gives_are_the_documents() -> None:
+    """Milliseconds and eight hexadecimal digits; ids that it reads may have any letter in their place."""
+    story = RoleStory()
+    story.hands_on("plan")
+    (identifier,) = story.state.handoffs
+    assert re.fullmatch(r"handoff_[0-9]{13}_[0-9a-f]{8}", identifier)
+    assert is_handoff_id(identifier)
+    assert is_handoff_id("handoff_1702200000000_wxyz7890")
+    assert not is_handoff_id("handoff_1702200000000_WXYZ7890")

@@ -363,3 +363,14 @@ def test_criteria_without_a_verdict_are_counted(lines):
     said = " ".join(report(lines, criteria=criteria, counts={"criteria": 3}).trust)
     assert "1 of 3 success criteria are met" in said
     assert "2 of them were not judged yet" in said
+
+
+def test_a_criterion_that_the_user_accepted_was_not_looked_up(lines):
+    """ "the evidence of 1 of them was looked up" was said of a criterion that the user had accepted as it was."""
+    criteria = [
+        {"text": "It works", "met": True, "evidence": ["greet.py"]},
+        {"text": "It is kind", "met": True, "evidence": ["accepted by the user in answer to q2"]},
+    ]
+    trust = report(lines, criteria=criteria).trust
+    assert "2 of 2 success criteria are met; the evidence of 1 of them was looked up." in trust
+    assert "Accepted by the user: It is kind." in trust

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from orchestrator.model.registry import Registry
-from orchestrator.model.task import DELIVERY, ROLES, WORKFLOW
+from orchestrator.model.task import DELIVERY, ROLES, SKILLS, WORKFLOW
 from orchestrator.pm.plan.families import delivery
 from orchestrator.pm.plan.families.rules import DEFAULTS, Caps, FamilyRules
 
@@ -59,8 +59,13 @@ def _roles() -> Family:
     return cast("Family", import_module("orchestrator.pm.plan.families.roles"))
 
 
+def _skills() -> Family:
+    """Return the family of composite skills, imported as late as the others."""
+    return cast("Family", import_module("orchestrator.pm.plan.families.skills"))
+
+
 FAMILIES: Final = Registry[Family](
-    "plan family", {DELIVERY: lambda: delivery, WORKFLOW: _workflow, ROLES: _roles}
+    "plan family", {DELIVERY: lambda: delivery, WORKFLOW: _workflow, ROLES: _roles, SKILLS: _skills}
 )
 
 

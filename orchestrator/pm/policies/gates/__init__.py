@@ -59,6 +59,7 @@ GATES: Final = Registry[GateKind](
         Gate.CHANGED: partial(_shipped, "gates.work", "ChangeGate"),
         Gate.MERGED: partial(_shipped, "gates.work", "MergeGate"),
         Gate.HANDOFF: partial(_shipped, "gates.reports", "HandoffGate"),
+        Gate.MEMORY: partial(_shipped, "gates.turns", "MemoryGate"),
         Gate.NOTES: partial(_shipped, "gates.turns", "NotesGate"),
         Gate.OUTPUTS: partial(_shipped, "gates.turns", "OutputsGate"),
         Gate.POC: partial(_shipped, "gates.turns", "PocGate"),

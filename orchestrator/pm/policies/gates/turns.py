@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
 
 
+class MemoryGate(GateKind):
+    """The memory file of the step's agent is complete: the daemon has read it when its turn ended."""
+
+    def judge(self, step: Step, report: Report) -> Judgement:
+        """Have the agent asked again, with all that its memory file lacks."""
+        del step
+        handed_in = report.turn is not None and bool(report.turn.outputs)
+        if report.status is ReportStatus.COMPLETE and handed_in:
+            return PASSES
+        return Judgement(again=report.completed or "your turn is over, and your memory file is missing")
+
+
 class NotesGate(GateKind):
     """The files that the agent left say that it is done, and each of its notes is resolved."""
 

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.formats.coordination import json_report
 from orchestrator.formats.coordination.completeness import lacking
 from orchestrator.formats.coordination.handoff import read_handoff, render_handoff
 from orchestrator.formats.coordination.records import read_chain, read_index, render_chain, render_index
 from orchestrator.formats.coordination.status import read_role_status, render_role_status
-from orchestrator.model.coordination import DeliverableKind, PipelineRole, Transition, WaitingFor
+from orchestrator.formats.preamble import report_form
+from orchestrator.model.coordination import (
+    AgentActivity,
+    ChainOutcome,
+    DeliverableKind,
+    HandoffStatus,
+    IssueSeverity,
+    PipelineRole,
+    Transition,
+    WaitingFor,
+)
+from orchestrator.model.memory import MemoryKind
+from orchestrator.model.plan import Gate
 from tests.unit.formats.coordination.documents import BLOCKS, HANDOFFS, WHOLE
 
 READERS: dict[str, tuple[Callable[..., Any], Callable[..., bytes]]] = {
@@ -78,3 +93,29 @@ def test_every_value_of_waiting_for_is_in_the_document():
         WaitingFor.CLARIFICATION,
         WaitingFor.DEPENDENCY,
     }
+
+
+KINDS = (
+    AgentActivity, ChainOutcome, DeliverableKind, HandoffStatus, IssueSeverity, MemoryKind, PipelineRole, Transition,
+    WaitingFor,
+)  # fmt: skip
+
+ROOT = Path(__file__).parents[4]
+SOURCES = {path: path.read_text() for path in (ROOT / "orchestrator").rglob("*.py")}
+TOLD = "".join(
+    [
+        json_report.form(report_form("auditor", "r-1", "pm-1.md", None, (Gate.HANDOFF,))),
+        (ROOT / "scripts" / "status-update.sh").read_text(),
+    ]
+)
+"""What agents of roles are told that they may say: in their order, and by the script for their status."""
+
+
+@pytest.mark.parametrize("value", [each for kind in KINDS for each in kind], ids=lambda each: each.name)
+def test_every_value_is_used(value):
+    """Either the PM decides or writes by it, or agents are told that they may say it: no value is read for nothing."""
+    name = f"{type(value).__name__}.{value.name}"
+    used = any(
+        name in text for path, text in SOURCES.items() if path.name not in {"coordination.py", "memory.py"}
+    )
+    assert used or re.search(rf"\b{value}\b", TOLD), name

@@ -1,5 +1,7 @@
 """The configuration of a composite skill, and the rules for domains: each fault has its line (S2)."""
 
+import json
+
 import jsonschema
 import pytest
 
@@ -40,6 +42,32 @@ def test_patterns_say_which_memories_a_phase_reads():
     assert [phase.context for phase in skill.phases][-2:] == [("look",), Context.NONE]
 
 
+def test_phases_alongside_count_as_one_for_those_after():
+    """None of them reads another's memory file; `previous` of the phase after them is all of them."""
+    beside = "    alongside: true\n    context: all\n"
+    text = HEAD + (
+        "  - id: ask\n    agent: plan\n"
+        f"  - id: measure\n    agent: test\n{beside}"
+        f"  - id: search\n    agent: architect\n{beside}"
+        "  - id: make\n    agent: dev\n"
+    )
+    skill = read_skill(text.encode(), "config.yaml")
+    assert [skill.readable(phase) for phase in skill.phases] == [
+        (),
+        ("explore",),
+        ("explore",),
+        ("explore",),
+        ("plan", "test", "architect"),
+    ]
+    assert skill_of_json(skill_fields(skill)) == skill
+    jsonschema.Draft202012Validator(SCHEMA).validate(skill_fields(skill))
+
+
+def skill_of_json(fields):
+    """Return the skill that is read back from what is written of it."""
+    return read_skill(json.dumps(fields).encode(), "config.yaml")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
@@ -54,6 +82,12 @@ def test_patterns_say_which_memories_a_phase_reads():
             "no phase before is called 'later'",
         ),
         (HEAD + "  - id: plan\n    agent: plan\n    context: some\n", 7, "`phases[1].context` is 'some'"),
+        (HEAD + "    alongside: true\n", 5, "there is no phase before this one"),
+        (
+            HEAD + "  - id: plan\n    agent: plan\n    alongside: true\n    context: [look]\n",
+            8,
+            "no phase before is called 'look'",
+        ),
         (HEAD + "force: true\n", 5, "has no key 'force'"),
     ],
 )

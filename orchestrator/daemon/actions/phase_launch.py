@@ -1,0 +1,64 @@
+"""What a run of a phase of a composite skill finds in its project: what the phases before it handed in, as they did."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy
+from orchestrator.formats.skill.memory import read_memory
+from orchestrator.model.composite import MEMORY_FOLDER, agent_memory_file, context_file
+from orchestrator.model.errors import BadFile
+from orchestrator.pm.plan.composite.driven import handed_in
+from orchestrator.pm.plan.families.skills import phase_of
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from orchestrator.daemon.core.task_paths import TaskPaths
+    from orchestrator.model.composite import SkillPhase, SkillPlan
+    from orchestrator.model.run import Run
+    from orchestrator.pm.state.task_state import PMState
+    from orchestrator.ports.files import Files
+
+log = logging.getLogger(__name__)
+
+
+def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> None:
+    """Make the memory files ready for a run. Repeatable until the run lives.
+
+    A complete memory file of this agent that lies there already is not this run's: it is renamed. What the agent reads
+    is put back to what was handed in.
+
+    Raises:
+        Unreadable: a folder on the way is a link.
+        OSError: the disk cannot do it now.
+
+    """
+    plan, phase = state.brief.skill, phase_of(state.brief, state.steps[run.step])
+    if plan is None or phase is None:
+        return
+    folder = MemoryFolder(files, Path(state.project))
+    folder.make(MEMORY_FOLDER)
+    _set_aside(folder, plan, phase, run)
+    read = {agent_memory_file(plan.task_id, agent): agent for agent in plan.skill.readable(phase)}
+    wanted = {path: handed_in(plan, state, agent) for path, agent in read.items()}
+    for path, digest in (wanted | {context_file(plan.task_id): plan.context}).items():
+        data = kept_copy(files, where.home, folder, path, digest) if digest else None
+        if data is None:
+            log.warning("%s is not there any more as it was handed in", path)
+        else:
+            folder.restore(path, data)
+
+
+def _set_aside(folder: MemoryFolder, plan: SkillPlan, phase: SkillPhase, run: Run) -> None:
+    path = agent_memory_file(plan.task_id, phase.agent)
+    try:
+        data = folder.memory(path)
+        if data is None:
+            return
+        read_memory(data, plan.task_id, phase)
+    except (BadFile, Unreadable):
+        return  # its agent is to complete it, or has to write it anew
+    folder.move(path, path.removesuffix(".md") + f"-before-{run.id}.md")
+    log.warning("%s was complete before %s began, and is set aside", path, run.id)

@@ -1,0 +1,70 @@
+"""The memory files of a skill that the daemon drives: read with suspicion, and put back where they were changed.
+
+What was handed in lies in the task's own folder, by its hash (`layout.task_reports`), where no agent writes.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator import layout
+from orchestrator.daemon.core.workflow_folder import WorkflowFolder
+from orchestrator.formats.skill.memory import MEMORY_BYTES
+from orchestrator.ports.files import Unreadable
+
+if TYPE_CHECKING:
+    from orchestrator.ports.files import Files
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFolder(WorkflowFolder):
+    """The folder `.claude/memory` of a project, which is given as `task`. Paths are given beneath the project."""
+
+    @property
+    def root(self) -> Path:
+        """The project."""
+        return self.task
+
+    def memory(self, path: str) -> bytes | None:
+        """Return a memory file; None if it is not there. Raises Unreadable."""
+        place = self.place(path)
+        if place is None or self.files.entry(place) is None:
+            return None
+        return self.files.read(place, MEMORY_BYTES)
+
+    def restore(self, path: str, data: bytes) -> None:
+        """Put a memory file back to what was handed in, if it is otherwise now. Raises Unreadable, OSError."""
+        try:
+            if self.memory(path) == data:
+                return
+        except Unreadable:
+            if (place := self.place(path)) is None:
+                raise
+            self.files.rename(place, place.with_name(f"{place.name}.set-aside"))
+        log.warning("%s was changed after it was handed in, and is put back", path)
+        self.write(path, data)
+
+
+def kept_copy(files: Files, home: Path, folder: MemoryFolder, path: str, digest: str) -> bytes | None:
+    """Return what was handed in under a hash; None if it is lost, there and at its place in the project.
+
+    The copy that a kill took while it was written is written now.
+    """
+    copy = layout.task_reports(home) / digest
+    try:
+        if files.entry(copy) is not None:
+            return files.read(copy, MEMORY_BYTES)
+        data = folder.memory(path)
+    except Unreadable:
+        return None
+    if data is None or sha256(data).hexdigest() != digest:
+        return None
+    files.make_folder(copy.parent)
+    files.write(copy, data)
+    return data

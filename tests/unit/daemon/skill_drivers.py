@@ -1,0 +1,195 @@
+"""The two drivers of a session of a composite skill, on disks in memory, with the same agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.cli.skill_driver import SkillDriver, Surroundings
+from orchestrator.daemon.actions.phase_launch import prepare_phase
+from orchestrator.daemon.core.task_paths import TaskPaths
+from orchestrator.daemon.ingest.skill_plan import with_skill
+from orchestrator.daemon.ingest.turn_ends import turn_end
+from orchestrator.daemon.projections.skill_files import SkillFiles
+from orchestrator.formats.skill.state import read_session
+from orchestrator.model.agents import Agent
+from orchestrator.model.composite import (
+    CompositeSkill,
+    SkillPhase,
+    SkillSession,
+    SkillState,
+    agent_memory_file,
+)
+from orchestrator.model.errors import BadFile
+from orchestrator.model.plan import Gate
+from orchestrator.model.run import Exit, Run
+from orchestrator.model.task import SKILLS, Brief, Config, WorkspaceKind
+from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
+from orchestrator.ports.files import Files
+from orchestrator.records.skill_store import SkillStore
+from orchestrator.testing.memory_files import MemoryFiles
+from tests.unit.pm.story import Story
+from tests.unit.skill_sessions import RULES, TASK_ID, memory, session
+
+PROJECT = Path("/project")
+STATE = PROJECT / "skill-orchestration/state/skill-orchestration-0a1b2c3d4e5f.json"
+HOME, TASK = Path("/state/tasks/demo-1"), PROJECT / "tasks/demo"
+NAME = "demo"
+WHERE = TaskPaths(PROJECT, HOME, TASK, HOME / "trees")
+
+Outputs = Mapping[str, Sequence[bytes | None]]
+"""What each agent leaves as its memory file in one turn after the other; None: nothing."""
+
+
+class Recording(MemoryFiles):
+    """A disk that records each session which a state file has shown."""
+
+    def __init__(self) -> None:
+        super().__init__(now=lambda: 0.0)
+        self.states = list[SkillSession]()
+
+    def write(
+        self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True, mtime_ns: int | None = None
+    ) -> None:
+        """Write a file, and record what a state file shows now."""
+        super().write(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+        if path == STATE and (not self.states or self.states[-1] != read_session(data, "")):
+            self.states.append(read_session(data, ""))
+
+
+class Session:
+    """A session on a disk of its own, driven by commands."""
+
+    def __init__(self, skill: CompositeSkill, outputs: Outputs) -> None:
+        self.files = Recording()
+        self.skill = skill
+        self.turns: dict[str, Iterator[bytes | None]] = {agent: iter(each) for agent, each in outputs.items()}
+        self.store = SkillStore(self.files, STATE)
+        self.driver = SkillDriver(
+            self.store,
+            Surroundings(
+                new_id=lambda: TASK_ID,
+                skill=lambda _: skill,
+                rules=lambda _: RULES,
+                learnings=lambda _: ["Ask early"],
+                content=lambda _, number: f"Text of step {number}\n",
+            ),
+        )
+
+    def begin(self) -> None:
+        """Begin the session."""
+        self.driver.dispatch(replace(session(self.skill), project=str(PROJECT)))
+
+    def act(self) -> None:
+        """Follow one directive: do a step, or have the agents at work take a turn and end their phases."""
+        current = self.store.load()
+        if current.state in {SkillState.VALIDATE, SkillState.COMPLETE}:
+            self.driver.complete()
+        elif current.state is not SkillState.TRIGGER_AGENTS:
+            self.driver.step(list(SkillState).index(current.state) + 1)
+        else:
+            self.turn_of(current)
+            with suppress(BadFile):
+                self.driver.advance_phase()
+
+    def turn_of(self, current: SkillSession) -> None:
+        """Have each agent that the directive names take a turn."""
+        said = self.driver.step(5)
+        for phase in current.config.phases if current.config else ():
+            if f"subagent_type: '{phase.agent}'" in said:
+                self.write(phase)
+
+    def write(self, phase: SkillPhase) -> None:
+        """Have an agent leave its memory file."""
+        data = next(self.turns[phase.agent])
+        if data is not None:
+            self.files.put(PROJECT / agent_memory_file(TASK_ID, phase.agent), data)
+
+    def finish(self) -> None:
+        """Follow all directives."""
+        while self.store.load().state is not SkillState.COMPLETE:
+            self.act()
+
+    def memories(self) -> dict[str, bytes]:
+        """Return every memory file, by name."""
+        folder = PROJECT / ".claude/memory"
+        return {each.name: self.files.read(folder / each.name) for each in self.files.entries(folder)}
+
+
+class Driven(Story):
+    """A session that the daemon drives, on the disk of one that commands drove so far."""
+
+    def __init__(self, by_commands: Session, workspace: WorkspaceKind = WorkspaceKind.WORKTREE) -> None:
+        super().__init__()
+        self.session = by_commands
+        self.files = by_commands.files
+        self.brief = Brief(
+            "Title",
+            "Make it so",
+            (MEMORIES_COMPLETE,),
+            Config(family=SKILLS, session=str(STATE), workspace=workspace),
+        )
+        self.agents |= {
+            each.agent: Agent(each.agent, command=("agent",)) for each in by_commands.skill.phases
+        }
+        self.shown = SkillFiles(self.files, HOME)
+        self.kept = dict[str, bytes]()
+
+    def take_over(self) -> None:
+        """The daemon takes over, and begins."""
+        self.session.driver.take_over(NAME)
+        self.files.make_folder(TASK / "handoffs")
+        self.brief = with_skill(self.files, PROJECT, HOME, NAME, self.brief)
+        self.starts()
+        self.show()
+
+    def show(self) -> None:
+        """Write the state file, as the daemon does after each decision."""
+        self.shown.show(self.state)
+
+    def at_work(self) -> list[Run]:
+        """Return the runs of phases, in the order of the skill."""
+        return [run for run in self.state.live_runs if Gate.MEMORY in self.step(run.step).gates]
+
+    def turns(self) -> None:
+        """Each agent at work takes a turn, and exits."""
+        for run in self.at_work():
+            self.turn(run)
+
+    def turn(self, run: Run) -> None:
+        """An agent takes a turn."""
+        self.comes_alive(run.step)
+        prepare_phase(self.files, WHERE, self.state, run)
+        self.at += 60
+        skill = self.session.skill
+        self.session.write(next(each for each in skill.phases if phase_step(each.id) == run.step))
+        self.hands_in(run)
+
+    def hands_in(self, run: Run, how: Exit | None = None) -> None:
+        """The daemon reads what it left."""
+        files: Files = self.files
+        fact = turn_end(
+            files, TASK, self.state, run.id, self.at, self.limits, self.keep, "", how or Exit(code=0)
+        )
+        if fact is not None:
+            self.feed(fact)
+        self.show()
+        self.ends(run=run, how=how)
+        self.show()
+
+    def keep(self, digest: str, data: bytes) -> None:
+        """Keep what was handed in, where no agent writes."""
+        self.files.put(HOME / "reports" / digest, data)
+        self.kept[digest] = data
+
+    def finish(self) -> None:
+        """Let the agents work until nobody does any more."""
+        while self.at_work():
+            self.turns()
+
+
+def complete(skill: CompositeSkill, summary: str = "Found it.") -> dict[str, list[bytes | None]]:
+    """Return outputs with which each phase ends at its first turn."""
+    return {phase.agent: [memory(phase, summary=summary)] for phase in skill.phases}
