@@ -158,7 +158,7 @@ task workflow check NAME --json
   hash         what an approval would sign, or null
   findings[]   rule weight file line column text correction
                weight: fault (the design must not be run) advice
-  refused[]    why `task start` would not carry it out, sound or not
+  refused[]    why `task start` would not carry it out, sound or not: then it exits 1
 
 task workflow approve NAME --json
   name hash by at
