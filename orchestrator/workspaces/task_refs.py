@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Holder
 from orchestrator.workspaces.checkout import Checkout, open_up
 from orchestrator.workspaces.ref_compaction import GATHERED
 
 if TYPE_CHECKING:
+    from orchestrator.ports.workspaces import Holder
     from orchestrator.workspaces.repository import Repository
 
 _HEADS: Final = "refs/heads/"
@@ -73,6 +73,8 @@ def held(repository: Repository, code: Path, branch: str, base: str, root: Path)
 
 def holder(repository: Repository, branch: str, commit: str) -> Holder:
     """Return who has a commit, seen from the task with this branch. Raises Unavailable."""
+    from orchestrator.ports.workspaces import Holder  # all of the port: `task delete` asks for no holder
+
     if not repository.commit_of(commit):
         return Holder.NOBODY
     said = repository.git.ask("for-each-ref", "--format=%(refname)", "--contains", commit)
