@@ -67,6 +67,7 @@ task status NAME --json
                code: the folder whose repository has the branch; base: empty where the task has none
                tip: the commit at which the PM left the branch; empty before anything was merged
                notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)
+  report       path written outdated             of `task report`; outdated: the task went on since; or null
   daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 
 task report NAME --json; task report --all --json

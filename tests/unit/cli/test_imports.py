@@ -64,8 +64,6 @@ CHANGING = (
 """Verbs that ask the daemon, a box or git, as far as they come in a project without a repository."""
 
 CLASSES = 26
-MORE_CLASSES = {"delete": 31}
-"""It removes what all others make: worktrees, branches, what lies on boxes."""
 """So many dataclasses take as long to be made as an interpreter to start."""
 
 LONGER = {
@@ -136,7 +134,7 @@ def test_a_verb_makes_few_classes(house, words):
     """What a command imports of ours costs it most by the classes that are made: of settings, of which it reads one."""
     house.task()
     made = classes(words)
-    assert len(made) <= MORE_CLASSES.get(words[0], CLASSES), "\n".join(made)
+    assert len(made) <= CLASSES, "\n".join(made)
 
 
 def test_a_check_speaks_before_it_imports_what_it_checks_by(house, monkeypatch):
