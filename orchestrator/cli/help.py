@@ -26,8 +26,6 @@ task status NAME --json
                attested: met only by what their judge wrote itself
   outcome      asked outcome work not_done cost next          the result in sentences
                branch_seen: when the branch was read for `work`, or null
-  report       path written outdated                          the page in the task's folder, or null
-               outdated: the task went on since
   steps[]      id agent title status attempts tries phase subtask needs[] since began why limit said replaced
                commit unchanged check cause
                limit: as limited, of this step; needs: the steps before it
