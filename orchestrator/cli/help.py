@@ -65,6 +65,7 @@ task status NAME --json
                code: the folder whose repository has the branch; base: empty where the task has none
                tip: the commit at which the PM left the branch; empty before anything was merged
                notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)
+  report       path written outdated             of `task report`; outdated: the task went on since; or null
   daemon       up as_of room                     as_of: its last heartbeat; room: its disk is not full
 
 task report NAME --json; task report --all --json
@@ -156,7 +157,7 @@ task workflow check NAME --json
   hash         what an approval would sign, or null
   findings[]   rule weight file line column text correction
                weight: fault (the design must not be run) advice
-  refused[]    why `task start` would not carry it out, sound or not
+  refused[]    why `task start` would not carry it out, sound or not: then it exits 1
 
 task workflow approve NAME --json
   name hash by at

@@ -91,7 +91,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Carry out the given action."""
+    """Carry out the given action. Only a session of its own is an agent's to drive: it has no agents spawned."""
+    if options.daemon:
+        from orchestrator.cli.caller import forbid_inside_run
+
+        forbid_inside_run("skill run --daemon")
     from orchestrator.cli.skill_commands import run as run_command
 
     return run_command(options)

@@ -44,9 +44,9 @@ def arguments(parser: ArgumentParser) -> None:
         choices=("new", "design", "check", "approve", "show", "adapt", "archive"),
         help="new: write a first design of three agents, to be edited; design: begin the conversation that comes "
         "next, with a persona in an agent CLI; check: say what is wrong with a design, with "
-        "file, line and correction, exit 1 if it must not be run; approve: check it, sign it, and create the agents' "
-        "folders and shared_status.json; show: draw it, with the status of each agent; adapt: edit the plan while it "
-        "runs; archive: put the agents' sessions away, under names of their own",
+        "file, line and correction, exit 1 if it must not or cannot be run; approve: check it, sign it, and create the "
+        "agents' folders and shared_status.json; show: draw it, with the status of each agent; adapt: edit the plan "
+        "while it runs; archive: put the agents' sessions away, under names of their own",
     )
     parser.add_argument("name", metavar="NAME", help="the task")
     parser.add_argument(

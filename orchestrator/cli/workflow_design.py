@@ -73,10 +73,11 @@ def new(options: Namespace) -> int:
 
 
 def check(options: Namespace) -> int:
-    """Print what is wrong with a design; return 1 if it must not be run."""
+    """Print what is wrong with a design; return 1 if it must not be run, or `task start` would not carry it out."""
     design = _read(options)
     rows = _rows(design)
     sound = not any(row["weight"] == Weight.FAULT for row in rows)
+    code = Exit.DONE if sound and not design.refused else Exit.FAILED
     if options.json:
         shape = {
             "name": design.name,
@@ -88,7 +89,7 @@ def check(options: Namespace) -> int:
             "refused": list(design.refused),
         }
         print(neutral_json(json.dumps(shape)))
-        return Exit.DONE if sound else Exit.FAILED
+        return code
     for row in rows:
         _print(row)
     faults = sum(row["weight"] == Weight.FAULT for row in rows)
@@ -99,9 +100,10 @@ def check(options: Namespace) -> int:
     said = {"none": "not approved yet", "valid": "approved", "void": "its approval is void"}[
         _approval(design)
     ]
-    print(f"the design is sound: {agents} agents; {said}")
+    but = ", but it cannot be started as it is" if design.refused else ""
+    print(f"the design is sound{but}: {agents} agents; {said}")
     _print_refused(design)
-    return Exit.DONE
+    return code
 
 
 def approve(options: Namespace) -> int:

@@ -43,7 +43,7 @@ _BLANK: Final = """\
 #
 # cwd: /path/to/repo              # where dev and architect work; by default this project
 # cwd: user@host:/path/to/repo    # the same on another machine, over SSH; keep only one `cwd:`
-# bring: branch                   # fetch the commits from there, to judge and merge them; else code stays there
+# bring: branch                   # exchange commits with it, to judge and merge them here; else code stays there
 # template: tidy                  # agents and commands that ship with the orchestrator
 # runtime: claude                 # the agent program that runs all agents
 # prepare: npm ci                 # commands that make each worktree ready; `prepare.copy: .env` copies files

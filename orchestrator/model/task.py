@@ -90,10 +90,10 @@ class Location:
 
 
 class Bring(StrEnum):
-    """What of the code on a box is brought home (`bring:`): it stays where it is unless task.md asks."""
+    """What of the code on a box is exchanged with it (`bring:`): it stays where it is unless task.md asks."""
 
     NOTHING = "nothing"
-    BRANCH = "branch"  # the commits, into the tree of their step, to be judged and merged here
+    BRANCH = "branch"  # commits come to be judged and merged here, and the task's branch is sent there
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class Config:
     """What the whole task may use before a person is asked: `2M tokens; $20; 8 h`, or `none`."""
 
     bring: Bring = Bring.NOTHING
-    """What of the code on a box is brought home."""
+    """What of the code on a box is exchanged with it: with `branch` its commits come here, and the task's go there."""
 
     session: str = ""
     """The state file of the session that a task of the family `skills` carries out, from the project's folder:

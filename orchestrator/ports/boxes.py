@@ -118,12 +118,14 @@ class Relation(StrEnum):
 class CloneState:
     """A repository on a box, seen from a commit. `head` is the commit on which it stands; empty if it has none.
 
-    `changed`: files that git tracks differ from HEAD, or a merge or rebase is under way.
+    `changed`: files that git tracks differ from HEAD, or a merge or rebase is under way. `mixed`: HEAD has what was
+    sent for another task, and the commit has not.
     """
 
     relation: Relation
     head: str = ""
     changed: bool = False
+    mixed: bool = False
 
 
 class Boxes(Protocol):

@@ -50,12 +50,18 @@ class Clone:
     def state(self, place: str, commit: str, ref: str) -> CloneState:
         """Return how a place stands to a commit; one on which it stands is noted at `ref`."""
         head = self.head(place)
+        mixed = any(
+            self._leads(at, head) and not self._leads(at, commit)
+            for (where, name), at in self.refs.items()
+            if where == place and name.endswith("/tip") and name != ref
+        )
         if self._leads(commit, head):
             self.refs[place, ref] = commit
-            return CloneState(Relation.HAS, head)
+            return CloneState(Relation.HAS, head, mixed=mixed)
         if not self._leads(commit, self.refs.get((place, ref), "")):
-            return CloneState(Relation.LACKS, head)
-        return CloneState(Relation.BEHIND if self._leads(head, commit) else Relation.APART, head)
+            return CloneState(Relation.LACKS, head, mixed=mixed)
+        behind = self._leads(head, commit)
+        return CloneState(Relation.BEHIND if behind else Relation.APART, head, mixed=mixed)
 
     def receive(self, place: str, commit: str, ref: str) -> None:
         """Take in a commit."""
@@ -80,6 +86,13 @@ class Clone:
         self.heads[place] = self.workspaces.commit_elsewhere(parent, text, name)
         self.workspaces.away.add(self.heads[place])
         return self.heads[place]
+
+    def merge(self, place: str, ref: str) -> None:
+        """Do as a person there does who was asked to: merge what was sent into what is there."""
+        tip, head = self.refs.get((place, ref), ""), self.head(place)
+        if tip and not self._leads(tip, head):
+            self.heads[place] = self.workspaces.merge_elsewhere(tip, head)
+            self.workspaces.away.add(self.heads[place])
 
     def contents(self, place: str) -> dict[str, str]:
         """Return the files of the commit on which a place stands."""

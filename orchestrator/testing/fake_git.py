@@ -98,6 +98,11 @@ class FakeGit:
         """Do as somebody would who works in another copy of the repository, and whose commit was fetched."""
         return self._record({**self.commits[parent].contents, name: text}, parent, ELSEWHERE)
 
+    def merge_elsewhere(self, parent: str, other: str) -> str:
+        """Do as somebody would who merges another commit upon one, in another copy of the repository."""
+        both = {**self.commits[parent].contents, **self.commits[other].contents}
+        return self._record(both, parent, ELSEWHERE)
+
     def contents(self, tree: Tree) -> Contents:
         """Return the files that lie in a tree."""
         return dict(self._places[tree.path].contents)

@@ -25,6 +25,7 @@ from orchestrator.ports.workspaces import (
     Upon,
 )
 from orchestrator.ports.worktree import AtOdds, Tree, Unresolved, checked_branch, checked_tree
+from orchestrator.workspaces.adoption import adopted
 from orchestrator.workspaces.branches import (
     merge_forward,
     move_branch,
@@ -39,6 +40,7 @@ from orchestrator.workspaces.commit_work import base_of, joined, left_markers
 from orchestrator.workspaces.fingerprint import listed, moved_between, walked
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
+from orchestrator.workspaces.holders import holder
 from orchestrator.workspaces.lookup import (
     altered,
     changed_files,
@@ -55,7 +57,6 @@ from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.restore import restored
 from orchestrator.workspaces.side_files import index_file, look_file, note_base, notes_of
 from orchestrator.workspaces.snapshot import lay, left_out, take
-from orchestrator.workspaces.task_refs import holder
 from orchestrator.workspaces.tree_files import (
     bring,
     checkout_of,
@@ -244,25 +245,10 @@ class GitWorkspaces:
     @classify_failures
     def adopt(self, tree: Tree, attempt: int, commit: str) -> tuple[str, int]:
         """Let the tree stand on a commit made elsewhere, upon what the task's branch has or had. Raises Refused."""
-        repository = self._repository(checked_tree(tree).project)
-        if tree.detached or not repository.commit_of(checked_commit(commit)):
-            raise Refused(
-                f"{tree.name} cannot stand on {commit}: there is no such commit, or no branch for it"
-            )
-        checkout = checkout_of(repository, tree)
-        tip, branch = task_tip(repository, tree), tree.own_branch
-        if repository.is_ancestor(commit, tip):
+        made = adopted(self._repository(checked_tree(tree).project), tree, attempt, commit)
+        if made is None:
             self.prepare(tree, attempt)
-            return "", 0
-        fork = repository.git.find("merge-base", tip, commit)
-        if not fork:
-            raise Refused(f"{commit[:12]} has nothing in common with {tip[:12]}, at which {tree.branch} is")
-        refuse_if_used(repository, tree, branch)
-        keep(checkout, tree, attempt, commit, branch)
-        move_branch(repository, branch, commit, "work brought from elsewhere")
-        bring(checkout, commit, branch)
-        note_base(tree, fork)
-        return commit, differing_files(repository, fork, commit)
+        return made or ("", 0)
 
     @classify_failures
     def holder(self, project: Path, branch: str, commit: str) -> Holder:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.ports.workspaces import Holder
 from orchestrator.workspaces.checkout import Checkout, open_up
 from orchestrator.workspaces.ref_compaction import GATHERED
 
@@ -69,22 +68,6 @@ def held(repository: Repository, code: Path, branch: str, base: str, root: Path)
             trees[path], saved = _looked_at(repository, code, path, branch, base)
             unsaved += [] if saved else [path]
     return TaskRefs(refs_of(repository, branch), trees, tuple(unsaved))
-
-
-def holder(repository: Repository, branch: str, commit: str) -> Holder:
-    """Return who has a commit, seen from the task with this branch. Raises Unavailable."""
-    if not repository.commit_of(commit):
-        return Holder.NOBODY
-    said = repository.git.ask("for-each-ref", "--format=%(refname)", "--contains", commit)
-    refs, name = said.splitlines(), branch.removeprefix("task/")
-    own = (f"{_HEADS}{branch}", f"{GATHERED}{name}")
-    below = (f"{_HEADS}task-work/{name}/", f"refs/tasks/{branch}/")
-    if any(ref in own or ref.startswith(below) for ref in refs):
-        return Holder.TASK
-    tasks = (f"{_HEADS}task/", f"{_HEADS}task-work/", "refs/tasks/", GATHERED)
-    if any(not ref.startswith(tasks) for ref in refs):
-        return Holder.USER
-    return Holder.OTHERS if refs else Holder.NOBODY
 
 
 def only_there(

@@ -111,6 +111,17 @@ def test_commits_of_its_own_are_kept_on_a_ref_there(clones: Clones) -> None:
     assert not (clones.there / "own").exists()
 
 
+def test_what_was_sent_for_another_task_is_seen_in_head(clones: Clones) -> None:
+    before = git(clones.project, "rev-parse", "HEAD")
+    made = clones.sent()
+    clones.advance(made)
+    other = REF.replace("demo", "other")
+    assert clone_state(clones.link, str(clones.there), before, other) == CloneState(
+        Relation.HAS, made, mixed=True
+    )
+    assert clone_state(clones.link, str(clones.there), made, other) == CloneState(Relation.HAS, made)
+
+
 def test_head_ahead_of_the_commit_is_kept_too(clones: Clones) -> None:
     """It has the work of another task."""
     own, made = clones.commit(clones.there, "own", "own\n"), git(clones.project, "rev-parse", "HEAD")

@@ -63,10 +63,10 @@ def on_boxes(scenario: Scenario) -> World:
 
 
 def by_two_machines(scenario: Scenario) -> World:
-    """A task whose subtasks are done on a box and here by turns, beside another one in the same repository there."""
+    """Two tasks whose subtasks are done on a box and here by turns, each in a repository of its own there."""
     user_tasks = (
-        UserTask("alpha", architect=True, box="near", architects_box="far", brings=True, helped=True),
-        UserTask("beta", box="near", brings=True, helped=True, checks=True),
+        UserTask("alpha", architect=True, box="near", architects_box="near", brings=True, helped=True),
+        UserTask("beta", box="far", brings=True, helped=True, checks=True),
     )
     behaviour = Behaviour(bad=0.2, odd=0.2, longest=60.0, subtasks=4, overlapping=0.5)
     return World(scenario, user_tasks, behaviour, deaf=0.3)

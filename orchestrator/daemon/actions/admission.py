@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.daemon.core.task_paths import shared_place
-from orchestrator.model.actions import Inspect
+from orchestrator.model.actions import Commit, Inspect
 from orchestrator.model.pools import pool_of
 from orchestrator.model.programs import Program
 from orchestrator.model.run import Life, Purpose, Run
@@ -68,8 +68,8 @@ def leases_of(
 ) -> Iterator[Lease]:
     """Yield the shared trees and the places that the live runs of a task hold or wait for.
 
-    The tree of a run that has left is held until it was looked at what it changed there: what the next one changes is
-    not its own.
+    The tree of a run that has left is held until it was looked at what it changed there, or until what it committed
+    there was fetched: what the next one makes is not its own.
 
     Args:
         state: the state of the task.
@@ -82,7 +82,7 @@ def leases_of(
         begun = run.life is not Life.STARTING or run.id in tried
         yield replace(_lease(state, run, defined), waits=waits.get(run.id, Queue.NONE), begun=begun)
     for action in state.outbox.values():
-        last = state.runs.last_at_work_on(action.step) if isinstance(action, Inspect) else None
+        last = state.runs.last_at_work_on(action.step) if isinstance(action, Inspect | Commit) else None
         if last is not None and not last.live and (place := shared_place(state, last)):
             yield Lease(place, last.id, state.name, place=False)
 

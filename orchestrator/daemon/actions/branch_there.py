@@ -86,8 +86,8 @@ def move_of(seen: CloneState, commit: str, holder: Holder, *, goes_on: bool) -> 
     """
     if seen.head == commit:
         return Move.NONE
-    if holder is Holder.OTHERS:
-        return Move.ASK if seen.changed else Move.FORWARD
+    if holder is Holder.OTHERS or (seen.mixed and holder is Holder.NOBODY):
+        return Move.ASK if seen.changed or holder is Holder.NOBODY else Move.FORWARD
     if seen.relation is Relation.HAS:
         return Move.NONE
     if goes_on:

@@ -91,7 +91,7 @@ def arguments(
     watched = ("--conmon-pidfile", str(folder / MONITOR)) if engine.monitored else ()
     return (
         *("sh", str(folder / SCRIPT), engine.program, name, str(MONITOR_INTERVAL if engine.monitored else 0)),
-        *("--name", name, "--label", label_of(folder), *watched, *engine.attached),
+        *("--name", name, "--label", label_of(folder), *watched, *engine.options),
         *confinement(options, identity),
         *("--interactive", "--workdir", str(spec.cwd)),
         *_home(spec, options, identity),
@@ -102,10 +102,10 @@ def arguments(
     )
 
 
-def trial(image: str, options: ContainerSettings, identity: Identity) -> tuple[str, ...]:
+def trial(engine: Engine, image: str, options: ContainerSettings, identity: Identity) -> tuple[str, ...]:
     """Return the words of a command that shows whether containers like those of runs can be made of an image."""
     return (
-        *("run", *confinement(options, identity)),
+        *("run", *engine.options, *confinement(options, identity)),
         *(*options.options, "--entrypoint", "sh", image, "-c", ":"),
     )
 
@@ -114,6 +114,8 @@ def confinement(options: ContainerSettings, identity: Identity) -> tuple[str, ..
     """Return the options that every container has: what it must not, and the limits of what it may."""
     return (
         *("--rm", "--init", "--pull", "never", "--read-only", "--cap-drop", "all"),
+        # The pane's log is bounded; the engine's own would not be. A check of its health is no work of an agent's.
+        *("--log-driver", "none", "--no-healthcheck"),
         # SELinux would keep it from mounted folders that bear no label for containers.
         *("--security-opt", "no-new-privileges", "--security-opt", "label=disable"),
         *("--memory", options.memory, "--cpus", options.cpus, "--pids-limit", str(options.pids)),

@@ -12,7 +12,7 @@ class Docker(Engine):
     """The engine Docker. Its keys that detach cannot be switched off: they become ones that nobody types."""
 
     program = "docker"
-    attached = ("--detach-keys=ctrl-^,ctrl-@,ctrl-^,ctrl-@",)
+    options = ("--detach-keys=ctrl-^,ctrl-@,ctrl-^,ctrl-@",)
 
     def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> Identity:
         """Return the user's own ids; under a daemon without root, whose root is the user, those of root."""

@@ -44,8 +44,8 @@ class Engine(ABC):
     removal: tuple[str, ...] = ("rm", "--force")
     """The words by which a container is killed, if it runs, and removed."""
 
-    attached: tuple[str, ...] = ()
-    """Options by which the keys that detach from a container are switched off, as far as that is possible."""
+    options: tuple[str, ...] = ()
+    """Its own options of `run`: the keys that detach from a container are switched off as far as that is possible."""
 
     monitored: bool = False
     """Whether a process of the engine's stands by each container, without which `run` would wait for ever."""

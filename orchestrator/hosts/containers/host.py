@@ -61,7 +61,7 @@ class ContainerKind:
             if status and any(each in why.lower() for each in _UNKNOWN):
                 return f"there is no image {name} here, and none is fetched unasked: `{engine.program} pull {name}`"
             if status == 0:
-                words = trial(name, self.options(), self._identity())
+                words = trial(engine, name, self.options(), self._identity())
                 status, _, why = engine.call(environ, *words)
                 if _IGNORED in why.lower():
                     return f"{engine.program} does not limit containers here: {why}"

@@ -12,7 +12,8 @@ class Podman(Engine):
 
     program = "podman"
     removal = ("rm", "--force", "--time", "0")
-    attached = ("--detach-keys=",)
+    # What an image declares as a volume would lie on this machine's disk.
+    options = ("--detach-keys=", "--image-volume=tmpfs")
     monitored = True
 
     def identity(self, uid: int, gid: int, environ: Mapping[str, str]) -> Identity:

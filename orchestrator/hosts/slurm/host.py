@@ -18,7 +18,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import layout
+from orchestrator import layout, plain_files
 from orchestrator.hosts.engine_calls import call_engine
 from orchestrator.hosts.engine_host import CurrentSection, EngineHost
 from orchestrator.hosts.slurm.command import (
@@ -156,7 +156,7 @@ class SlurmHost(EngineHost):
         state = self._cancelled(folder)
         if state in ENDED or given_up:
             with suppress(OSError):
-                (folder / OUTCOME).write_text(f"{state}\n")
+                _create(folder / OUTCOME, state)
             return
         if state:
             raise Unavailable(f"{self.called(folder)} is {state} in Slurm, and was asked to end")
@@ -202,12 +202,18 @@ def _partition(name: str) -> str:
 def _give_up(folder: Path) -> bool:
     """Claim a run's place for nobody, so that its job begins nothing. Return False if the job was first."""
     try:
-        with (folder / PLACED).open("x") as file:
-            file.write(f"{_GIVEN_UP}\n")
-    except FileExistsError:
-        return _text(folder / PLACED).startswith(_GIVEN_UP)
+        return _create(folder / PLACED, _GIVEN_UP) or _text(folder / PLACED).startswith(_GIVEN_UP)
     except OSError as error:
         raise Unavailable(f"{folder / PLACED} cannot be written: {error.strerror}") from error
+
+
+def _create(path: Path, text: str) -> bool:
+    """Write a small file, unless it is there. Return whether it was not. Raises OSError."""
+    try:
+        with path.open("xb") as file:
+            file.write(f"{text}\n".encode())
+    except FileExistsError:
+        return False
     return True
 
 
@@ -224,7 +230,6 @@ def _boot() -> str:
 def _text(path: Path) -> str:
     """Return what stands in a small file; empty if there is none."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(1000)
+        return plain_files.head(path, 1000).decode(errors="replace")
     except OSError:
         return ""

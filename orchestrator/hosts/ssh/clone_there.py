@@ -42,6 +42,12 @@ elif ! leads "$commit" "$sent"; then relation=lacks
 elif [ -z "$head" ] || leads "$head" "$commit"; then relation=behind
 else relation=apart
 fi
+mixed=pure
+if [ -n "$head" ]; then
+    for other in $(ours for-each-ref --merged "$head" --format='%(refname)' 'refs/orchestrator/task/*/tip'); do
+        if [ "$other" != "$ref" ] && ! leads "$other" "$commit"; then mixed=mixed; fi
+    done
+fi
 lies=clean
 if file index.lock; then lies=locked
 elif file MERGE_HEAD || file CHERRY_PICK_HEAD || file REVERT_HEAD || file rebase-merge || file rebase-apply; then
@@ -61,7 +67,7 @@ _LOOK: Final = (
 if [ "$relation" = has ] && [ "$sent" != "$commit" ]; then
     ours update-ref "$ref" "$commit" || exit 6
 fi
-echo "$relation ${head:--} $lies"
+echo "$relation ${head:--} $lies $mixed"
 """
 )
 
@@ -88,7 +94,9 @@ echo moved
 """
 )
 
-_ANSWER: Final = re.compile(r"(has|lacks|behind|apart) (-|[0-9a-f]{40}|[0-9a-f]{64}) (clean|changed|locked)")
+_ANSWER: Final = re.compile(
+    r"(has|lacks|behind|apart) (-|[0-9a-f]{40}|[0-9a-f]{64}) (clean|changed|locked) (pure|mixed)"
+)
 _NO_REPOSITORY: Final = 4
 _NOT_LAID: Final = 7
 _IN_THE_WAY: Final = "would be overwritten"
@@ -113,7 +121,8 @@ def clone_state(link: BoxLink, there: str, commit: str, ref: str) -> CloneState:
         raise Unavailable(
             f"{link.address}: git is at work in {there}, or was cut off there: see its index.lock"
         )
-    return CloneState(Relation(found[1]), found[2].strip("-"), changed=found[3] == "changed")
+    changed, mixed = found[3] == "changed", found[4] == "mixed"
+    return CloneState(Relation(found[1]), found[2].strip("-"), changed=changed, mixed=mixed)
 
 
 def advance_head(link: BoxLink, there: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from orchestrator.model.composite import agent_memory_file
 from orchestrator.model.handoff import CriterionMark
 from orchestrator.model.plan import StepState
-from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, is_judged, phase_step
+from orchestrator.pm.plan.families.delivery import ACCEPT
+from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
 from orchestrator.pm.plan.families.workflow import verify
 from orchestrator.pm.state.changes import CriteriaMarked
 
@@ -32,7 +33,7 @@ def mark_as_planned(draft: Draft) -> None:
     plan, skill = draft.state.brief.workflow, draft.state.brief.skill
     if plan is not None and plan.criteria:
         marks = tuple(_marks(draft.state, plan))
-    elif skill is not None and not is_judged(draft.state.brief):
+    elif skill is not None and ACCEPT not in draft.state.steps:
         marks = tuple(_of_skill(draft.state, skill))
     else:
         return
@@ -49,6 +50,8 @@ def _marks(state: PMState, plan: WorkflowPlan) -> Iterator[CriterionMark]:
 
 
 def _of_skill(state: PMState, skill: SkillPlan) -> Iterator[CriterionMark]:
+    if MEMORIES_COMPLETE not in state.brief.criteria:
+        return
     steps = [state.steps.get(phase_step(phase.id)) for phase in skill.phases_left]
     if steps and all(step is not None and step.state is StepState.PASSED for step in steps):
         files = (agent_memory_file(skill.task_id, phase.agent) for phase in skill.skill.phases)

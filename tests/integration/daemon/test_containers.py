@@ -88,6 +88,7 @@ def test_container_outlives_the_daemon_and_is_not_doubled(contained, variables) 
     assert podman(variables, "ps", "--all", "--quiet") == ""
 
 
+@pytest.mark.thorough(reason="a kill of a host of a kind, and a stop of a task, are tested each alone")
 def test_stop_ends_containers(contained, variables) -> None:
     hold = contained.project / "tasks" / "t1" / "hold"
     hold.parent.mkdir(parents=True)

@@ -185,14 +185,17 @@ def test_fork_bomb_is_bounded(variables) -> None:
     assert containers(variables) == []
 
 
-def test_endless_log_is_bounded() -> None:
-    """What a program prints fills no more of the disk than its log may have."""
+def test_endless_log_is_bounded(variables) -> None:
+    """What a program prints fills no more of the disk than its log may have, and nothing of the engine's."""
     with Containers().bench() as bench:
         folder = bench.run(
             "r1", "echo up >up; while :; do echo 0123456789012345678901234567890123456789; done"
         )
         bench.until_there(bench.tree / "up")
         wait_until(lambda: (folder / "pane.log").exists() and (folder / "pane.log").stat().st_size > 10_000)
+        storage = Path(variables["CONTAINERS_CONF"]).parent
+        kept = {path.name: path.stat().st_size for path in storage.rglob("ctr.log")}
+        assert not any(kept.values()), kept
         bench.host.end(folder, kill=True)
         bench.until_gone(folder)
         assert (folder / "pane.log").stat().st_size <= 10_485_760

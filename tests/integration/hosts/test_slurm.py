@@ -81,7 +81,7 @@ def test_pending_job_says_why_and_is_cancelled(slurm) -> None:
         bench.host.end(folder, kill=False)
         assert bench.until_gone(folder).pid is None
         assert not (bench.tree / "up").exists()
-    assert slurm.jobs() == []
+    wait_until(lambda: slurm.jobs() == [])
 
 
 def test_pending_job_begins_when_it_may(slurm) -> None:
@@ -124,7 +124,7 @@ def test_job_ends_with_its_srun(slurm) -> None:
         bench.until(folder, lambda seen: seen.standing is not Standing.ALIVE)
         bench.host.end(folder, kill=True)
         assert bench.until_gone(folder).exit is not None
-    assert slurm.jobs() == []
+    wait_until(lambda: slurm.jobs() == [])
 
 
 @pytest.mark.thorough(reason="unit tests hold what is decided; Slurm takes 6 s")
@@ -138,7 +138,7 @@ def test_job_that_nobody_waits_for_is_named_and_cancelled(slurm) -> None:
         assert left
         bench.host.end(folder, kill=True)
         bench.until_gone(folder)
-    assert slurm.jobs() == []
+    wait_until(lambda: slurm.jobs() == [])
 
 
 @pytest.mark.thorough(reason="as when srun is killed; Slurm takes 4 s")
@@ -151,7 +151,7 @@ def test_hang_up_ends_a_job(slurm) -> None:
         bench.until(folder, lambda seen: seen.standing is not Standing.ALIVE)
         bench.host.end(folder, kill=True)
         bench.until_gone(folder)
-    assert slurm.jobs() == []
+    wait_until(lambda: slurm.jobs() == [])
 
 
 def test_forgotten_job_is_not_taken_for_gone(slurm) -> None:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from orchestrator.pm.handlers.stuck_termination import GONE
+from orchestrator.testing.fake_box import place_on
 from tests.simulation.engine.law import Broken, Finding, Law
 from tests.simulation.engine.removal import Removal
 from tests.simulation.engine.user_task import PROJECT, UserTask
@@ -21,6 +22,9 @@ OVER: Final = frozenset({"complete", "partial", "failed"})
 ENDED: Final = OVER | {"stopped"}
 AT_MOST: Final = 100
 """A calm user answers so many questions about one step. One that needs more gets nowhere."""
+
+_NOT_BROUGHT: Final = "was not brought there"
+"""What a question says about a repository on a box that the user is to put right: they merge the branch there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,9 @@ class User:
         name = f"answer.{user_task.name}/{question['id']}/{self._looks}"
         random, world = self.world.scenario.random(name), self.world
         say = partial(world.ask, user_task, "answer", question=question["id"])
+        if _NOT_BROUGHT in question["text"]:
+            for box in user_task.boxes:
+                world.boxes[box].clone.merge(str(place_on(box)), f"refs/orchestrator/{user_task.branch}/tip")
         if self.calm:
             self._count(user_task, question)
             options = question["options"]

@@ -134,7 +134,7 @@ def test_a_verb_makes_few_classes(house, words):
     """What a command imports of ours costs it most by the classes that are made: of settings, of which it reads one."""
     house.task()
     made = classes(words)
-    assert len(made) <= CLASSES, made
+    assert len(made) <= CLASSES, "\n".join(made)
 
 
 def test_a_check_speaks_before_it_imports_what_it_checks_by(house, monkeypatch):

@@ -31,6 +31,7 @@ CHANGING = [
     ["notify", "test"],
     ["workflow", "new", "tidy"],
     ["workflow", "approve", "tidy"],
+    ["skill", "run", "--daemon", "develop-project", "Add an export"],
     ["memory", "forget", "mem_1702311000_abc123"],
     ["memory", "mark", "mem_1702311000_abc123", "misled"],
     ["memory", "search", "--all-projects"],

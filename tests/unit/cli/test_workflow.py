@@ -359,8 +359,10 @@ def test_check_says_what_start_refuses(verb, root, task, house, line):
     """A design may be sound and ask for what the engine does not do: that is said before anybody relies on it."""
     page = root.parent / "task.md"
     page.write_text(f"{page.read_text()}{line}\n")
-    said = verb("check", "--json").json
+    answer = verb("check", "--json")
+    said = answer.json
     assert said["sound"]
+    assert answer.code == 1
     (reason,) = said["refused"]
     number, key = len(page.read_text().splitlines()), line.partition(": ")[0]
     assert (
@@ -369,7 +371,10 @@ def test_check_says_what_start_refuses(verb, root, task, house, line):
     checked = task("start", "text", "--check", "--project", str(house.project), "--json")
     assert checked.code == 1
     assert reason in [each["text"] for each in checked.json["findings"] if each["topic"] == "plan"]
-    assert "does not carry it out" in verb("check").out
+    shown = verb("check")
+    assert shown.code == 1
+    assert "the design is sound, but it cannot be started as it is: " in shown.out
+    assert "does not carry it out" in shown.out
     assert "to carry it out" not in verb("approve").out
 
 

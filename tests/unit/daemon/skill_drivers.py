@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from orchestrator.cli.skill_driver import SkillDriver, Surroundings
 from orchestrator.daemon.actions.phase_launch import prepare_phase
@@ -27,7 +29,6 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.run import Exit, Run
 from orchestrator.model.task import SKILLS, Brief, Config, WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
-from orchestrator.ports.files import Files
 from orchestrator.records.skill_store import SkillStore
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
@@ -39,8 +40,14 @@ HOME, TASK = Path("/state/tasks/demo-1"), PROJECT / "tasks/demo"
 NAME = "demo"
 WHERE = TaskPaths(PROJECT, HOME, TASK, HOME / "trees")
 
+T = TypeVar("T")
+
 Outputs = Mapping[str, Sequence[bytes | None]]
 """What each agent leaves as its memory file in one turn after the other; None: nothing."""
+
+
+class Killed(BaseException):
+    """The process ended here."""
 
 
 class Recording(MemoryFiles):
@@ -124,7 +131,7 @@ class Driven(Story):
     def __init__(self, by_commands: Session, workspace: WorkspaceKind = WorkspaceKind.WORKTREE) -> None:
         super().__init__()
         self.session = by_commands
-        self.files = by_commands.files
+        self.files: Recording = by_commands.files
         self.brief = Brief(
             "Title",
             "Make it so",
@@ -139,15 +146,23 @@ class Driven(Story):
 
     def take_over(self) -> None:
         """The daemon takes over, and begins."""
-        self.session.driver.take_over(NAME)
-        self.files.make_folder(TASK / "handoffs")
-        self.brief = with_skill(self.files, PROJECT, HOME, NAME, self.brief)
+        self.surely(lambda: self.session.driver.take_over(NAME))
+        self.surely(lambda: self.files.make_folder(TASK / "handoffs"))
+        self.brief = self.surely(partial(with_skill, self.files, PROJECT, HOME, NAME, self.brief))
         self.starts()
         self.show()
 
     def show(self) -> None:
         """Write the state file, as the daemon does after each decision."""
-        self.shown.show(self.state)
+        self.surely(lambda: self.shown.show(self.state))
+
+    def surely(self, edge: Callable[[], T]) -> T:
+        """Do something on the disk; killed there, the daemon begins anew, and does it again."""
+        try:
+            return edge()
+        except Killed:
+            self.files.before, self.shown = None, SkillFiles(self.files, HOME)
+            return edge()
 
     def at_work(self) -> list[Run]:
         """Return the runs of phases, in the order of the skill."""
@@ -161,7 +176,7 @@ class Driven(Story):
     def turn(self, run: Run) -> None:
         """An agent takes a turn."""
         self.comes_alive(run.step)
-        prepare_phase(self.files, WHERE, self.state, run)
+        self.surely(lambda: prepare_phase(self.files, WHERE, self.state, run))
         self.at += 60
         skill = self.session.skill
         self.session.write(next(each for each in skill.phases if phase_step(each.id) == run.step))
@@ -169,10 +184,8 @@ class Driven(Story):
 
     def hands_in(self, run: Run, how: Exit | None = None) -> None:
         """The daemon reads what it left."""
-        files: Files = self.files
-        fact = turn_end(
-            files, TASK, self.state, run.id, self.at, self.limits, self.keep, "", how or Exit(code=0)
-        )
+        args = self.files, TASK, self.state, run.id, self.at, self.limits, self.keep, "", how or Exit(code=0)
+        fact = self.surely(lambda: turn_end(*args))
         if fact is not None:
             self.feed(fact)
         self.show()

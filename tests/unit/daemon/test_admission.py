@@ -14,12 +14,12 @@ from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hints import Hint, OutcomeHint
 from orchestrator.daemon.core.task_paths import Adapters, TaskPaths
 from orchestrator.daemon.ingest.run_lifecycle import LAUNCHED
-from orchestrator.model.actions import Inspect, Launch
+from orchestrator.model.actions import Commit, Inspect, Launch
 from orchestrator.model.facts import LaunchFailed
 from orchestrator.model.limits import Limits
 from orchestrator.model.pools import Pool
 from orchestrator.model.settings import Settings
-from orchestrator.model.task import Location
+from orchestrator.model.task import Bring, Location
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import ROLES, Story
@@ -183,6 +183,17 @@ def test_a_run_waits_for_no_look_at_its_own_tree():
     assert all(lease.place for lease in leases_of(looked_at, {}, ()))
     story.does("dev:a")
     left = replace(story.state, outbox={look.id: look})
+    (lease,) = (each for each in leases_of(left, {}, ()) if not each.place)
+    assert (lease.path, lease.run) == ("alpha:/srv", run.id)
+
+
+def test_a_clone_on_a_box_is_held_until_its_commits_are_here() -> None:
+    """The next run there may commit too, or have HEAD moved: what was fetched then was not this step's alone."""
+    story = Story(cwd=Location("/srv", "alpha"), bring=Bring.BRANCH).planned("a")
+    run = story.comes_alive("dev:a")
+    story.does("dev:a")
+    fetched = Commit("a-commit", "dev:a", run.attempt)
+    left = replace(story.state, outbox={fetched.id: fetched})
     (lease,) = (each for each in leases_of(left, {}, ()) if not each.place)
     assert (lease.path, lease.run) == ("alpha:/srv", run.id)
 

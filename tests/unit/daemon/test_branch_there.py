@@ -105,20 +105,20 @@ def far() -> Far:
 
 
 @pytest.mark.parametrize(
-    ("relation", "holder", "changed", "goes_on"),
-    list(product([Relation.HAS, Relation.BEHIND, Relation.APART], Holder, *[[False, True]] * 2)),
+    ("relation", "holder", "changed", "goes_on", "mixed"),
+    list(product([Relation.HAS, Relation.BEHIND, Relation.APART], Holder, *[[False, True]] * 3)),
 )
 def test_head_moves_only_where_nothing_can_be_lost(
-    relation: Relation, holder: Holder, *, changed: bool, goes_on: bool
+    relation: Relation, holder: Holder, *, changed: bool, goes_on: bool, mixed: bool
 ) -> None:
-    seen = CloneState(relation, "a" * 40, changed=changed)
+    seen = CloneState(relation, "a" * 40, changed=changed, mixed=mixed)
     move = move_of(seen, "b" * 40, holder, goes_on=goes_on)
     if move is Move.FORWARD:
         assert not changed
         assert relation is Relation.BEHIND or holder in {Holder.TASK, Holder.OTHERS}
     if move is Move.NONE:
         assert relation is Relation.HAS
-    if holder is Holder.OTHERS:
+    if holder is Holder.OTHERS or (mixed and holder is Holder.NOBODY):
         assert move in {Move.FORWARD, Move.ASK}, "another task's work never comes along"
     elif goes_on:
         assert move is not Move.ASK, "its own work is for the agent to bring together"
@@ -186,6 +186,16 @@ def test_work_of_another_task_never_comes_along(far: Far) -> None:
     far.begins(other)
     assert far.clone.head(PLACE) == far.base
     assert far.clone.refs[PLACE, f"refs/orchestrator/{other.branch}/kept/{before}"] == before
+
+
+def test_unknown_work_upon_another_tasks_branch_is_asked_about(far: Far) -> None:
+    """Its agent died there before anything was fetched: it must not come along, and must not be moved away."""
+    far.moves_on()
+    far.begins()
+    before = far.commits_there(brought=False)
+    with pytest.raises(Refused, match="none of the task's"):
+        far.begins(replace(far.state, name="t2", base=far.base, tip=far.base))
+    assert far.clone.head(PLACE) == before
 
 
 def test_brought_work_of_other_steps_gives_way_and_is_kept(far: Far) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,10 +18,12 @@ from orchestrator.model.composite import (
     agent_memory_file,
 )
 from orchestrator.model.errors import Refused
+from orchestrator.model.facts import BriefChanged
 from orchestrator.model.run import Exit
 from orchestrator.model.task import TaskState, WorkspaceKind
-from orchestrator.pm.plan.families.skills import phase_step
-from tests.unit.daemon.skill_drivers import NAME, PROJECT, STATE, Driven, Outputs, Session, complete
+from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
+from orchestrator.pm.state.results import unmet_criteria
+from tests.unit.daemon.skill_drivers import NAME, PROJECT, STATE, Driven, Killed, Outputs, Session, complete
 from tests.unit.skill_sessions import TASK_ID, memory
 
 THREE = CompositeSkill(
@@ -35,10 +38,6 @@ THREE = CompositeSkill(
 
 ENDED = {SkillState.COMPLETE_WORKFLOW, SkillState.VALIDATE, SkillState.COMPLETE}
 """The states in which no phase is left."""
-
-
-class Killed(BaseException):
-    """The process ended here."""
 
 
 @st.composite
@@ -240,8 +239,8 @@ def test_take_over_killed_at_any_write_goes_on_the_same() -> None:
         killed.begin()
         left = iter(range(survived))
 
-        def dies(*_: object, left: object = left) -> None:
-            if next(left, None) is None:  # type: ignore[call-overload]
+        def dies(*_: object, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
                 raise Killed
 
         killed.files.before = dies
@@ -257,6 +256,36 @@ def test_take_over_killed_at_any_write_goes_on_the_same() -> None:
     raise AssertionError("it was killed each time")
 
 
+@pytest.mark.parametrize(
+    "apart", [7, pytest.param(1, marks=pytest.mark.thorough(reason="a sample of these moments goes in CI"))]
+)
+def test_daemon_killed_at_any_write_ends_the_same(apart: int) -> None:
+    """Killed ahead of any change of the disk, it ends with the same outputs, task id and memory files."""
+    skill = CompositeSkill("make", (SkillPhase("look", "scout"), SkillPhase("work", "maker")))
+    whole = driven(skill)
+    whole.finish()
+    survived, alive = 0, False
+    while not alive:
+        by_commands = Session(skill, complete(skill))
+        by_commands.begin()
+        daemon = Driven(by_commands)
+        left = iter(range(survived))
+
+        def dies(*_: object, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Killed
+
+        daemon.files.before = dies
+        daemon.take_over()
+        daemon.finish()
+        alive, daemon.files.before = daemon.files.before is not None, None
+        assert daemon.state.state is TaskState.COMPLETE
+        assert daemon.session.store.load() == whole.session.store.load()
+        assert daemon.session.memories() == whole.session.memories()
+        survived += apart
+    assert survived > 20
+
+
 def test_task_that_was_not_begun_gives_the_session_back() -> None:
     by_commands = Session(THREE, complete(THREE))
     by_commands.begin()
@@ -266,6 +295,39 @@ def test_task_that_was_not_begun_gives_the_session_back() -> None:
     by_commands.driver.give_back(NAME)
     by_commands.finish()
     assert by_commands.store.load().state is SkillState.COMPLETE
+
+
+def test_criteria_added_later_are_said_not_to_be_met() -> None:
+    """Nobody is there to judge them; that of the protocol is met all the same."""
+    daemon = driven()
+    daemon.brief = replace(daemon.brief, criteria=(MEMORIES_COMPLETE, "There is a greeting"))
+    daemon.feed(BriefChanged(daemon.at, daemon.brief))
+    daemon.finish()
+    assert daemon.state.state is TaskState.PARTIAL
+    assert unmet_criteria(daemon.state) == ["There is a greeting"]
+
+
+def test_started_again_a_completed_task_has_nothing_to_do() -> None:
+    daemon = driven()
+    daemon.finish()
+    before = daemon.files.states[-1]
+    daemon.starts()
+    daemon.show()
+    assert daemon.at_work() == []
+    assert daemon.state.state is TaskState.COMPLETE
+    assert daemon.files.states[-1] == before
+
+
+def test_set_aside_phase_takes_those_after_it_along() -> None:
+    """No answer of the user passes an incomplete phase: the session stays where it is."""
+    daemon = driven(outputs={**complete(THREE), "scout": [None] * 20, "maker": []})
+    daemon.finish()
+    (question,) = daemon.state.open_questions
+    assert set(question.options) & {"accept", "approve", "continue"} == set()
+    daemon.answers(question.id, "set-aside")
+    daemon.finish()
+    assert daemon.state.state in {TaskState.PARTIAL, TaskState.FAILED}
+    assert daemon.session.store.load().phases_completed == ()
 
 
 def test_steps_are_named_by_phases() -> None:

@@ -55,6 +55,7 @@ def test_container_is_confined_unless_the_settings_say_otherwise() -> None:
         "--pids-limit": "512",
         "--cap-drop": "all",
         "--pull": "never",
+        "--log-driver": "none",
     }.items():
         assert after(option, said) == [value]
     assert {"--read-only", "--rm", "--init", "--interactive"} < set(said)

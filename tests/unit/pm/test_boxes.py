@@ -232,3 +232,14 @@ def test_question_about_a_step_replaces_one_about_its_box() -> None:
     stuck = story.question()
     assert (asked.kind, stuck.kind, stuck.step) == (QuestionKind.BOX, QuestionKind.STUCK, "dev:a")
     assert story.state.questions[asked.id].answer == WITHDRAWN
+
+
+def test_a_conflict_on_a_box_is_told_as_it_lies_there() -> None:
+    """It has no worktree with conflict markers: both sides are in its repository there."""
+    story = at_work(bring=Bring.BRANCH)
+    story.races["review:a"] = {"conflicts": ("shop.py",)}
+    story.finishes("a")
+    told = story.order_of("dev:a").instructions
+    assert "shop.py" in told
+    assert "theirs under the ref that is named above" in told
+    assert "markers" not in told
