@@ -45,10 +45,15 @@ class Life(StrEnum):
     """The first axis of a belief: is there a process."""
 
     STARTING = "starting"  # the launch was ordered; no process was seen yet
+    QUEUED = "queued"  # it waits in the queue of a cluster; no process was seen yet
     ALIVE = "alive"  # its process was seen
     GONE = "gone"  # its process has ended
     UNREACHABLE = "unreachable"  # the box on which it lives does not answer
     UNKNOWN = "unknown"  # it could not be looked at
+
+
+NOT_BEGUN: Final = frozenset({Life.STARTING, Life.QUEUED})
+"""The lives in which no process was seen yet."""
 
 
 class Turn(StrEnum):
@@ -259,7 +264,7 @@ class Run:
     @property
     def is_queued(self) -> bool:
         """True while it has not begun because it waits in the queue of its engine."""
-        return bool(self.queued) and self.life is Life.STARTING
+        return self.life is Life.QUEUED
 
     @property
     def on_box(self) -> bool:

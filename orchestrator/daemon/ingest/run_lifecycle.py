@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.hosts.claims import BEGUN, CLAIMED
 from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunLeft, RunQueued, RunStarted
-from orchestrator.model.run import Ending, Exit, Life
+from orchestrator.model.run import NOT_BEGUN, Ending, Exit, Life
 from orchestrator.ports.host import Host, Observation, Standing
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
     """
     folder = _folder(home, run.id)
     seen = host.observe(folder)
-    if seen.standing is Standing.ALIVE and run.life is not Life.STARTING:
+    if seen.standing is Standing.ALIVE and run.life not in NOT_BEGUN:
         return []
     nonce = f"{run.id}:{seen.standing}"
     facts = _beginning(seen, run, at)
@@ -85,7 +85,7 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
 
 def _beginning(seen: Observation, run: Run, at: float) -> list[Fact]:
     """Return that a run has begun, or why it waits in a queue, if that is news."""
-    if run.life is not Life.STARTING:
+    if run.life not in NOT_BEGUN:
         return []
     if seen.pid is not None:
         return [RunStarted(at, run.id, seen.pid, seen.pane)]

@@ -263,7 +263,7 @@ def _agent(run: Run, obstacle: str) -> dict[str, Any]:
         "run": run.id,
         "agent": run.agent,
         "step": run.step,
-        "state": "queued" if run.is_queued else run.life.value,
+        "state": run.life.value,
         "turn": run.turn.value,
         "evidence": f"waits: {obstacle}" if obstacle else run.evidence,
         "since": run.since,

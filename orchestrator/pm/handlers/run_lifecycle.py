@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
+from orchestrator.model.run import NOT_BEGUN, Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.plan.advance import ACTIVE, begin, close_order, open_work
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
@@ -66,7 +66,7 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
     """Record that a launcher claimed its run."""
     draft.close_actions(Launch, run=fact.run)
     run = draft.state.runs.get(fact.run)
-    if run is not None and run.life is Life.STARTING:
+    if run is not None and run.life in NOT_BEGUN:
         evidence = f"process {fact.pid}"
         draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
         draft.change(RunProgressed(run.id, fact.at))
@@ -78,7 +78,7 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
 def run_queued(draft: Draft, fact: RunQueued) -> None:
     """Record why a run has not begun: what waits in a queue is neither late nor silent."""
     run = draft.state.runs.get(fact.run)
-    if run is not None and run.life is Life.STARTING and run.queued != fact.reason:
+    if run is not None and run.life in NOT_BEGUN and run.queued != fact.reason:
         draft.close_actions(Launch, run=fact.run)
         draft.change(RunPending(run.id, fact.reason, fact.at))
 
@@ -87,7 +87,7 @@ def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
     """Handle a run that could not be launched."""
     run = draft.state.runs.get(fact.run)
     # An unreachable run may also never have been launched: its launch alone can show that.
-    if run is None or run.pid is not None or run.life not in {Life.STARTING, Life.UNREACHABLE}:
+    if run is None or run.pid is not None or run.life not in {*NOT_BEGUN, Life.UNREACHABLE}:
         return
     draft.close_actions(Launch, End, run=run.id)
     how = f"could not be launched: {fact.reason}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.activity import Stage
-from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.run import NOT_BEGUN, Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.usage import Usage
 from orchestrator.pm.state.transitions import IllegalMove
 
@@ -232,7 +232,7 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
             return _believed(was, change)
         case RunPending():
             said = f"pending: {change.reason}"
-            return replace(was, queued=change.reason, evidence=said, turn_since=change.at)
+            return replace(was, life=Life.QUEUED, queued=change.reason, evidence=said, turn_since=change.at)
         case RunReported():
             return replace(was, reported_at=change.at, progress_at=change.at, uncounted=0.0)
         case RunProgressed():
@@ -299,7 +299,7 @@ def _believed(was: Run, change: RunBelieved) -> Run:
 
 def _lived(was: Run) -> bool:
     """Return whether the time since the last change of belief was part of its life."""
-    return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
+    return was.life not in NOT_BEGUN and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 
 def _traced(was: Run, change: RunTraced) -> Run:
