@@ -81,16 +81,16 @@ def one_task_raises(world: World) -> None:
     broken.touch()
     world.daemon(
         *altered(
-            "from orchestrator.daemon.task import Task\n"
+            "from orchestrator.daemon.ingest.task_inputs import TaskInputs\n"
             "from orchestrator.daemon import task\n"
             "import os\n"
             "task.REST = 0.2\n"
-            "seen = Task.see_reports\n"
+            "seen = TaskInputs.see_reports\n"
             "def see_reports(self, *words, **named):\n"
-            f"    if self.id.startswith('t2-') and os.path.exists({str(broken)!r}):\n"
+            f"    if self._home.name.startswith('t2-') and os.path.exists({str(broken)!r}):\n"
             "        raise ZeroDivisionError\n"
             "    seen(self, *words, **named)\n"
-            "Task.see_reports = see_reports"
+            "TaskInputs.see_reports = see_reports"
         )
     )
     world.let({})
