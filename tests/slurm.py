@@ -16,6 +16,7 @@ from tests.polling import wait_until
 
 DAEMONS: Final = ("munged", "slurmctld", "slurmd")
 PATIENCE: Final = 10
+MISSING: Final = "as root after: apt-get install munge slurmctld slurmd slurm-client"
 
 _CONF: Final = """\
 ClusterName=test

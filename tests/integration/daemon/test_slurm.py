@@ -10,11 +10,9 @@ from typing import Any, cast
 import pytest
 
 from tests.integration.daemon.world import World
-from tests.slurm import Slurm, own_slurm, slurm_is_missing
+from tests.slurm import MISSING, Slurm, own_slurm, slurm_is_missing
 
-pytestmark = pytest.mark.skipif(
-    slurm_is_missing(), reason="slurmctld, slurmd, munged and srun are missing, or this is not root"
-)
+pytestmark = pytest.mark.skipif(slurm_is_missing(), reason=MISSING)
 
 DEV = r"""
 echo x >>"$ORCHESTRATOR_SCRATCHPAD/lives"

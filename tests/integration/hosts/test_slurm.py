@@ -15,11 +15,9 @@ from orchestrator.hosts.slurm.host import SlurmKind
 from orchestrator.ports.host import Standing
 from orchestrator.testing.contracts.hosts import SESSION, Bench, HostKindContract
 from tests.polling import wait_until
-from tests.slurm import Slurm, own_slurm, slurm_is_missing
+from tests.slurm import MISSING, Slurm, own_slurm, slurm_is_missing
 
-pytestmark = pytest.mark.skipif(
-    slurm_is_missing(), reason="slurmctld, slurmd, munged and srun are missing, or this is not root"
-)
+pytestmark = pytest.mark.skipif(slurm_is_missing(), reason=MISSING)
 
 ALIVE = "echo up >up; while :; do sleep 0.1; done"
 
