@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -143,7 +144,17 @@ def own_slurm(root: Path) -> Iterator[Slurm]:
             made.call("scancel", "--me")
         for name in list(made.daemons):
             made.kill(name)
+        _kill_steps(root)
         shutil.rmtree(root, ignore_errors=True)
+
+
+def _kill_steps(root: Path) -> None:
+    """Kill the processes that stand by jobs of this Slurm: one whose job was forgotten stays for ever."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            stands_by = (path / "comm").read_text().strip() == "slurmstepd"
+            if stands_by and str(root).encode() in (path / "environ").read_bytes():
+                os.kill(int(path.name), signal.SIGKILL)
 
 
 def program(name: str) -> str:
