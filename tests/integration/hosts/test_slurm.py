@@ -174,22 +174,6 @@ def test_forgotten_job_is_not_taken_for_gone(monkeypatch) -> None:
             bench.until_gone(folder)
 
 
-@pytest.mark.thorough(reason="a kill of srun and a forgotten job stand above")
-def test_run_outlives_the_controller(slurm) -> None:
-    """A controller that is killed and comes back changes nothing for a run, though srun may wait for ever."""
-    with Jobs().bench() as bench:
-        folder = bench.run("r1", "echo up >up; until [ -e go ]; do sleep 0.1; done; exit 4")
-        bench.until_there(bench.tree / "up")
-        slurm.kill("slurmctld")
-        assert bench.host.observe(folder).standing is Standing.ALIVE
-        slurm.start_controller()
-        wait_until(slurm.is_ready)
-        (bench.tree / "go").touch()
-        seen = bench.until_gone(folder)
-        assert seen.exit is not None
-        assert seen.exit.code == 4
-
-
 # What is missing ----------------------------------------------------------------------------------
 
 
