@@ -22,7 +22,8 @@ folder=${0%/*}
 trap : HUP INT QUIT TERM
 (umask 077 && : >"$folder/job") || exit 125
 
-# Says why the job is pending, until it is placed.
+# Says why the job is pending, until it is placed; and ends an srun that waits on although the job is over, as it may
+# where the controller was killed and has forgotten the job.
 watch() {
     nap=
     trap 'kill -9 "$nap"; exit' TERM
@@ -35,6 +36,14 @@ watch() {
         squeue --me --name "$name" --states PENDING --noheader --format %r >"$folder/queue.new"
         if [ -s "$folder/queue.new" ]; then mv -f "$folder/queue.new" "$folder/queue"; fi
         first=$longest
+    done
+    while :; do
+        over=
+        if [ -e "$folder/over" ]; then over=1; fi
+        sleep 5 &
+        nap=$!
+        wait "$nap"
+        if [ -n "$over" ]; then pkill -KILL -P "$$" -x srun; fi
     done
 } >/dev/null 2>&1 </dev/null
 
@@ -63,6 +72,7 @@ status=$?
     wait "$watcher"
 } 2>/dev/null
 
+if [ "$status" -gt 128 ] && [ -e "$folder/over" ]; then read -r status <"$folder/over"; fi
 state=
 given_up=
 if (umask 077 && set -C && echo 'given up' >"$folder/placed") 2>/dev/null; then

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -258,3 +260,28 @@ def test_settings_are_taken(tmp_path) -> None:
     path.chmod(0o600)
     taken = load_settings(path, {}).slurm
     assert taken == SlurmSettings("1-12:00:00", "512M", 8, ("--qos", "low"))
+
+
+def test_srun_that_outlasts_its_job_is_ended(tmp_path) -> None:
+    """Where the controller was killed and forgot the job, srun may wait for ever; the job's own word counts then."""
+    programs, run = tmp_path / "bin", tmp_path / "run"
+    for folder in (programs, run):
+        folder.mkdir()
+    script = files("orchestrator.hosts.slurm").joinpath("slurm.sh").read_text()
+    (run / "slurm.sh").write_text(script.replace("sleep 5", "sleep 0.1"))
+    for name, text in {
+        "srun": f"touch {run}/placed\necho 4 >{run}/over\nwhile :; do sleep 0.1; done\n",
+        "squeue": "",
+        "scancel": "",
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        ["sh", str(run / "slurm.sh"), "name", "0.1", "1"],
+        env={"PATH": f"{programs}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert not (run / "job").exists()
