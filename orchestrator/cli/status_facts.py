@@ -53,9 +53,7 @@ def next_try(limit: dict[str, Any], now: float) -> str:
     return f"{'the next try was due' if 0 < due < now else 'next try'} at {clock(due, now)}"
 
 
-def _result(
-    view: dict[str, Any], name: str, now: float, *, active: bool
-) -> Iterator[tuple[str, str]]:
+def _result(view: dict[str, Any], name: str, now: float, *, active: bool) -> Iterator[tuple[str, str]]:
     """Yield the task's result; while it is at work, the result so far."""
     outcome = view.get("outcome") or {}
     seen = outcome.get("branch_seen")
@@ -98,7 +96,9 @@ def _report(view: dict[str, Any], name: str, now: float) -> Iterator[tuple[str, 
     """Yield where the report of a task at rest lies, and from when it is; nothing if there is none."""
     if (found := report_file(view)) is not None:
         path, written, is_old = found
-        since = f"; the task went on since: `{typed('task', 'report', name)}` writes it anew" if is_old else ""
+        since = (
+            f"; the task went on since: `{typed('task', 'report', name)}` writes it anew" if is_old else ""
+        )
         yield "report", f"{path} (written {ago(written, now)}{since})"
 
 

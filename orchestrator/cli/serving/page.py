@@ -191,7 +191,9 @@ def _task(record: TaskRecord, now: float) -> TaskCard:
         why=str(view.get("why") or ""),
         counts=f"{counted.get('passed', 0)} of {counted.get('total', 0)} passed",
         readable=True,
-        facts=tuple((label, said) for label, said in facts if label != "report"),  # the page links to a fresh one
+        facts=tuple(
+            (label, said) for label, said in facts if label != "report"
+        ),  # the page links to a fresh one
         notices=tuple(unstamped(str(notice), now) for notice in view["notices"]),
         agents=tuple(" ".join(_agent(agent, now)) for agent in agents),
         steps=tuple(_step(step, now) for step in view["steps"]),
