@@ -37,7 +37,7 @@ task status NAME --json
   agents[]     name run agent step state turn evidence since turn_since host pane pid order
                tokens input output cached cost estimate prices unpriced[] partial context window
                live runs, and the latest run of each agent
-               state: starting alive gone unreachable unknown
+               state: starting queued alive gone unreachable unknown
                turn: busy resting waiting limited unknown
   boxes[]      address lost failing[] missing[]           from which files of the task are missing
                lost: why it does not answer; failing[]: what since why; missing[]: instance run ended

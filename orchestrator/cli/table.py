@@ -17,6 +17,7 @@ COLOURS = {
     "checking": "cyan",
     "alive": "cyan",
     "starting": "cyan",
+    "queued": "cyan",
     "complete": "green",
     "complete in part": "yellow",
     "passed": "green",

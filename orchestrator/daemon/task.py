@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 REST: Final = 5.0
 """Seconds until a task is retried after a system failure, such as a full disk."""
 
+QUEUED_LOOK: Final = 1.0
+"""Seconds between two looks at whether runs that wait in a queue have begun: a look at files, not at the queue."""
+
 SOON: Final = 0.5
 """Seconds until something that may still be incomplete is looked at again."""
 
@@ -258,7 +261,7 @@ class Task:
             self.feed(TimePassed(at, self.context.nonce()))
         self.inputs.see_leftovers()
         for late in self.engine.state.live_runs:
-            if late.pid is None and at - late.opened_at >= limits.start_timeout:
+            if late.pid is None and (late.is_queued or at - late.opened_at >= limits.start_timeout):
                 self.inputs.see_run(late.id)
         self.doing.see_what_is_due(self.engine.state, self.where)
 
@@ -282,6 +285,8 @@ class Task:
             for run in self.engine.state.live_runs
             if run.pid is None and (late := run.opened_at + limits.start_timeout) > self._looked_at
         ]
+        if any(run.is_queued for run in self.engine.state.live_runs):
+            moments.append(self._looked_at + QUEUED_LOOK)
         if (moment := self._deadline()) is not None:
             moments.append(moment)
         soonest = min(moments, default=None)

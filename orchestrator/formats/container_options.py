@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 WRITABLE: Final = ":rw"
@@ -19,20 +20,20 @@ _NO_PATH: Final = re.compile(r'[\0\n",]')
 def _memory(value: object) -> str:
     if isinstance(value, str) and _MEMORY.fullmatch(value):
         return value
-    raise ValueError(f'is {_shown(value)}: give a size like "4g" or "512m"')
+    raise ValueError(f'is {shown(value)}: give a size like "4g" or "512m"')
 
 
 def _cpus(value: object) -> str:
     text = str(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else ""
     if _CPUS.fullmatch(text):
         return text
-    raise ValueError(f"is {_shown(value)}: give a number of processors like 2 or 1.5")
+    raise ValueError(f"is {shown(value)}: give a number of processors like 2 or 1.5")
 
 
 def _network(value: object) -> str:
     if isinstance(value, str) and _NETWORK.fullmatch(value):
         return value
-    raise ValueError(f'is {_shown(value)}: give what the engine calls a network, like "none" or "agents"')
+    raise ValueError(f'is {shown(value)}: give what the engine calls a network, like "none" or "agents"')
 
 
 def _mounts(value: object) -> tuple[str, ...]:
@@ -45,26 +46,28 @@ def _mount(text: str) -> str:
         path = os.path.expanduser(path)  # noqa: PTH111 (no pathlib here)
     if not path.startswith("/") or _NO_PATH.search(path):
         raise ValueError(
-            f"holds {_shown(text)}: give absolute paths, or ones that begin with ~/, "
+            f"holds {shown(text)}: give absolute paths, or ones that begin with ~/, "
             f"without a comma or a quotation mark; {WRITABLE} behind one lets it be written"
         )
     return path + writable
 
 
-def _options(value: object) -> tuple[str, ...]:
-    words = _texts(value, 'give a list of words like ["--dns", "10.0.0.1"]')
+def words_of(value: object, example: str) -> tuple[str, ...]:
+    """Return a list of words of a command line. Raises ValueError for what is none; `example` shows one."""
+    words = _texts(value, f"give a list of words like {example}")
     if wrong := [word for word in words if not word or "\0" in word]:
-        raise ValueError(f"holds {_shown(wrong[0])}, which is no word of a command line")
+        raise ValueError(f"holds {shown(wrong[0])}, which is no word of a command line")
     return tuple(words)
 
 
 def _texts(value: object, allowed: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError(f"is {_shown(value)}: {allowed}")
+        raise ValueError(f"is {shown(value)}: {allowed}")
     return value
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value as a message shows it."""
     return ascii(value)[:60]
 
 
@@ -73,6 +76,6 @@ CHECKS: Final[dict[str, Callable[[object], object]]] = {
     "cpus": _cpus,
     "network": _network,
     "mounts": _mounts,
-    "options": _options,
+    "options": partial(words_of, example='["--dns", "10.0.0.1"]'),
 }
 """What makes a setting's value of what the file says, by its key; it raises ValueError with the reason."""

@@ -37,6 +37,7 @@ _COUNTS: Final = {
     "tries": (1, 1000),
     "kept": (1, 10_000),
     "pids": (16, 1_000_000),
+    "cores": (1, 10_000),
     "size": (65_536, 1_073_741_824),
     "task_size": (0, 1_099_511_627_776),
 }
@@ -72,6 +73,7 @@ _CLASSES: Final = {
     "templates": ("sections", "TemplateSettings"),
     "git": ("sections", "GitSettings"),
     "containers": ("container_settings", "ContainerSettings"),
+    "slurm": ("slurm_settings", "SlurmSettings"),
     "notify": ("notify_settings", "NotifySettings"),
     "permissions": ("permission", "Policy"),
 }
@@ -183,6 +185,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         return _notify_check(each.key)
     if each.section == "containers":
         return functools.partial(_container_check, each.key)
+    if each.section == "slurm":
+        return functools.partial(_slurm_check, each.key)
     return {
         "socket": _socket,
         "pass": _variables,
@@ -219,6 +223,12 @@ def _notify_check(key: str) -> Callable[[object], object]:
 
 def _container_check(key: str, value: object) -> object:
     from orchestrator.formats.container_options import CHECKS  # only where any are set
+
+    return CHECKS[key](value)
+
+
+def _slurm_check(key: str, value: object) -> object:
+    from orchestrator.formats.slurm_options import CHECKS  # only where any are set
 
     return CHECKS[key](value)
 

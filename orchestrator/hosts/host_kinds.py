@@ -26,7 +26,13 @@ def _docker() -> HostKind:
     return ContainerKind(Docker())
 
 
-HOST_KINDS: Final = Registry[HostKind]("host kind", {"podman": _podman, "docker": _docker})
+def _slurm() -> HostKind:
+    from orchestrator.hosts.slurm.host import SlurmKind
+
+    return SlurmKind()
+
+
+HOST_KINDS: Final = Registry[HostKind]("host kind", {"podman": _podman, "docker": _docker, "slurm": _slurm})
 
 
 def host_of_kind(host: str, local: Host) -> Host:

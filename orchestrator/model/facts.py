@@ -161,6 +161,16 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class RunQueued:
+    """A run waits for a place in the queue of its engine, which says why."""
+
+    at: float
+    run: str
+    reason: str
+    kind: Literal["run_queued"] = "run_queued"
+
+
+@dataclass(frozen=True, slots=True)
 class RunLeft:
     """A run's program has ended, as `exit` says, and processes that it left behind live: some of them are named."""
 
@@ -671,6 +681,7 @@ Fact: TypeAlias = (
     | EditsRefused
     | DecisionLanded
     | RunStarted
+    | RunQueued
     | RunLeft
     | RunGone
     | LaunchFailed

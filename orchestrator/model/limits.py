@@ -155,6 +155,9 @@ class Limits:
     start_timeout: float = 30.0
     """How long a new pane may take to start its program."""
 
+    queue_timeout: float = 604800.0
+    """How long an agent may be pending in the queue of a cluster before it is ended, and tried again."""
+
     termination_grace: float = 10.0
     """Time between the request to end (TERM) and the end by force (KILL)."""
 

@@ -45,10 +45,15 @@ class Life(StrEnum):
     """The first axis of a belief: is there a process."""
 
     STARTING = "starting"  # the launch was ordered; no process was seen yet
+    QUEUED = "queued"  # it waits in the queue of a cluster; no process was seen yet
     ALIVE = "alive"  # its process was seen
     GONE = "gone"  # its process has ended
     UNREACHABLE = "unreachable"  # the box on which it lives does not answer
     UNKNOWN = "unknown"  # it could not be looked at
+
+
+NOT_BEGUN: Final = frozenset({Life.STARTING, Life.QUEUED})
+"""The lives in which no process was seen yet."""
 
 
 class Turn(StrEnum):
@@ -126,12 +131,16 @@ _SHELL_ADDS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended: by itself with `code`, by `signal`, for want of memory, or unseen (`lost`)."""
+    """How a process ended: by itself with `code`, by `signal`, for want of memory, or unseen (`lost`).
+
+    `cause` says why, where what it ran in was ended: a job of Slurm at its time limit.
+    """
 
     code: int | None = None
     signal: int | None = None
     out_of_memory: bool = False
     lost: bool = False
+    cause: str = ""
 
     @property
     def clean(self) -> bool:
@@ -150,6 +159,8 @@ class Exit:
 
     def __str__(self) -> str:
         """How a person would say it."""
+        if self.cause:
+            return f"ended: {self.cause}"
         if self.lost:
             return "vanished, and how it ended is unknown"
         if self.out_of_memory:
@@ -173,7 +184,8 @@ class Leftover:
 class Run:
     """One run as the PM knows it. `instance` is the agent's name, or `dev-2` for a second one at once.
 
-    `host` is HERE, or the box on which it lives, as `Location` names it.
+    `host` is HERE, or the box on which it lives, as `Location` names it. `queued` says why its engine has it wait for a
+    place before it begins, such as `Resources`; empty if it does not.
 
     `resumes` is the run whose work it goes on with. `session` is by what its program resumes the conversation, which
     is `spent` when it grew too long, `delivery` what became of its order where the program tells, `acknowledged` names
@@ -247,6 +259,12 @@ class Run:
     tool_requests: tuple[int, ...] = ()
     usage: Usage = Usage()  # noqa: RUF009 (it is frozen)
     lasted: float = 0.0
+    queued: str = ""
+
+    @property
+    def is_queued(self) -> bool:
+        """True while it has not begun because it waits in the queue of its engine."""
+        return self.life is Life.QUEUED
 
     @property
     def on_box(self) -> bool:

@@ -18,6 +18,7 @@ from orchestrator.model.sections import (
     TemplateSettings,
     TmuxSettings,
 )
+from orchestrator.model.slurm_settings import SlurmSettings
 
 if TYPE_CHECKING:  # few settings files define any, and each class costs every command half a millisecond
     from orchestrator.model.pools import Pool
@@ -41,6 +42,7 @@ class Settings:
     templates: TemplateSettings = field(default_factory=TemplateSettings)
     git: GitSettings = field(default_factory=GitSettings)
     containers: ContainerSettings = field(default_factory=ContainerSettings)
+    slurm: SlurmSettings = field(default_factory=SlurmSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()

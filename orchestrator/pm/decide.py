@@ -19,7 +19,7 @@ from orchestrator.pm.handlers.pm_decisions import decision_landed
 from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.role_statuses import role_status_landed
-from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_started
+from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_queued, run_started
 from orchestrator.pm.handlers.undoing import undo_asked, undone
 from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
@@ -106,6 +106,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.RoleStatusLanded: role_status_landed,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
+    f.RunQueued: run_queued,
     f.RunLeft: run_left,
     f.RunGone: run_gone,
     f.LaunchFailed: launch_failed,

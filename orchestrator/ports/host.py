@@ -56,9 +56,10 @@ class Standing(StrEnum):
 class Observation:
     """What the files of a run and the process table say of it at this moment.
 
-    `exit` tells how its program ended: given when GONE or LEFT. `pid` is its launcher, or where that is gone the first
-    of what is LEFT, all of which `left` names, to a bound. `start` is an opaque word that tells the process `pid` from
-    a later one of the same number; given when ALIVE, and when LEFT where the host can tell.
+    `queued` says why its program has not begun though its launcher lives, where an engine has it wait: it has no `pid`
+    then. `exit` tells how its program ended: given when GONE or LEFT. `pid` is its launcher, or where that is gone the
+    first of what is LEFT, all of which `left` names, to a bound. `start` is an opaque word that tells the process `pid`
+    from a later one of the same number; given when ALIVE, and when LEFT where the host can tell.
     """
 
     standing: Standing
@@ -67,6 +68,7 @@ class Observation:
     exit: Exit | None = None
     start: str = ""
     left: tuple[Leftover, ...] = ()
+    queued: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ GROWS = {
     "task._view._writer._shown._pages[*][*]": 2,
     "task._view._writer._shown._pages[*][*][*]": 4,
     # Of each file in the task's folder, by what it is known again: the order, the report, the artifact.
-    "task._intake._handoffs._known": 2,
+    "task.inputs._intake._handoffs._known": 2,
     "task._view._writer.scribe._known": 3,
     "task._view._writer.scribe._changed._times": 1,
     "task._view._writer.scribe._changed._order": 1,

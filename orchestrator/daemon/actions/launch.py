@@ -39,7 +39,7 @@ from orchestrator.daemon.ingest.task_folder import make_run_folders, trouble
 from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
-from orchestrator.model.facts import RunStarted
+from orchestrator.model.facts import RunQueued, RunStarted
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Step
 from orchestrator.model.run import Purpose, Run
@@ -77,10 +77,10 @@ CLAIM_LOOK: Final = 0.001
 
 def launch(
     adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock, asked: float | None = None
-) -> RunStarted | None:
+) -> RunStarted | RunQueued | None:
     """Launch a run, or continue an interrupted launch. `asked`: since when it waits for its turn, on `clock`.
 
-    Returns that it lives, if its launcher reports soon; otherwise that is seen later, or missed
+    Returns that it lives, or waits in a queue, if its launcher reports soon; otherwise that is seen later, or missed
     (`limits.start_timeout`).
 
     Raises:
@@ -133,6 +133,8 @@ def launch(
         clock.sleep(CLAIM_LOOK)
     times.ended("launcher")
     times.log_if_slow(run.id)
+    if seen.queued:
+        return RunQueued(clock.now(), run.id, seen.queued)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
 
 

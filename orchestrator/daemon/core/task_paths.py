@@ -11,6 +11,7 @@ from orchestrator import layout
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.hosts.host_kinds import host_of_kind
 from orchestrator.model.composite import MEMORY_FOLDER
+from orchestrator.model.errors import Refused
 from orchestrator.model.host_names import HERE
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
@@ -106,6 +107,16 @@ class Adapters:
         if run.on_box:
             return self.boxes.host(run.host)
         return self.host if run.host == HERE else host_of_kind(run.host, self.host)
+
+    def host_seen(self, run: Run) -> Host:
+        """Return the host through which a run with the files of this machine is looked at.
+
+        That is this machine where its kind is not installed any more: then its processes here are all that is seen.
+        """
+        try:
+            return self.host_of(run)
+        except Refused:
+            return self.host
 
 
 @dataclass(frozen=True, slots=True)

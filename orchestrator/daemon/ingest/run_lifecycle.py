@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.hosts.claims import BEGUN, CLAIMED
-from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunLeft, RunStarted
-from orchestrator.model.run import Ending, Exit, Life
+from orchestrator.model.facts import Fact, LaunchFailed, RunGone, RunLeft, RunQueued, RunStarted
+from orchestrator.model.run import NOT_BEGUN, Ending, Exit, Life
 from orchestrator.ports.host import Host, Observation, Standing
 
 if TYPE_CHECKING:
@@ -38,12 +38,10 @@ def facts_of(files: Files, host: Host, home: Path, run: Run, at: float, limits: 
     """
     folder = _folder(home, run.id)
     seen = host.observe(folder)
-    if seen.standing is Standing.ALIVE and run.life is not Life.STARTING:
+    if seen.standing is Standing.ALIVE and run.life not in NOT_BEGUN:
         return []
     nonce = f"{run.id}:{seen.standing}"
-    facts: list[Fact] = []
-    if run.life is Life.STARTING and seen.pid is not None:
-        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    facts = _beginning(seen, run, at)
     match seen.standing:
         case Standing.GONE:
             facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
@@ -74,9 +72,7 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
         return []
     seen = sighting.observation
     nonce = f"{run.id}:{seen.standing}"
-    facts: list[Fact] = []
-    if run.life is Life.STARTING and seen.pid is not None:
-        facts.append(RunStarted(at, run.id, seen.pid, seen.pane))
+    facts = _beginning(seen, run, at)
     if seen.standing is Standing.LEFT:
         facts += _left(seen, run, at)
     if seen.standing is Standing.GONE:
@@ -85,6 +81,15 @@ def far_facts_of(boxes: Boxes, home: Path, run: Run, at: float) -> list[Fact]:
         else:
             facts.append(RunGone(at, nonce, run.id, seen.exit or Exit(lost=True)))
     return facts
+
+
+def _beginning(seen: Observation, run: Run, at: float) -> list[Fact]:
+    """Return that a run has begun, or why it waits in a queue, if that is news."""
+    if run.life not in NOT_BEGUN:
+        return []
+    if seen.pid is not None:
+        return [RunStarted(at, run.id, seen.pid, seen.pane)]
+    return [RunQueued(at, run.id, seen.queued)] if seen.queued not in {"", run.queued} else []
 
 
 def _left(seen: Observation, run: Run, at: float) -> list[Fact]:

@@ -237,7 +237,7 @@ class TaskInputs:
             if overdue(adapters.files, adapters.boxes, self._home, known, at, limits):
                 self._actions.fence(self._engine.state, run)
         else:
-            facts = facts_of(adapters.files, adapters.host, self._home, known, at, limits)
+            facts = facts_of(adapters.files, adapters.host_seen(known), self._home, known, at, limits)
         for fact in facts:
             if isinstance(fact, RunLeft):
                 if not (known.on_box or self._grace.is_over(run, self._context.clock.monotonic())):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.model.errors import Unavailable
+from orchestrator.hosts.engine_calls import DEADLINE, call_engine
 
-DEADLINE: Final = 10.0
-"""Seconds that a call of an engine may take: it takes 0.05 to 0.4 (measured)."""
-
-_SHOWN: Final = 300
 _CLIENT: Final = (
     *(
         "HOME",
@@ -77,28 +72,9 @@ class Engine(ABC):
             Unavailable: it is not installed, or does not answer in time.
 
         """
-        try:
-            done = subprocess.run(
-                [self.program, *words],
-                env=client_variables(environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=deadline,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise Unavailable(f"`{self.program} {words[0]}` gave no answer in {deadline:g} s") from error
-        except OSError as error:
-            raise Unavailable(f"{self.program} cannot be run: {error.strerror}") from error
-        return done.returncode, done.stdout.decode(errors="replace"), last_line(done.stderr)
+        return call_engine((self.program, *words), client_variables(environ), deadline)
 
 
 def client_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return those of the variables that an engine's program needs."""
     return {name: environ[name] for name in _CLIENT if name in environ}
-
-
-def last_line(said: bytes) -> str:
-    """Return the last line of an error: what stands above are warnings."""
-    lines = said.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
-    return "".join(sign if sign.isprintable() else "?" for sign in lines[-1])[:_SHOWN]

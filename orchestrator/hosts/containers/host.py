@@ -6,18 +6,14 @@ container that nobody waits for any more counts as left behind by its run, and i
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import layout
-from orchestrator.formats.settings import load_section
 from orchestrator.hosts.containers.command import (
     MARKER,
     SCRIPT,
@@ -28,15 +24,12 @@ from orchestrator.hosts.containers.command import (
     trial,
 )
 from orchestrator.hosts.containers.engine import Engine, Identity, client_variables
-from orchestrator.hosts.wrapped import WrappedHost
-from orchestrator.model.errors import BadFile, Refused, Unavailable
-from orchestrator.model.run import Leftover
-from orchestrator.ports.host import Host, LaunchSpec, Observation, Standing
+from orchestrator.hosts.engine_host import CurrentSection, EngineHost
+from orchestrator.model.errors import Refused, Unavailable
+from orchestrator.ports.host import Host, LaunchSpec, Observation
 
 if TYPE_CHECKING:
     from orchestrator.model.container_settings import ContainerSettings
-
-log = logging.getLogger(__name__)
 
 _SOURCE: Final = package_files("orchestrator.hosts.containers").joinpath(SCRIPT).read_bytes()
 REMOVALS: Final = 3
@@ -55,7 +48,8 @@ class ContainerKind:
         """Take an engine. `environ` is by default the environment of this process."""
         self._engine = engine
         self._environ = os.environ if environ is None else environ
-        self._options: ContainerSettings | None = None
+        self.options: CurrentSection[ContainerSettings] = CurrentSection("containers", self._environ)
+        """`[containers]` of the settings, read anew at each call."""
 
     def lacks(self, name: str) -> str:
         """Return what keeps containers from being made of an image; no image is ever pulled."""
@@ -81,27 +75,14 @@ class ContainerKind:
             raise Refused(f"{name[:80]!a} is no image")
         return ContainerHost(local, self._engine, name, self._environ, self.options)
 
-    def options(self) -> ContainerSettings:
-        """Return `[containers]` of the user's settings as they are now, or as they last were without a fault.
-
-        Raises:
-            Refused: they were never read without a fault.
-
-        """
-        try:
-            self._options = load_section(Path(layout.config_file(self._environ)), self._environ, "containers")
-        except BadFile as problem:
-            if self._options is None:
-                raise Refused(str(problem)) from problem
-            log.warning("containers are made by the settings as they were: %s", problem)
-        return self._options
-
     def _identity(self) -> Identity:
         return self._engine.identity(os.geteuid(), os.getegid(), self._environ)
 
 
-class ContainerHost(WrappedHost):
+class ContainerHost(EngineHost):
     """This machine, with each program in a container of its own."""
+
+    marker = MARKER
 
     def __init__(
         self,
@@ -138,34 +119,20 @@ class ContainerHost(WrappedHost):
 
     def observe(self, folder: Path) -> Observation:
         """As `Host`. A run whose container nobody waits for is not gone before that is removed."""
-        seen = self.local.observe(folder)
-        if seen.standing is not Standing.GONE or seen.exit is None:
-            return seen
-        if seen.exit.signal == signal.SIGKILL and os.path.lexists(folder / STARVED):
-            seen = replace(seen, exit=replace(seen.exit, out_of_memory=True))
-        if not _may_have_one(folder):
-            return seen
-        left = Leftover(seen.pid or 0, f"container {container_name(folder.name, folder)}")
-        return replace(seen, standing=Standing.LEFT, left=(left,))
+        seen = super().observe(folder)
+        if seen.exit is not None and seen.exit.signal == signal.SIGKILL and os.path.lexists(folder / STARVED):
+            return replace(seen, exit=replace(seen.exit, out_of_memory=True))
+        return seen
 
-    def end(self, folder: Path, *, kill: bool) -> None:
-        """As `Host`. A container that nobody waits for is removed with what runs in it.
+    def called(self, folder: Path) -> str:
+        """Return the name of a run's container."""
+        return f"container {container_name(folder.name, folder)}"
 
-        Raises:
-            Unavailable: also if the engine does not answer.
+    def kill(self, folder: Path) -> None:
+        """Remove the container of a run: the engine does that best while its own processes live."""
+        self._engine.call(self._environ, *self._engine.removal, container_name(folder.name, folder))
 
-        """
-        has_one = _may_have_one(folder)
-        if has_one and kill:
-            # Ahead of the processes, among which conmon may be: an engine cleans up best while that lives.
-            with suppress(Unavailable):
-                self._engine.call(self._environ, *self._engine.removal, container_name(folder.name, folder))
-        self.local.end(folder, kill=kill)
-        # Once more: `podman run` may have been making it.
-        if has_one and (kill or self.local.observe(folder).standing is Standing.GONE):
-            self._remove(folder)
-
-    def _remove(self, folder: Path) -> None:
+    def remove(self, folder: Path) -> None:
         """Remove the container of a run, if there is one. Raises Unavailable."""
         name, engine = container_name(folder.name, folder), self._engine
         listing = ("ps", "--all", "--quiet", "--filter", f"label={label_of(folder)}")
@@ -173,12 +140,5 @@ class ContainerHost(WrappedHost):
             _, _, why = engine.call(self._environ, *engine.removal, name)
             status, left, said = engine.call(self._environ, *listing)
             if status == 0 and not left.strip():
-                break
-        else:
-            raise Unavailable(f"container {name} cannot be removed: {said if status else why}")
-        (folder / MARKER).unlink(missing_ok=True)
-
-
-def _may_have_one(folder: Path) -> bool:
-    """Return whether a run's container may exist: nobody has seen that it is gone."""
-    return os.path.lexists(folder / MARKER)
+                return
+        raise Unavailable(f"container {name} cannot be removed: {said if status else why}")

@@ -27,6 +27,7 @@ QUIET: Final = frozenset(
         "run_believed",
         "run_metered",
         "run_nudged",
+        "run_pending",
         "run_progressed",
         "run_reported",
         "run_signalled",

@@ -16,6 +16,7 @@ _NAMED: Final = 5
 _SENTENCES: Final = {
     "task_started": "{name} was started in {project}",
     "run_started": "run {run} lives as process {pid}",
+    "run_queued": "run {run} is pending in a queue: {reason}",
     "launch_failed": "run {run} could not be launched: {reason}",
     "tree_vanished": "run {run} lost its worktree: {reason}",
     "checked_in": "check-in",
@@ -286,6 +287,8 @@ def _decision(fact: dict[str, Any]) -> str:
 
 
 def _exit(how: dict[str, Any]) -> str:
+    if how.get("cause"):
+        return f"ended: {how['cause']}"
     if how.get("lost"):
         return "vanished, and how it ended is unknown"
     if how.get("out_of_memory"):

@@ -139,6 +139,8 @@ def _due(state: PMState, run: Run, limits: Limits) -> tuple[float, Ending]:
         return stuck_termination.patience_ends(state, run, limits), Ending.NOT
     if run.reported_at is not None:
         return run.reported_at + limits.exit_timeout, Ending.DONE
+    if run.is_queued:
+        return run.opened_at + limits.queue_timeout, Ending.OVERDUE
     if run.life is Life.STARTING:
         # It may wait for a lease that another run holds, which has this bound of its own; it is not silent meanwhile.
         return run.opened_at + 2 * limits.max_run_time, Ending.OVERDUE

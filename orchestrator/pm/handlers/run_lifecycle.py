@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.formats.amounts import span_said
 from orchestrator.model.actions import Answer, End, Inspect, Launch, Look, Nudge
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.model.run import Ending, Exit, Life, Purpose, Run, Turn
+from orchestrator.model.run import NOT_BEGUN, Ending, Exit, Life, Purpose, Run, Turn
 from orchestrator.pm.plan.advance import ACTIVE, begin, close_order, open_work
 from orchestrator.pm.plan.asking import withdraw
 from orchestrator.pm.plan.consultations import is_consultation
@@ -35,13 +35,13 @@ from orchestrator.pm.policies.retries import (
 from orchestrator.pm.policies.role_handoffs import refuse
 from orchestrator.pm.policies.vanished_trees import begin_again, launched_without_a_tree
 from orchestrator.pm.state.results import baseline_of, checked_work, fails_as_before
-from orchestrator.pm.state.run_changes import RunBelieved, RunProgressed, RunSpent
+from orchestrator.pm.state.run_changes import RunBelieved, RunPending, RunProgressed, RunSpent
 from orchestrator.pm.state.step_changes import StepChecked, StepMoved, StepPrepared, StepTallied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.model.facts import LaunchFailed, RunGone, RunStarted
+    from orchestrator.model.facts import LaunchFailed, RunGone, RunQueued, RunStarted
     from orchestrator.pm.state.draft import Draft
 
 _ENDED: Final = {
@@ -66,7 +66,7 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
     """Record that a launcher claimed its run."""
     draft.close_actions(Launch, run=fact.run)
     run = draft.state.runs.get(fact.run)
-    if run is not None and run.life is Life.STARTING:
+    if run is not None and run.life in NOT_BEGUN:
         evidence = f"process {fact.pid}"
         draft.change(RunBelieved(run.id, Life.ALIVE, Turn.BUSY, evidence, fact.at, fact.pid, fact.pane))
         draft.change(RunProgressed(run.id, fact.at))
@@ -75,11 +75,19 @@ def run_started(draft: Draft, fact: RunStarted) -> None:
             draft.change(StepTallied(run.step, replace(tally, launches=0)))
 
 
+def run_queued(draft: Draft, fact: RunQueued) -> None:
+    """Record why a run has not begun: what waits in a queue is neither late nor silent."""
+    run = draft.state.runs.get(fact.run)
+    if run is not None and run.life in NOT_BEGUN and run.queued != fact.reason:
+        draft.close_actions(Launch, run=fact.run)
+        draft.change(RunPending(run.id, fact.reason, fact.at))
+
+
 def launch_failed(draft: Draft, fact: LaunchFailed) -> None:
     """Handle a run that could not be launched."""
     run = draft.state.runs.get(fact.run)
     # An unreachable run may also never have been launched: its launch alone can show that.
-    if run is None or run.pid is not None or run.life not in {Life.STARTING, Life.UNREACHABLE}:
+    if run is None or run.pid is not None or run.life not in {*NOT_BEGUN, Life.UNREACHABLE}:
         return
     draft.close_actions(Launch, End, run=run.id)
     how = f"could not be launched: {fact.reason}"
@@ -133,6 +141,8 @@ def take_for_gone(draft: Draft, name: str, how: Exit, lines: Sequence[str] = ())
 
 def _worded(run: Run, how: Exit) -> str:
     """Return how a run ended that still owed a report."""
+    if run.ending is Ending.OVERDUE and run.queued:
+        return "waited too long in the queue, and was taken out of it"
     if not ended_by_itself(run):
         return _ENDED.get(run.ending, "was ended by the PM")
     return f"ended without a handoff ({how})" if how.clean else str(how)
@@ -298,6 +308,10 @@ def _ended_by_us(draft: Draft, run: Run, was_quiet: str = "") -> None:
     elif run.ending is Ending.UNREPORTED and draft.state.state in ACTIVE:
         _left_no_handoff(draft, run, "there is work and no handoff")
     elif run.ending is Ending.OVERDUE and draft.state.state in ACTIVE:
+        if run.queued:
+            most = span_said(draft.limits.queue_timeout)
+            silent(draft, run.step, f"was pending in the queue for longer than {most} (limits.queue_timeout)")
+            return
         longest = span_said(draft.limits_of(run.step).max_run_time)
         bound = f"Each run is ended after {longest}: hand in what is done by then, or report what blocks you."
         silent(draft, run.step, "exceeded the time limit of a run", bound)

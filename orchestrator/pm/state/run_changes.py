@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.activity import Stage
-from orchestrator.model.run import Delivery, Ending, Exit, Life, Quiet, Run, Turn
+from orchestrator.model.run import NOT_BEGUN, Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.usage import Usage
 from orchestrator.pm.state.transitions import IllegalMove
 
@@ -32,6 +32,16 @@ class RunBelieved:
     pane: str = ""
     exit: Exit | None = None
     kind: Literal["run_believed"] = "run_believed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPending:
+    """A run has not begun: it waits in the queue of its engine, for this reason."""
+
+    run: str
+    reason: str
+    at: float
+    kind: Literal["run_pending"] = "run_pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +208,7 @@ RunChange: TypeAlias = (
     | RunCautioned
     | RunToolRequested
     | RunMetered
+    | RunPending
     | RunEnding
 )
 """The changes of a run that exists already."""
@@ -219,6 +230,9 @@ def run_after(was: Run, change: RunChange) -> Run:  # noqa: C901, PLR0912 (a cas
     match change:
         case RunBelieved():
             return _believed(was, change)
+        case RunPending():
+            said = f"pending: {change.reason}"
+            return replace(was, life=Life.QUEUED, queued=change.reason, evidence=said, turn_since=change.at)
         case RunReported():
             return replace(was, reported_at=change.at, progress_at=change.at, uncounted=0.0)
         case RunProgressed():
@@ -274,6 +288,7 @@ def _believed(was: Run, change: RunBelieved) -> Run:
         turn_since=change.at,
         since=change.at,
         pid=change.pid or was.pid,
+        queued="" if change.life is Life.ALIVE else was.queued,
         pane=change.pane or was.pane,
         exit=change.exit,
         acknowledged=() if change.life is Life.GONE else was.acknowledged,  # it is not listened to any more
@@ -284,7 +299,7 @@ def _believed(was: Run, change: RunBelieved) -> Run:
 
 def _lived(was: Run) -> bool:
     """Return whether the time since the last change of belief was part of its life."""
-    return was.life is not Life.STARTING and (was.life is not Life.UNREACHABLE or was.pid is not None)
+    return was.life not in NOT_BEGUN and (was.life is not Life.UNREACHABLE or was.pid is not None)
 
 
 def _traced(was: Run, change: RunTraced) -> Run:

@@ -32,6 +32,7 @@ _MOMENTS: Final = ("updated", "last_checkin")
 _TIMES: Final = re.compile(
     rb'"(updated|last_checkin)": ?[^,}]*|^\*\*Last (Updated|Check-in):.*$', re.MULTILINE
 )
+_UNFINISHED: Final = "not on the branch yet: "
 _OWN: Final = ("task", "phase", "state", "branch")
 _MILESTONE: Final = ("id", "title", "status", "phase")
 _PARTS: Final = (
@@ -113,6 +114,9 @@ class Pages:
         true = asdict(outcome_of(state, BranchLook(0.0, seen) if state.base else None))
         over = state.state in _OVER and not state.live_runs
         keys = tuple(true.keys() - {_LOOKED}) if over else _OUTCOME
+        if over:  # leftovers may still write into worktrees: what lies there is not held
+            parts = str(shown.get("work", "")).split("; ")
+            shown = shown | {"work": "; ".join(part for part in parts if not part.startswith(_UNFINISHED))}
         found = [f"outcome: {key}" for key in keys if shown.get(key) != true[key]]
         # The time of the look is the daemon's to say; the state tells only whether there was one.
         if over and (shown.get(_LOOKED) is None) != (true[_LOOKED] is None):

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.daemon.ingest.run_lifecycle import facts_of
 from orchestrator.hosts.claims import BEGUN, CLAIMED
-from orchestrator.model.facts import RunGone
+from orchestrator.model.facts import RunGone, RunQueued, RunStarted
 from orchestrator.model.limits import Limits
 from orchestrator.model.run import Exit
 from orchestrator.ports.host import Observation, Standing
@@ -69,3 +69,20 @@ def test_claimed_run_without_a_pid_is_lost(then):
     facts = facts_of(files, host, HOME, run, story.at, Limits())
     assert [type(fact) for fact in facts] == ([RunGone] if then is Standing.CLAIMED else [])
     assert files.entry(folder / BEGUN) is not None
+
+
+def test_run_in_a_queue_is_neither_begun_nor_late():
+    """Why it waits is a fact once; when it has a place, it begins."""
+    story = Story()
+    story.starts()
+    run = story.run_of("explore")
+    files, late = MemoryFiles(), story.at + 10 * Limits().start_timeout
+    waits = cast("Any", Host(Observation(Standing.ALIVE, queued="Resources")))
+    (queued,) = facts_of(files, waits, HOME, run, late, Limits())
+    assert queued == RunQueued(late, run.id, "Resources")
+    story.feed(queued)
+    assert facts_of(files, waits, HOME, story.state.runs[run.id], late, Limits()) == []
+    placed = cast("Any", Host(Observation(Standing.ALIVE, 7, "%1")))
+    assert facts_of(files, placed, HOME, story.state.runs[run.id], late, Limits()) == [
+        RunStarted(late, run.id, 7, "%1")
+    ]
