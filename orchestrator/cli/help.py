@@ -60,6 +60,7 @@ task status NAME --json
   used_by[]    agent runs time, and as usage: tokens to window
   goal goal_before   of task.md; before its last change since the task began, or empty
   brief_fault  why the last edit of task.md cannot be taken, or empty
+  asked_since  what task.md asks for since the task came to rest, or empty
   edited[]     key was now                                edits of Agent Config that the next start applies
   branch base tip code started_at last_checkin updated notices[] noticed
                code: the folder whose repository has the branch; base: empty where the task has none

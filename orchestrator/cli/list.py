@@ -105,17 +105,21 @@ def _changed(task: TaskRecord) -> float:
     return max(known) if known else float(view.get("updated") or 0.0)
 
 
+def state_of(task: TaskRecord) -> str:
+    """Return a task's state, which is also that of one that has no view, or that is being taken away."""
+    if task.leaving:
+        return "removing"
+    return "damaged" if task.fault and task.begun else str(task.view.get("state", "requested"))
+
+
 def _shape(task: TaskRecord) -> dict[str, Any]:
     view, counted = task.view, task.view.get("counts") or {}
-    state = "damaged" if task.fault and task.begun else view.get("state", "requested")
-    if os.path.lexists(layout.task_leaving(task.home)):
-        state = "removing"
     return {
         "id": task.id,
         "task": task.name,
         "project": task.project or None,
         "phase": view.get("phase"),
-        "state": state,
+        "state": state_of(task),
         "limited": _limited(view),
         "steps_passed": counted.get("passed", 0),
         "steps_set_aside": counted.get("set_aside", 0),

@@ -19,6 +19,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import columns, harmless, typed, wrapped
 from orchestrator.cli.skill_driver import STEP_NAMES, SkillDriver, Surroundings
 from orchestrator.cli.skill_handover import hand_over
+from orchestrator.cli.start_target import known_task
 from orchestrator.formats.skill.state import PROTOCOL
 from orchestrator.formats.text import FILE_BYTES, decoded
 from orchestrator.hosts.disk import DiskFiles
@@ -204,8 +205,17 @@ def _driver(path: Path) -> SkillDriver:
         rules=_rules,
         learnings=_learnings,
         content=_content,
+        task_state=_task_state,
     )
     return SkillDriver(SkillStore(DiskFiles(), path), around)
+
+
+def _task_state(session: SkillSession) -> str:
+    """Return in which state the task of a session is; empty if there is none, or only the remains of a refused one."""
+    from orchestrator.cli.list import state_of  # most commands find a session that no task drives
+
+    found = known_task(layout.state_folder(os.environ), session.task, session.project)
+    return state_of(found) if found is not None and found.wanted else ""
 
 
 def _skill(session: SkillSession) -> CompositeSkill:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from orchestrator.cli.exits import SAID
 from orchestrator.cli.screen import typed
 from orchestrator.formats.skill.memory import read_memory, workflow_context
 from orchestrator.formats.skill.prompt import phase_prompt
@@ -51,6 +52,7 @@ class Surroundings:
         rules: Returns the rules for domains that hold in its project.
         learnings: Returns what was learned about its domain.
         content: Returns the instruction text of a step.
+        task_state: Returns in which state the task of a session is; empty if there is no such task.
 
     """
 
@@ -59,6 +61,7 @@ class Surroundings:
     rules: Callable[[SkillSession], DomainRules]
     learnings: Callable[[SkillSession], Sequence[str]]
     content: Callable[[SkillSession, int], str]
+    task_state: Callable[[SkillSession], str] = lambda _: "running"
 
 
 class SkillDriver:
@@ -144,7 +147,7 @@ class SkillDriver:
         """
         session = self._store.load()
         if session.task not in {"", task}:
-            raise Refused(_driven(session))
+            raise Refused(self._driven(session))
         while machine.ORDER.index(session.state) < machine.ORDER.index(SkillState.TRIGGER_AGENTS):
             session = self._processed(session, None)
             self._store.save(session)
@@ -168,8 +171,21 @@ class SkillDriver:
         """Return the session, if commands drive it. Raises Refused. `ended`: one that has ended is anybody's."""
         session = self._store.load()
         if session.task and not (ended and session.state is SkillState.COMPLETE):
-            raise Refused(_driven(session))
+            raise Refused(self._driven(session))
         return session
+
+    def _driven(self, session: SkillSession) -> str:
+        """Return why a command does nothing: a task drives the session, or did, or was to."""
+        task = session.task
+        if session.state is SkillState.COMPLETE:
+            return f"the task {task} has carried this session out: it is complete"
+        state = self._around.task_state(session)
+        again = typed("task", "skill", "run", "--daemon", "--state", self._store.path)
+        if not state:
+            return f"the task {task} that drove this session was deleted or archived: `{again}` goes on with a new one"
+        if state not in {"running", "waiting", "requested"}:
+            return f"the task {task} drives this session, and is {SAID.get(state, state)}: `{again}` goes on with it"
+        return f"the task {task} drives this session: `task status {task}` shows how far it is"
 
     # The steps ------------------------------------------------------------------------------------
 
@@ -250,7 +266,3 @@ def _at_once(session: SkillSession) -> tuple[SkillPhase, ...]:
         return ()
     together = config.at_once(phase)
     return together[together.index(phase) :]
-
-
-def _driven(session: SkillSession) -> str:
-    return f"the task {session.task} drives this session: `task status {session.task}` shows how far it is"

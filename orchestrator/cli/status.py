@@ -10,6 +10,7 @@ import time
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.branch_now import with_branch_now
+from orchestrator.cli.brief_now import asked_since
 from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import coloured, columns, stamp
 from orchestrator.cli.state_file import report_file
@@ -56,6 +57,7 @@ def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
     view = with_branch_now(view, time.time())
     return {
         **view,
+        "asked_since": asked_since(view),
         **{key: stamp(view.get(key)) for key in _MOMENTS},
         "limited": _limit_shape(view.get("limited")),
         "outcome": _outcome_shape(view.get("outcome") or {}),

@@ -8,7 +8,7 @@ from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.exits import SAID, on_word, step_said
 from orchestrator.cli.screen import ago, clock, cut, harmless, paint, typed, wrapped
-from orchestrator.cli.state_file import report_file
+from orchestrator.cli.status_facts import facts, next_try
 from orchestrator.cli.table import COLOURS, table
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -37,22 +37,6 @@ def outcome(
     return [
         *_head(view, name, beat, width, now, colour=colour),
         *question_lines(view["questions"], name, width, now),
-    ]
-
-
-def facts(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
-    """Return what is said of a task between its state and the daemon: project, result so far, limits, boxes."""
-    active, limit = view["state"] in {"running", "waiting"}, view.get("limited")
-    return [
-        cut(f"project   {harmless(view['project'])}", width),
-        *_result(view, name, width, now, active=active),
-        *(_limit_lines(limit, width, now) if limit else []),
-        *_not_taken(view, width),
-        *_edited(view, width),
-        *([] if active else _asked_since(view, width)),
-        *([] if active else _report(view, name, width, now)),
-        *([] if active else _folder_gone(view, width)),
-        *_boxes(view, name, width, now),
     ]
 
 
@@ -87,12 +71,6 @@ def unanswered(question: dict[str, Any], now: float) -> str:
     if question["deadline"] < now:
         return f"nobody answered by {when}, so this will be taken: {default}"
     return f"if nobody answers by {when}: {default}"
-
-
-def next_try(limit: dict[str, Any], now: float) -> str:
-    """Return when a limited step is tried again; or was to be: while the daemon is down, nobody tries it."""
-    due = limit.get("next_try") or 0
-    return f"{'the next try was due' if 0 < due < now else 'next try'} at {clock(due, now)}"
 
 
 def _head(
@@ -130,114 +108,6 @@ def unheard(view: dict[str, Any]) -> str:
         name.endswith(".json") and not name.startswith(".") and ".reply." not in name for name in names
     )
     return f"; requests that wait for it: {count}" if count else ""
-
-
-def _folder_gone(view: dict[str, Any], width: int) -> list[str]:
-    """Report that the folder of a task at rest is missing; for a task at work the daemon reports it."""
-    folder = layout.task_folder(f"{view['project']}", view["task"])
-    if os.path.lexists(folder):
-        return []
-    said = f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
-    first, *more = wrapped(said, width, " " * 10) or [""]
-    return [f"folder    {first.strip()}", *more]
-
-
-def _report(view: dict[str, Any], name: str, width: int, now: float) -> list[str]:
-    """Return where the report of a task at rest lies, and from when it is; nothing if there is none."""
-    if (found := report_file(view)) is None:
-        return []
-    path, written, is_old = found
-    since = f"; the task went on since: `{typed('task', 'report', name)}` writes it anew" if is_old else ""
-    first, *more = wrapped(f"{path} (written {ago(written, now)}{since})", width, " " * 10) or [""]
-    return [f"report    {first.strip()}", *more]
-
-
-def _boxes(view: dict[str, Any], name: str, width: int, now: float) -> Iterator[str]:
-    """Yield what cannot be fetched from boxes (since when, why, what to do), and runs with incomplete files."""
-    for box in view.get("boxes") or ():
-        address, parts = box.get("address"), list[str]()
-        if box.get("lost"):
-            parts.append(str(box["lost"]))
-        for each in box.get("failing") or ():
-            parts.append(
-                f"{address}: {each.get('what')} cannot be fetched since {clock(each.get('since'), now)}: "
-                f"{each.get('why')}"
-            )
-        if parts:
-            parts[-1] += f" (retried automatically; to retry now: task checkin {name})"
-        for each in box.get("missing") or ():
-            ended = clock(each.get("ended"), now)
-            parts.append(
-                f"{address}: {each.get('instance')} ended at {ended}; its log and artifacts are not completely fetched"
-            )
-        for part in parts:
-            first, *more = wrapped(harmless(part), width, " " * 10) or [""]
-            yield from (f"box       {first.strip()}", *more)
-
-
-def _not_taken(view: dict[str, Any], width: int) -> list[str]:
-    """Return why an edit of task.md is not in force, if it does not read as one."""
-    if not (fault := view.get("brief_fault")):
-        return []
-    said = f"your edit cannot be taken, and the last good one is in force: {harmless(fault)}"
-    first, *more = wrapped(said, width, " " * 10) or [""]
-    return [f"task.md   {first.strip()}", *more]
-
-
-def _edited(view: dict[str, Any], width: int) -> list[str]:
-    """Return which edits of task.md are not in force yet, and the command that applies them."""
-    keys = ", ".join(str(each.get("key")) for each in view.get("edited") or ())
-    if not keys:
-        return []
-    command = typed("task", "start", view["task"], "--project", view["project"])
-    said = f"{keys} changed since the start; to apply the change: {command}"
-    first, *more = wrapped(said, width, " " * 10) or [""]
-    return [f"task.md   {first.strip()}", *more]
-
-
-def _asked_since(view: dict[str, Any], width: int) -> list[str]:
-    """Return what the task.md of a task that is over asks for beyond what was judged."""
-    from orchestrator.cli.brief_now import asked_since
-
-    if not (said := asked_since(view)):
-        return []
-    first, *more = wrapped(said, width, " " * 10) or [""]
-    return [f"task.md   {first.strip()}", *more]
-
-
-def _result(view: dict[str, Any], name: str, width: int, now: float, *, active: bool) -> list[str]:
-    """Return the task's result in lines; while it is at work, the result so far."""
-    outcome = view.get("outcome") or {}
-    seen = outcome.get("branch_seen")
-    shown = ("asked", "outcome", "work") if active else ("asked", "outcome", "work", "not_done", "next")
-    lines = []
-    for key in shown:
-        if said := str(outcome.get(key) or ""):
-            said += f" (the branch as of {clock(seen, now)})" if key == "work" and seen else ""
-            said = _with_reachable_name(said, view, name) if key == "next" else said
-            first, *more = wrapped(said.replace("`", ""), width, " " * 10) or [""]
-            lines += [f"{key.replace('_', ' '):10}{first.strip()}", *more]
-    return lines
-
-
-def _with_reachable_name(said: str, view: dict[str, Any], name: str) -> str:
-    """Return commands with the name that works from here: the daemon does not know the user's folder."""
-    words = said.split(" ")
-    meant = {view["task"], view.get("id")}
-    for place, word in enumerate(words[2:], 2):
-        if (
-            word.rstrip("`") in meant
-            and words[place - 2].lstrip("`") == "task"
-            and words[place - 1] != "start"
-        ):
-            words[place] = name + "`" * word.endswith("`")
-    return " ".join(words)
-
-
-def _limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
-    from orchestrator.cli.usage_limits import limit_lines
-
-    return limit_lines(limit, width, now)
 
 
 def _used(usage: dict[str, Any], now: float) -> str:

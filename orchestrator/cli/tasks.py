@@ -61,6 +61,14 @@ class TaskRecord:
         return os.path.lexists(layout.task_state(self.home))
 
     @property
+    def leaving(self) -> str:
+        """What is said of a task that is being deleted or archived, and how to finish that; empty of any other."""
+        if not os.path.lexists(layout.task_leaving(self.home)):
+            return ""
+        command = typed("task", "delete", self.id)
+        return f"{self.name} is being deleted or archived, and that did not finish; to continue: `{command}`"
+
+    @property
     def project(self) -> str:
         """The project's folder; empty if no file names it."""
         return str(self.view.get("project") or _start_request(self.home).get("project") or "")
@@ -77,12 +85,8 @@ class TaskRecord:
             CommandError: there is no readable view; the message says what to do.
 
         """
-        if os.path.lexists(layout.task_leaving(self.home)):
-            command = typed("task", "delete", self.id)
-            raise CommandError(
-                Exit.FAILED,
-                f"{self.name} is being deleted or archived, and that did not finish; to continue: `{command}`",
-            )
+        if leaving := self.leaving:
+            raise CommandError(Exit.FAILED, leaving)
         if self.fault and not self.begun:
             raise CommandError(
                 Exit.DOWN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.cli.screen import clock, harmless, stamp, wrapped
+from orchestrator.cli.screen import clock, harmless, stamp
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -16,22 +16,19 @@ def limit_shape(limit: dict[str, Any]) -> dict[str, Any]:
     return {**limit, **{key: stamp(limit.get(key)) for key in _MOMENTS}}
 
 
-def limit_lines(limit: dict[str, Any], width: int, now: float) -> list[str]:
-    """Return the lines that explain why the task waits."""
+def limit_said(limit: dict[str, Any], now: float) -> str:
+    """Return why the task waits."""
     times = limit.get("refusals") or 1
     refused = (
         "once" if times == 1 else f"{times} times, most recently at {clock(limit.get('refused_at'), now)}"
     )
-    from orchestrator.cli.status_page import next_try  # not for the JSON documents
+    from orchestrator.cli.status_facts import next_try  # not for the JSON documents
 
     words = harmless(limit.get("words") or "without a reason")
-    first, *more = wrapped(
+    return (
         f"since {clock(limit.get('since'), now)}{_until(limit, now)} ({words}); refused {refused}; "
-        f"{next_try(limit, now)}",
-        width - 10,
-        "",
+        f"{next_try(limit, now)}"
     )
-    return [f"limited   {first}", *(f"          {line}" for line in more)]
 
 
 def _until(limit: dict[str, Any], now: float) -> str:

@@ -15,6 +15,8 @@ from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.screen import coloured, columns, harmless, stamp, typed
+from orchestrator.cli.start_target import known_task
+from orchestrator.cli.tasks import AT_WORK
 from orchestrator.cli.workflow_files import DesignFiles, read_design, task_meant
 from orchestrator.formats.task_file import read_brief
 from orchestrator.formats.text import neutral_json, one_line
@@ -164,7 +166,18 @@ def show(options: Namespace) -> int:
             for line in _RENDERERS[options.format or "text"](design.plan, statuses).splitlines()
         )
     )
+    if options.format in {None, "text"} and (said := _at_rest(design)):
+        print(said)
     return Exit.DONE
+
+
+def _at_rest(design: DesignFiles) -> str:
+    """Return that nobody works at a task that came to rest before its end: the status of its agents waits with it."""
+    known = known_task(layout.state_folder(os.environ), design.name, str(design.project))
+    state = known.view.get("state", "") if known is not None else ""
+    if not state or state in AT_WORK or state in {"complete", "partial"}:
+        return ""
+    return f"{design.name} is {state}: nobody works at it, whatever stands above"
 
 
 _REWRITTEN: Final = frozenset(

@@ -17,6 +17,9 @@ from orchestrator.reporting.task_report import Attempt, SpanKind, TaskReport
 END: Final = "end"
 """The target of what nobody went on with."""
 
+_SEEN_LATE: Final = 1.0
+"""Seconds by which the moment of a journal line may lie behind that of the line before it."""
+
 _GOOD: Final = frozenset({"passed", "passed, then checked again", "rejected the work"})
 
 
@@ -45,7 +48,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class IssueSeen:
-    """An issue, where it first came up. `left`: the newest handoff of its task still has it."""
+    """An issue, where it first came up: `source` says at whom. `left`: the newest handoff of its task still has it."""
 
     task: str
     at: float
@@ -85,7 +88,7 @@ def of_roles(
     for task, found in groupby(sorted(handoffs, key=lambda each: each.task), key=lambda each: each.task):
         chain = list(found)
         last: float | None = began.get(task)
-        for each, after in zip(chain, [*chain[1:], None], strict=True):
+        for before, each, after in zip([None, *chain[:-1]], chain, [*chain[1:], None], strict=True):
             known = (
                 last is not None and last < each.at
             )  # a chain without a beginning begins with its first handoff
@@ -103,7 +106,7 @@ def of_roles(
                 each.at,
                 each.at - last if known and last is not None else None,
                 _went_well(each, after),
-                rework=each.transition is Transition.REPLAN,
+                rework=each.transition is Transition.REPLAN or _is_again(each, before),
                 replans=each.transition is Transition.REPLAN,
                 open=is_open,
                 waits=is_open and each.status is HandoffStatus.PENDING,
@@ -112,16 +115,20 @@ def of_roles(
 
 
 def issues_of(handoffs: Iterable[HandoffFact]) -> Iterator[IssueSeen]:
-    """Yield each issue of an archive once, at the handoff that first has it. Handoffs are in order of time."""
+    """Yield each issue of an archive once, at the handoff that first has it. Handoffs are in order of time.
+
+    Whoever rejects a handoff adds what is wrong to it: such issues are the receiver's.
+    """
     ordered = list(handoffs)
     newest = {each.task: set(each.issues) for each in ordered}
     seen = set[tuple[str, IssueSeverity, str]]()
     for each in ordered:
+        by = each.target if each.status is HandoffStatus.REJECTED else each.source
         for severity, description in each.issues:
             if (key := (each.task, severity, description)) not in seen:
                 seen.add(key)
                 left = (severity, description) in newest[each.task]
-                yield IssueSeen(each.task, each.at, each.source, severity, description, left)
+                yield IssueSeen(each.task, each.at, by, severity, description, left)
 
 
 def of_task(view: Mapping[str, Any], history: History, now: float) -> TaskTimes:
@@ -144,6 +151,16 @@ def of_report(report: TaskReport) -> TaskTimes:
         tuple((span.since, span.until) for name, span in spans if name == "nobody at work"),
         tuple((span.since, span.until) for _, span in spans if span.kind is SpanKind.STOPPED),
         tuple(each for each in view.get("used_by") or () if isinstance(each, Mapping)),
+    )
+
+
+def _is_again(handoff: HandoffFact, before: HandoffFact | None) -> bool:
+    """Return whether a handoff takes the place of the one before it, which was rejected."""
+    way = handoff.source, handoff.target
+    return (
+        before is not None
+        and before.status is HandoffStatus.REJECTED
+        and (before.source, before.target) == way
     )
 
 
@@ -184,11 +201,12 @@ def _passages(report: TaskReport) -> Iterator[Passage]:
 def _next(attempt: Attempt, tried: list[tuple[str, str, Attempt]]) -> str:
     """Return the agent that began next once an attempt had ended; empty if none did."""
     ended = attempt.ended or 0.0
-    return next(
-        (
-            clean(agent, 80)
-            for agent, _, each in tried
-            if each is not attempt and (each.began or 0.0) >= ended
-        ),
-        "",
-    )
+    others = [(agent, each) for agent, _, each in tried if each is not attempt and each.began is not None]
+    later = [agent for agent, each in others if (each.began or 0.0) >= ended]
+    # Where nobody has: moments of facts are those at which they were seen, and may lie behind those of later lines.
+    later = later or [
+        agent
+        for agent, each in others
+        if each.line > attempt.line and (each.began or 0.0) >= max(ended - _SEEN_LATE, attempt.began or 0.0)
+    ]
+    return clean(later[0], 80) if later else ""

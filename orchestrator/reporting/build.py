@@ -242,7 +242,7 @@ def _of_checks(view: Mapping[str, Any], checks: Sequence[CheckStory]) -> Iterabl
         and subtask[str(step.get("id"))] not in checked
     ]
     if unproven:
-        yield f"No command has tested {', '.join(unproven)}: only agents' reviews speak for it."
+        yield f"No command has tested {', '.join(unproven)}: only agents' word speaks for it."
 
 
 def _named(steps: Iterable[str]) -> str:

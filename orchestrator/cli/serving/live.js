@@ -23,11 +23,19 @@ function swapParts(page) {
   for (const gone of here.values()) gone.remove();
 }
 
+// What a question says of who waits, and until when, changes while it is open; what is typed below it stays.
+function swapText(old, fresh) {
+  if (old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
+}
+
 function swapQuestions(page) {
   const questions = document.getElementById("questions");
   const here = new Map([...questions.querySelectorAll("form")].map(each => [each.dataset.key, each]));
   for (const form of page.querySelectorAll("#questions form")) {
-    if (!here.delete(form.dataset.key)) questions.append(form);
+    const old = here.get(form.dataset.key);
+    if (!old) questions.append(form);
+    else swapText(old.querySelector("[data-key=text]"), form.querySelector("[data-key=text]"));
+    here.delete(form.dataset.key);
   }
   for (const gone of here.values()) {
     if (!inUse(gone)) gone.remove();

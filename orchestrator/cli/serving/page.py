@@ -13,8 +13,9 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, Template
 
 from orchestrator.cli import list as task_list
+from orchestrator.cli import status_facts
 from orchestrator.cli.branch_now import with_branch_now
-from orchestrator.cli.exits import SAID, step_said
+from orchestrator.cli.exits import SAID, on_word, step_said
 from orchestrator.cli.screen import clock
 from orchestrator.cli.tasks import AT_WORK, REMEDY, TaskRecord
 from orchestrator.cli.watching import picture
@@ -26,7 +27,6 @@ from orchestrator.reporting.html import code
 _ENDLESS: Final = 1_000_000
 """Columns: a browser wraps lines, so that none is cut here."""
 
-_RESULT: Final = ("asked", "outcome", "work", "not_done", "next")
 _MOODS: Final = {"complete": "good", "failed": "bad", "partial": "bad", "damaged": "bad"}
 
 
@@ -49,12 +49,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """One task. `mood` is the class by which its state is coloured; `readable` says whether it has a report."""
+    """One task.
+
+    `mood` is the class by which its state is coloured; `but` is what a complete task rests on, if that is a word alone;
+    `readable` says whether it has a report.
+    """
 
     id: str
     name: str
     state: str
     mood: str
+    but: str
     phase: str
     why: str
     counts: str
@@ -124,6 +129,7 @@ class Picture:
                 fit = copy(record)
                 fit.view = cleaned(record.view)
                 before = record, fit
+            before[1].moved = record.moved  # looked at again while the view stays
             self._fit[record.id] = before
         return [fit for _, fit in self._fit.values()]
 
@@ -164,25 +170,30 @@ def _parts_of(record: TaskRecord, now: float) -> tuple[tuple[object, ...], TaskC
 
 def _task(record: TaskRecord, now: float) -> TaskCard:
     view = record.view
+    state = task_list.state_of(record)
+    if leaving := record.leaving:
+        return _without_view(record, state, leaving.replace("`", ""))
     if not view:
-        state = "damaged" if record.begun else "requested"
         why = f"{record.fault}: {REMEDY}" if record.begun else "the daemon has not begun it yet"
         return _without_view(record, state, why)
     view = with_branch_now(view, now)
-    state, outcome, counted = view["state"], view.get("outcome") or {}, view.get("counts") or {}
+    counted = view.get("counts") or {}
     active = state in AT_WORK
     agents = sorted(view["agents"], key=lambda agent: agent.get("state") == "gone")
-    keys = _RESULT[:3] if active else _RESULT
+    facts = status_facts.labelled(view, record.name, now)
     return TaskCard(
         id=record.id,
         name=record.name,
         state="limited" if view.get("limited") else SAID.get(state, state),
         mood=_MOODS.get(state, "warn"),
+        but=on_word(view),
         phase=str(view["phase"]) if active else "",
         why=str(view.get("why") or ""),
         counts=f"{counted.get('passed', 0)} of {counted.get('total', 0)} passed",
         readable=True,
-        facts=tuple((key.replace("_", " "), str(said)) for key in keys if (said := outcome.get(key))),
+        facts=tuple(
+            (label, said) for label, said in facts if label != "report"
+        ),  # the page links to a fresh one
         notices=tuple(unstamped(str(notice), now) for notice in view["notices"]),
         agents=tuple(" ".join(_agent(agent, now)) for agent in agents),
         steps=tuple(_step(step, now) for step in view["steps"]),
@@ -191,7 +202,7 @@ def _task(record: TaskRecord, now: float) -> TaskCard:
 
 def _without_view(record: TaskRecord, state: str, why: str) -> TaskCard:
     mood = _MOODS.get(state, "warn")
-    return TaskCard(record.id, record.name, state, mood, "", why, "", False, (), (), (), ())  # noqa: FBT003 (a field)
+    return TaskCard(record.id, record.name, state, mood, "", "", why, "", False, (), (), (), ())  # noqa: FBT003 (a field)
 
 
 def _agent(agent: dict[str, Any], now: float) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from orchestrator.cli import list as task_list
-from orchestrator.cli import status_page
+from orchestrator.cli import status_facts, status_page
 from orchestrator.cli.branch_now import with_branch_now
 from orchestrator.cli.screen import ago, clock, cut, harmless, wrapped
 from orchestrator.cli.table import table
@@ -112,7 +112,7 @@ def task_details(record: TaskRecord, width: int, now: float) -> list[str]:
     view = with_branch_now(record.view, now)
     why = wrapped(str(view.get("why") or ""), width, "")
     notices = [cut(f"! {unstamped(harmless(notice), now)}", width) for notice in view["notices"]]
-    return [*status_page.facts(view, record.name, width, now), *why, *notices]
+    return [*status_facts.facts(view, record.name, width, now), *why, *notices]
 
 
 def step_details(step: dict[str, Any], width: int, now: float) -> list[str]:
@@ -124,7 +124,7 @@ def step_details(step: dict[str, Any], width: int, now: float) -> list[str]:
         if said := step.get(key):
             lines += wrapped(f"{name}: {said}", width, "  ")
     if limit := step.get("limit"):
-        lines += wrapped(f"usage limit: {status_page.next_try(limit, now)}", width, "  ")
+        lines += wrapped(f"usage limit: {status_facts.next_try(limit, now)}", width, "  ")
     cause = step.get("cause") or {}
     if cause:
         lines += wrapped(f"failed: {cause.get('what')}", width, "  ")

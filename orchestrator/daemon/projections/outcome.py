@@ -302,9 +302,12 @@ def _rest_of(found: Sequence[object], what: str) -> list[str]:
 
 
 def _unfinished(state: PMState) -> list[str]:
-    """Return the title of each subtask or step that an abandoned task has left."""
+    """Return the title of each subtask or step that an abandoned task has left: that of the work, not of its judges."""
     left = state.steps.among(state.steps.unsettled & ~state.steps.consultations)
-    return list({step.subtask or step.judges or step.id: step.title for step in left}.values())
+    titles = dict[str, str]()
+    for step in sorted(left, key=lambda step: bool(step.judges)):
+        titles.setdefault(step.subtask or step.judges or step.id, step.title)
+    return list(titles.values())
 
 
 def _cost(state: PMState) -> str:

@@ -31,7 +31,6 @@ _SENTENCES: Final = {
     "stop_asked": "the user asked to stop",
     "answered": "the user answered {question}: {text}",
     "notes_landed": "the notes of {agent} were changed",
-    "adapt_asked": "the user asked to change the plan of the workflow: {why}",
     "rebase_asked": "the user asked to rebase the work onto {base}",
     "undo_asked": "the user asked to undo the file operations of {step}",
     "notified": "{action} is in the notification spool",
@@ -47,6 +46,11 @@ def happened(fact: dict[str, Any]) -> str:
         return sentence.format_map(Fields(fact))
     render = _RENDERERS.get(kind)
     return render(fact) if render else kind
+
+
+def _adapted(fact: dict[str, Any]) -> str:
+    because = f": {fact['why']}" if fact.get("why") else ""
+    return f"the user asked to change the plan of the workflow{because}"
 
 
 def _landed(fact: dict[str, Any]) -> str:
@@ -295,6 +299,7 @@ def _exit(how: dict[str, Any]) -> str:
 
 
 _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "adapt_asked": _adapted,
     "role_status_landed": _standing,
     "edits_refused": _refused,
     "report_landed": _landed,

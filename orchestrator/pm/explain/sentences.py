@@ -29,7 +29,15 @@ def explain(line: dict[str, Any]) -> list[str]:
         for each in line.get("actions", ())
         if each.get("kind") == "notify"
     ]
-    return [f"{clock} {happened(line['fact'])}", *(f"         {text}" for text in sentences)]
+    return [f"{clock} {_happened(line)}", *(f"         {text}" for text in sentences)]
+
+
+def _happened(line: dict[str, Any]) -> str:
+    """Return the sentence for a line's fact. Only the first start of a task begins it; what others do, they change."""
+    fact = line["fact"]
+    begins = any(change.get("kind") == "task_begun" for change in line.get("changes", ()))
+    again = fact.get("kind") == "task_started" and not begins
+    return f"the user asked to start {fact.get('name')}" if again else happened(fact)
 
 
 def _printed(change: dict[str, Any]) -> list[str]:

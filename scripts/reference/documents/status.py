@@ -331,6 +331,8 @@ class Status(TypedDict):
     """The goal before the last change of it since the task began; empty if it had no other."""
     brief_fault: str
     """Why the last edit of task.md cannot be taken, with its line; empty if it is in force or waits in `edited`."""
+    asked_since: str
+    """What task.md asks for since the task came to rest, and nobody has judged, with what takes it up; or empty."""
     branch: str
     """Branch of the work, or empty."""
     base: str

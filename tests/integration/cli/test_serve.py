@@ -15,6 +15,7 @@ import pytest
 from tests.accessibility import barriers
 from tests.browser import BROWSER, a_browser
 from tests.integration.daemon.world import World
+from tests.unit.cli.conftest import House
 
 SERVE = [sys.executable, "-P", "-m", "orchestrator.cli", "serve", "--port", "0"]
 
@@ -65,6 +66,23 @@ def test_a_question_is_answered_from_a_phone(world: World, tmp_path: Path) -> No
         tab.value("document.querySelector('a[href^=report]').click()")
         said = "document.body?.innerText.includes('Use <b>db.sqlite</b>.')"
         tab.until(f"document.title === 't1: report' && {said}")
+
+
+@pytest.mark.skipif(not BROWSER, reason="no Chromium is installed")
+def test_what_an_open_question_says_is_never_old(world: World, tmp_path: Path) -> None:
+    """Who waits for an answer changes while it is awaited; the page went on with what it was when it came."""
+    house = House(world.root, world.state, world.root)
+    world.state.mkdir(mode=0o700)
+    house.task(questions=[house.question(holds=["dev-1"])], state="waiting")
+    with served(world) as address, a_browser(tmp_path, 390) as tab:
+        tab.go(address)
+        tab.until(
+            "document.readyState === 'complete' && !!document.querySelector('textarea') && !location.search"
+        )
+        tab.value("document.querySelector('textarea').value = 'half an ans'")
+        house.task(questions=[house.question(holds=["dev-1", "review-2"])], state="waiting")
+        tab.until("document.getElementById('questions').innerText.includes('dev-1, review-2')")
+        assert tab.value("document.querySelector('textarea').value") == "half an ans"
 
 
 def test_the_server_is_on_loopback_and_for_one_user(world: World) -> None:

@@ -37,6 +37,7 @@ def test_criterion_that_came_after_the_end_is_said(house, task):
     assert "task start tidy" in said
     assert any("nobody has judged: zzz.py exists" in each for each in lacking(view)), "merge has to say so"
     assert "nobody has judged: zzz.py exists" in task("report", "tidy", "--md").out
+    assert "nobody has judged: zzz.py exists" in task("status", "tidy", "--json").json["asked_since"]
 
 
 @pytest.mark.parametrize(

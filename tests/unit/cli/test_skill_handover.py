@@ -110,3 +110,20 @@ def test_task_md_of_another_task_is_not_taken(task, project, daemon):
 )
 def test_wrong_usage_is_refused(task, project, words):
     assert task("skill", *words).code == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("running", "drives this session: `task status"),
+        ("stopped", "and is stopped: `task skill run --daemon"),
+        ("", "was deleted or archived: `task skill run --daemon"),
+    ],
+)
+def test_commands_say_how_it_stands_with_the_task(house, task, project, daemon, state, said):
+    """It drives the session, and `task status` shows how far it is, was said of deleted and stopped tasks too."""
+    assert task("skill", "run", "--daemon", "make me a greeting").code == 0
+    if state:
+        house.task(f"{session_of(project).task}-0a1b2c3d", state=state)
+    refused = task("skill", "entry", "--state", str(state_of(project)))
+    assert (refused.code, said in refused.err) == (2, True), refused.err

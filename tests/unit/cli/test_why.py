@@ -24,7 +24,7 @@ def journal(house):
     opened = {"kind": "run_opened", "run": run}
     first = [
         {"n": 0, "snapshot": {}},
-        line(1, "task_started", opened, name="tidy", project="/shop"),
+        line(1, "task_started", {"kind": "task_begun"}, opened, name="tidy", project="/shop"),
         line(2, "run_started", run="r-77", pid=77),
     ]
     second = [

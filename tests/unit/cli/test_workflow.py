@@ -484,3 +484,16 @@ def test_archive_of_a_workflow_at_work_is_refused(house, verb, root):
 def test_options_of_one_action_belong_to_no_other(verb, root, words):
     said = verb(*words)
     assert (said.code, "only belongs to" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("stopped", "text is stopped: nobody works at it"), ("running", ""), ("complete", "")]
+)
+def test_a_stopped_workflow_is_not_shown_as_at_work(house, verb, root, state, said):
+    """ "working" was shown of agents whose runs had been ended with the task."""
+    house.task("text-0a1b2c3d", state=state)
+    shown = verb("show")
+    assert shown.code == 0
+    assert ("nobody works" in shown.out) == bool(said)
+    assert said in shown.out
+    assert "nobody works" not in verb("show", "--format", "dot").out, "that is for programs"

@@ -20,6 +20,7 @@ from orchestrator.model.task import AfterRejections, AgentOverrides, Location, T
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.model.workflow_records import AgentStatus, NoteStatus
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
+from tests.unit.pm.role_story import RoleStory
 from tests.unit.pm.story import MET, Story, plan_of
 from tests.unit.pm.workflows import WorkflowStory, doer, note
 from tests.unit.pm.workflows import plan_of as plan_with
@@ -366,3 +367,13 @@ def test_outputs_of_a_workflow_are_said_to_lie_in_its_folder() -> None:
     story.leaves("do:a")
     said = outcome_of(story.state, None).work
     assert "2 files handed in by 1 agent in tasks/demo/orchestration/agents/*/task_output" in said
+
+
+def test_unfinished_work_is_named_by_itself_and_not_by_its_judges() -> None:
+    """Of roles, whose judges have titles of their own, "Audit (not finished)" stood for the implementation."""
+    story = RoleStory()
+    story.reaches("implement")
+    story.stops()
+    assert outcome_of(story.state, EMPTY).not_done.startswith(
+        "Implement (not finished); Clean up (not finished); criterion"
+    )

@@ -226,6 +226,8 @@ def test_commands_refuse_a_session_that_the_daemon_drives() -> None:
     with pytest.raises(Refused, match=f"the task {NAME} drives this session"):
         driver.take_over("other")
     daemon.finish()
+    with pytest.raises(Refused, match="carried this session out: it is complete"):
+        driver.entry()
     assert driver.complete() == "SKILL_ORCHESTRATION_COMPLETE"
 
 

@@ -112,3 +112,20 @@ def test_a_snapshot_says_nothing_and_a_strange_kind_is_named():
     lines = explain({"at": 0, "fact": {"kind": "landed_on_the_moon"}, "changes": [{"kind": "tide_turned"}]})
     assert lines[0].endswith("landed_on_the_moon")
     assert lines[1].strip() == "tide_turned"
+
+
+def test_a_start_that_begins_nothing_is_only_asked_for():
+    """ "was started" was said of tasks that ran already, or were complete."""
+    fact = {"kind": "task_started", "name": "tidy", "project": "/shop"}
+    first, again = (
+        explain({"at": 0, "fact": fact, "changes": changes})[0][9:]
+        for changes in ([{"kind": "task_begun"}], [{"kind": "request_acknowledged"}])
+    )
+    assert (first, again) == ("tidy was started in /shop", "the user asked to start tidy")
+
+
+@pytest.mark.parametrize(("why", "end"), [("", "workflow"), ("it is slow", "workflow: it is slow")])
+def test_an_edit_without_a_reason_has_none(why, end):
+    """It was "None"."""
+    (line,) = explain({"at": 0, "fact": {"kind": "adapt_asked", "why": why}, "changes": []})
+    assert line.endswith(f"the user asked to change the plan of the {end}")

@@ -151,7 +151,7 @@ class Recount:
         self.verdicts = Counter[tuple[tuple[str, str], bool | None]]()
         self.before = Counter[str]()
         self.inside: list[dict[str, str]] = []
-        self.open, self.stuck = 0, set[str]()
+        self.open, self.stuck, self.again = 0, set[str](), 0
         for task in {each["context"]["taskId"] for each in documents}:
             chain = [each for each in documents if each["context"]["taskId"] == task]
             chain.sort(key=lambda each: (each["handoff"]["timestamp"], each["handoff"]["handoffId"]))
@@ -180,6 +180,8 @@ class Recount:
             return
         self.inside.append(head)
         route = head["from"], head["to"]
+        sent_back = last and last["status"] == "rejected" and (last["from"], last["to"]) == route
+        self.again += bool(head["type"] == "requires_replanning" or sent_back)
         if last:
             self.took.setdefault(route, []).append(at - seconds_of(last))
         self.verdicts[route, self.verdict(head, following)] += 1
@@ -201,7 +203,7 @@ def test_figures_of_an_archive_are_counted_again(tmp_path, seed):
     found = figures(facts.handoffs, facts.began, since=DAWN - 3 * DAY)
     replanned = sum(each["type"] == "requires_replanning" for each in again.inside)
     assert len(found.passages) == len(again.inside) == sum(route.count for route in found.routes) > 0
-    assert found.replanned == found.reworked == replanned
+    assert (found.replanned, found.reworked) == (replanned, again.again)
     assert (found.active, {each.id for each in found.stuck}) == (again.open, again.stuck)
     assert {key: count for key, count in found.issues_before.items() if count} == +again.before
     for route in found.routes:
@@ -337,3 +339,42 @@ def test_an_attempt_that_does_not_end_is_stuck():
     found = figures([], {}, [task], since=AT - 60, until=AT + 3 * DAY, now=now)
     assert (len(found.passages), found.active) == (0, 1)
     assert [(each.id, each.source) for each in found.stuck] == [("dev-1, attempt 1", "dev")]
+
+
+def test_what_the_audit_found_is_the_audits(tmp_path):
+    """A rejected handoff holds what its receiver found: "0 in audit" was said of three failed audits."""
+    hole = Issue(IssueSeverity.HIGH, "Nobody is greeted")
+    first = handed_on(2, Transition.AUDIT, 120, hole)
+    rejected = replace(first, head=replace(first.head, status=HandoffStatus.REJECTED))
+    found = read(tmp_path, PIPELINE[0], rejected, handed_on(5, Transition.AUDIT, 150))
+    seen = figures(found.handoffs, found.began)
+    assert "- 1 high-severity issue in audit (resolved)\n" in report(seen)
+    assert seen.reworked == 1, "what takes the place of a rejected handoff is work done again"
+
+
+def test_a_moment_that_was_seen_late_is_no_end():
+    """Two phases at once: the first was seen to end a moment after the second, whose line began what came next."""
+    lines = Lines()
+    lines.begin()
+    lines.open("r-1", step="dev-1")
+    lines.open("r-2", step="test-1", agent="test", instance="test")
+    lines.say("time_passed", {"kind": "step_moved", "step": "dev-1", "to": "passed"})
+    last = {
+        "id": "r-3",
+        "step": "last-1",
+        "attempt": 1,
+        "agent": "maker",
+        "instance": "maker",
+        "purpose": "work",
+    }
+    opened = {"kind": "run_opened", "run": last | {"opened_at": lines[-1]["at"] - 0.02}}
+    lines.say("time_passed", {"kind": "step_moved", "step": "test-1", "to": "passed"}, opened, after=-0.02)
+    lines.say("time_passed", {"kind": "step_moved", "step": "last-1", "to": "passed"})
+    lines.say("time_passed", {"kind": "task_moved", "to": "complete"})
+    steps = [*view()["steps"], {"id": "last-1", "agent": "maker", "title": "End it", "status": "passed"}]
+    task = of_task(view() | {"steps": steps}, lines.history(), lines[-1]["at"])
+    assert {(each.source, each.target) for each in task.passages} == {
+        ("dev", "maker"),
+        ("test", "maker"),
+        ("maker", "end"),
+    }

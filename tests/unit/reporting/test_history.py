@@ -274,6 +274,7 @@ def test_what_agents_reviews_alone_speak_for_is_named(lines):
     assert [("dev:one" in each, "dev:two" in each) for each in trust if "only agents" in each] == [
         (True, False)
     ]
+    assert "review" not in "".join(trust), "nobody has reviewed it"
 
 
 def test_a_check_before_any_change_proves_no_work(lines):

@@ -62,6 +62,64 @@ def test_a_damaged_file_is_named(house):
     assert (card.state, card.readable, "is damaged" in card.why) == ("damaged", False, True)
 
 
+def test_a_card_says_what_status_says(house):
+    """It said complete of a task that rests on a judge's word, and nothing of edits, limits and boxes."""
+    limit = {
+        "since": AT,
+        "refused_at": AT,
+        "resets_at": None,
+        "next_try": AT + 120,
+        "words": "5 h",
+        "refusals": 1,
+    }
+    counts = {"passed": 2, "set_aside": 0, "open": 0, "total": 2, "criteria": 2, "met": 2, "attested": 1}
+    house.task("over-0a1b2c3d", state="complete", counts=counts)
+    failing = [{"what": "its log", "since": AT, "why": "no route"}]
+    house.task(
+        edited=[{"key": "test.check"}],
+        brief_fault="line 3: no goal",
+        limited=limit,
+        boxes=[{"address": "box:/x", "lost": "", "failing": failing, "missing": []}],
+    )
+    over, tidy = shown(house).tasks
+    assert (over.state, "1 of 2" in over.but) == ("complete", True)
+    assert ", but 1 of 2 success criteria rests" in page(shown(house)), "the table says it as well"
+    said = dict(tidy.facts)
+    assert "next try at" in said["limited"]
+    assert "line 3: no goal" in page(shown(house))
+    assert "test.check changed since the start" in said["task.md"]
+    assert "box:/x: its log cannot be fetched" in said["box"]
+
+
+def test_a_criterion_that_nobody_has_judged_is_said(house):
+    house.task(state="complete")
+    brief = house.project / "tasks" / "tidy" / "task.md"
+    brief.parent.mkdir(parents=True, exist_ok=True)
+    brief.write_text(
+        "# Task: Tidy\n\n## Goal\nTake away what can be.\n\n## Success Criteria\n- zzz.py exists\n"
+    )
+    (card,) = shown(house).tasks
+    assert "nobody has judged: zzz.py exists" in dict(card.facts)["task.md"]
+
+
+def test_table_and_card_agree_on_a_branch_that_is_gone(house):
+    """The table went on saying complete: its copy of the record was made before the branch was looked at again."""
+    house.task(state="complete")
+    record, picture = TaskRecord(str(house.state), "tidy-0a1b2c3d"), Picture()
+    for moved in ("", "no branch"):
+        record.moved = moved, moved
+        content = picture.shown([record], "", AT, daemon_up=True, form="")
+        assert ("no branch" in str(content.rows)) == bool(moved)
+
+
+def test_a_task_that_is_being_deleted_is_not_shown_as_whole(house):
+    (house.task(state="complete") / "leaving.json").write_text("{}")
+    content = shown(house)
+    (card,) = content.tasks
+    assert (card.state, "being deleted" in card.why) == ("removing", True)
+    assert "removing" in content.rows[0]
+
+
 def test_a_record_is_made_fit_once(house, monkeypatch):
     house.task()
     record, picture = TaskRecord(str(house.state), "tidy-0a1b2c3d"), Picture()
