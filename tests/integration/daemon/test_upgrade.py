@@ -59,17 +59,47 @@ def test_daemon_without_its_package_carries_a_task_to_its_end(world: World, pack
     )
 
 
+class ServiceManager:
+    """Hears what a daemon tells a service manager. Its socket takes few messages: `hears` is called again and again."""
+
+    def __init__(self, address: Path) -> None:
+        self.said = list[str]()
+        self.environ = {"NOTIFY_SOCKET": str(address), "WATCHDOG_USEC": "60000000"}
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(address))
+        self._socket.settimeout(0.0)
+
+    def hears(self, line: str, times: int) -> bool:
+        """Tell whether a line was said so many times by now."""
+        with suppress(BlockingIOError):
+            while True:
+                self.said += self._socket.recv(4096).decode().split("\n")
+        return self.said.count(line) >= times
+
+    def close(self) -> None:
+        self._socket.close()
+
+
 def test_upgrade_in_the_middle_of_a_run_loses_nothing(world: World, package: Path) -> None:
-    """In the middle of a run it goes over to a new version, nothing is lost, and only its lock is taken along."""
+    """In the middle of a run it goes over to a new version, nothing is lost, and only its lock is taken along.
+
+    A service manager hears of the new one from the same process, and never that it stops.
+    """
+    manager = ServiceManager(world.root / "notify")
     world.daemon()
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     world.stop_daemon()
-    pid = world.daemon(PYTHONPATH=str(package))
+    pid = world.daemon(PYTHONPATH=str(package), **manager.environ)
     agent = world.agent("dev:greet")["pid"]
+    world.until(lambda: manager.hears("READY=1", 1))
     before = kept_open(pid)
     release(package, "0.9.9")
-    world.until(lambda: runs(world, "0.9.9"))
+    world.until(lambda: manager.hears("READY=1", 2) and runs(world, "0.9.9"))
+    between = manager.said[manager.said.index("READY=1") :]
+    assert any(line.startswith("STATUS=") and "takes over" in line for line in between)
+    assert "STOPPING=1" not in manager.said
+    manager.close()
     assert world.pid == pid
     assert kept_open(pid) == before
     assert before[f"{world.state}/daemon.lock"] == 1 or not Path("/proc/self/fd").exists()
@@ -177,20 +207,3 @@ def test_sigterm_during_an_upgrade_stops_it_in_order(world: World, package: Path
     world.until_is("complete")
     world.check_once()
     assert len(world.lives) == 6
-
-
-def test_service_manager_keeps_the_process_at_an_upgrade(world: World, package: Path) -> None:
-    """A service manager hears of the new one from the same process."""
-    address = f"{world.root}/notify"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ours:
-        ours.bind(address)
-        ours.settimeout(20)
-        world.daemon(PYTHONPATH=str(package), NOTIFY_SOCKET=address, WATCHDOG_USEC="60000000")
-        said: list[str] = []
-        while said.count("READY=1") < 2:
-            if said.count("READY=1") == 1 and "gives way" not in world.log:
-                release(package, "0.9.9")
-            said += ours.recv(4096).decode().split("\n")
-    between = said[said.index("READY=1") : len(said) - said[::-1].index("READY=1")]
-    assert any(line.startswith("STATUS=") and "takes over" in line for line in between)
-    assert "STOPPING=1" not in said
