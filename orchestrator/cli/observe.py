@@ -1,4 +1,7 @@
-"""`task observe`: how the pipeline does, by the archive of handoffs and the journals of all tasks. Reads only."""
+"""`task observe`: how the pipeline does, by the archive of handoffs and the journals of all tasks.
+
+It reads only, but with `--merge`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,13 @@ HOW = """\
 It reads data/handoffs of the project, the archive that daemon.archive names,
 and the journals of its tasks, of any family and archived ones too: a step that
 passed or failed is a handoff from its agent to the next. Days are UTC. It
-changes nothing.\
+changes nothing.
+
+With --merge it takes what another archive of handoffs has, that of another
+daemon, into the project's data/handoffs, or with --all-projects into the one
+that daemon.archive names. Merging again changes nothing. Where both have an id
+and neither goes on from the other, both stay: one under a name that begins
+with conflict_.\
 """
 
 FORMS = {
@@ -40,12 +49,17 @@ def arguments(parser: ArgumentParser) -> None:
     where.add_argument("--all-projects", action="store_true", help="the projects of all tasks")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
+    form.add_argument("--merge", metavar="FOLDER", help="no report: take what the archive in FOLDER has")
     for option, what in FORMS.items():
         form.add_argument(option, metavar="FILE", nargs="?", const="-", help=f"{what}: into FILE, or printed")
 
 
 def run(options: Namespace) -> int:
     """Read archive and journals, and print the report."""
+    if options.merge is not None:
+        from orchestrator.cli.archive_merging import run as run_merge
+
+        return run_merge(options)
     from orchestrator.cli.observing import run as run_command
 
     return run_command(options)

@@ -32,7 +32,7 @@ from orchestrator.reporting.task_report import TaskReport
 LOOK_BACK: Final = 30
 """Days before the period whose folders are read, too: for what is still open, and when work on the first began."""
 
-_HANDOFFS: Final = "handoffs"
+HANDOFFS: Final = "handoffs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class Records:
         for data in every:
             # Two projects may have a task of one name.
             end = f" in {data.parent}" if len(every) > 1 else ""
-            found = self._read(data / _HANDOFFS)
+            found = self._read(data / HANDOFFS)
             taken = self._take(found, end)
             left = len(found.handoffs) - taken
-            self.sources.append(SourceRead(SourceKind.PROJECT, data / _HANDOFFS, taken, left_out=left))
+            self.sources.append(SourceRead(SourceKind.PROJECT, data / HANDOFFS, taken, left_out=left))
 
     def take_daemon_archive(self, root: Path) -> None:
         """Take the archive of all tasks of a daemon: what belongs to the projects that count.
@@ -245,7 +245,7 @@ def gathered(options: Namespace, period: Period, *, traced: bool = False) -> Rec
         OSError: the disk fails.
 
     """
-    folders = data_folders(options, (_HANDOFFS, layout.MEMORIES))
+    folders = data_folders(options, (HANDOFFS, layout.MEMORIES))
     projects = None if options.all_projects else frozenset(os.path.realpath(each.parent) for each in folders)
     made, state = Records(period, projects, traced=traced), layout.state_folder(os.environ)
     made.take_projects(folders)

@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
             )
     else:
         _put(options.markdown or STDOUT, report(found, records.reading if options.details else None), 0o600)
-    _tell_unread(records.unread)
+    tell_unread(records.unread, "counted")
     return Exit.DONE
 
 
@@ -97,9 +97,10 @@ def _count(number: int) -> str:
     return f"{number} task{' is' if number == 1 else 's are'}"
 
 
-def _tell_unread(unread: Sequence[UnreadRecord]) -> None:
+def tell_unread(unread: Sequence[UnreadRecord], what: str) -> None:
+    """Tell which files are not `what`: counted, or taken."""
     for each in unread[:20]:
-        line = redacted(f"{each.path} is not counted: {each.reason}")
+        line = redacted(f"{each.path} is not {what}: {each.reason}")
         print(f"task: {harmless(line)}", file=sys.stderr)
     if len(unread) > 20:  # noqa: PLR2004 (as many as fit a screen)
         print(f"task: and {len(unread) - 20} more files", file=sys.stderr)

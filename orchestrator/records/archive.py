@@ -7,7 +7,6 @@ say something else, so a kill between any two writes costs nothing: `open_archiv
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.coordination.completeness import follows
@@ -33,6 +32,7 @@ from orchestrator.model.names import beneath
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.chains import chain_of
 from orchestrator.records.filed_handoffs import FiledHandoff, filed, index_of
+from orchestrator.records.handoff_versions import CONFLICT, HandoffVersion, latest, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     from orchestrator.ports.files import Entry, Files
 
-CONFLICT: Final = "conflict_"
-"""How the names of handoffs begin that another archive has under an id of ours, with other content."""
-
 DAMAGED: Final = "damaged_"
 """How the names of chains begin that did not read, and were made again."""
+
+_VERSIONS: Final = 100
+"""As many versions of one handoff are taken from another archive, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,15 @@ class UnreadRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMerge:
-    """What came of merging an archive: how many handoffs were new, went on, and are in conflict."""
+    """What came of merging an archive: how many handoffs were new, went on, and are in conflict.
+
+    `unread`: the files of the other archive that were not taken.
+    """
 
     added: int
     advanced: int
     conflicts: tuple[str, ...]
+    unread: tuple[UnreadRecord, ...] = ()
 
 
 def open_archive(files: Files, root: Path) -> HandoffArchive:
@@ -84,6 +88,7 @@ class HandoffArchive:
         self._root = root
         self._kept: dict[str, FiledHandoff] = {}
         self._tasks: dict[str, set[str]] = {}
+        self._aside: dict[str, set[tuple[str, str]]] = {}
         self._chains: dict[str, tuple[str, HandoffChain]] = {}
         self._unread: list[UnreadRecord] = []
         self._former: list[Path] = []
@@ -161,44 +166,32 @@ class HandoffArchive:
         self._count()
 
     def merge(self, other: HandoffArchive) -> ArchiveMerge:
-        """Take what another archive has. Which of two is merged into which makes no difference.
+        """Take what another archive has; that one is only read. Which is merged into which makes no difference.
 
-        Where both have a handoff and one goes on from the other, that one stays. Where neither does, both are kept: the
-        one of the smaller hash under its id, the other beside it under a name that begins with `conflict_`.
+        Where one version of a handoff goes on from another, that one stays. Where neither does, both stay: the one of
+        the smaller hash under its id, the other beside it under a name that begins with `conflict_`. What was set
+        aside in earlier merges, here and there, takes part. After a kill, merging again goes on.
 
         Raises:
-            Refused: a link or a file lies in the way.
+            Refused: a link or a file lies in the way here.
             OSError: the disk fails; merging again goes on.
 
         """
-        added, advanced, conflicts = 0, 0, list[str]()
-        for identifier in other.ids:
-            theirs, data = other._read(identifier)
-            name, kept = f"{identifier}{SUFFIX}", other._kept[identifier]
-            if identifier not in self._kept:
-                added += 1
-            else:
-                ours, own = self._read(identifier)
-                if ours == theirs or not follows(theirs, ours):
-                    continue
-                if not follows(ours, theirs):
-                    advanced += 1
-                else:
-                    conflicts.append(identifier)
-                    data, rest = sorted((own, data), key=lambda each: sha256(each).digest())
-                    kept = filed(read_handoff(data, name))
-                    self._write(
-                        kept.date, f"{CONFLICT}{identifier}_{sha256(rest).hexdigest()[:8]}{SUFFIX}", rest
-                    )
-                self._forget(identifier, kept.date)
-            self._write(kept.date, name, data)
-            self._kept[identifier] = kept
-            self._tasks.setdefault(kept.task, set()).add(identifier)
-        for task, (_, chain) in sorted(other._chains.items()):
-            if task in self._tasks:
-                self._link(task, (chain,), None, None)
+        unread, conflicts = list(other._unread), list[str]()
+        known, advanced = set(self._kept), 0
+        theirs = sorted({*other._kept, *other._aside})
+        for identifier in theirs:
+            found = list(other._versions(identifier, unread))
+            wanted = latest([*self._own_versions(identifier), *found])
+            if not found:
+                continue
+            if len(wanted) > 1:
+                conflicts.append(identifier)
+            if self._settle(identifier, wanted) and len(wanted) == 1 and identifier in known:
+                advanced += 1
+        self._link_all(other, set(theirs))
         self._count()
-        return ArchiveMerge(added, advanced, tuple(conflicts))
+        return ArchiveMerge(len(set(self._kept) - known), advanced, tuple(conflicts), tuple(unread))
 
     def complete(self) -> None:
         """Make what is missing: the chains that lack a handoff or are older than one, and the index."""
@@ -235,6 +228,9 @@ class HandoffArchive:
         stem = entry.name.removesuffix(SUFFIX)
         path = self._root / date / entry.name
         if stem.startswith((CONFLICT, DAMAGED)):
+            identifier = stem.removeprefix(CONFLICT).rpartition("_")[0]
+            if is_handoff_id(identifier) and stem != entry.name:
+                self._aside.setdefault(identifier, set()).add((date, entry.name))
             return
         if not entry.is_file:
             raise Refused("is no plain file")
@@ -318,3 +314,72 @@ class HandoffArchive:
         self._tasks[was.task].discard(identifier)
         if was.date != date:
             self._files.remove(beneath(self._root, was.date, f"{identifier}{SUFFIX}"))
+
+    # Merging ------------------------------------------------------------------------------------------
+
+    def _places(self, identifier: str) -> list[tuple[str, str]]:
+        """Return the dates and the names of the files in which the versions of a handoff lie."""
+        kept = self._kept.get(identifier)
+        own = [(kept.date, f"{identifier}{SUFFIX}")] if kept is not None else []
+        return own + sorted(self._aside.get(identifier, ()))
+
+    def _own_versions(self, identifier: str) -> list[HandoffVersion]:
+        """Return the versions of a handoff. Raises Refused if one does not read: nothing is written over it."""
+        return [
+            read_version(self._files.read(beneath(self._root, *place), FILE_BYTES), identifier)
+            for place in self._places(identifier)
+        ]
+
+    def _versions(self, identifier: str, unread: list[UnreadRecord]) -> Iterator[HandoffVersion]:
+        """Yield the versions of a handoff that read, and add the files that do not to `unread`."""
+        places = self._places(identifier)
+        for place in places[:_VERSIONS]:
+            path = beneath(self._root, *place)
+            try:
+                yield read_version(self._files.read(path, FILE_BYTES), identifier)
+            except (Refused, OSError) as problem:
+                unread.append(UnreadRecord(path, str(problem)))
+        for place in places[_VERSIONS:]:
+            reason = f"is one of more than {_VERSIONS} versions of one handoff"
+            unread.append(UnreadRecord(beneath(self._root, *place), reason))
+
+    def _settle(self, identifier: str, wanted: list[HandoffVersion]) -> bool:
+        """Write the versions of a handoff that stay; return whether another one has the id now.
+
+        What is set aside is written first and removed last, so that a kill loses none.
+        """
+        best, name = wanted[0], f"{identifier}{SUFFIX}"
+        there, asides = (
+            self._aside.pop(identifier, set()),
+            {each.place_aside: each.data for each in wanted[1:]},
+        )
+        for place in sorted(asides.keys() - there):
+            self._write(*place, asides[place])
+        known = self._kept.get(identifier)
+        own = None if known is None else self._read(identifier)[1]
+        if own != best.data:
+            if known is not None:
+                self._forget(identifier, best.kept.date)
+            self._write(best.kept.date, name, best.data)
+            self._kept[identifier] = best.kept
+            self._tasks.setdefault(best.kept.task, set()).add(identifier)
+        for place in sorted(there - asides.keys()):
+            self._files.remove(beneath(self._root, *place))
+        if asides:
+            self._aside[identifier] = set(asides)
+        return own != best.data
+
+    def _link_all(self, other: HandoffArchive, changed: set[str]) -> None:
+        """Write the chains of the tasks of another archive, and take those away of which no handoff is left."""
+        touched = {
+            task
+            for task, (_, chain) in self._chains.items()
+            if not changed.isdisjoint(e.id for e in chain.links)
+        }
+        for task in sorted({*other._tasks, *touched}):
+            if self._tasks.get(task):
+                before = (other._chains[task][1],) if task in other._tasks and task in other._chains else ()
+                self._link(task, before, None, None)
+            elif task in self._chains:  # its only handoffs lie beside those of another task
+                date, chain = self._chains.pop(task)
+                self._files.remove(beneath(self._root, date, f"{chain.id}{SUFFIX}"))

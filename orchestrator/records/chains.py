@@ -77,7 +77,7 @@ def chain_of(
         ),
         outcome=outcome,
         metrics=_metrics(ordered, coverage if coverage is not None else max(measured, default=None)),
-        others=before[0].others if before else (),
+        others=min((each.others for each in before if each.others), key=repr, default=()),
     )
 
 

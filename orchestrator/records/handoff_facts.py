@@ -27,7 +27,8 @@ from orchestrator.model.coordination import (
     moment,
 )
 from orchestrator.model.errors import OrchestratorError, Refused
-from orchestrator.records.archive import CONFLICT, DAMAGED, UnreadRecord
+from orchestrator.records.archive import DAMAGED, UnreadRecord
+from orchestrator.records.handoff_versions import CONFLICT
 
 if TYPE_CHECKING:
     from pathlib import Path

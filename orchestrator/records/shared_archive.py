@@ -1,7 +1,7 @@
 """The archive of all tasks of a daemon: they write one after the other, and it is read only once (C6).
 
 It may have ten thousands of handoffs, and each of them changes a few times. Another daemon has an archive of its own:
-`HandoffArchive.merge` takes what that has.
+`task observe --merge` takes what that has, while this one is down.
 """
 
 from __future__ import annotations

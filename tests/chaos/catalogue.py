@@ -290,7 +290,7 @@ FAULTS = (
             staged(test_hostile_handoffs.test_no_word_of_an_agent_or_of_task_md_is_ever_run),
             staged(test_hostile_handoffs.test_artifacts_with_odd_names_do_not_stop_the_scribe),
             staged(test_user.test_names_that_are_none_are_refused),
-            staged(test_user.test_a_task_folder_with_an_odd_name_does_not_stop_the_daemon),
+            staged(test_user.test_hostile_requests_are_answered_and_stop_nothing),
         ],
     ),
     Fault("remote", "sshd, links and remote machines that fail", elsewhere=REMOTE),

@@ -161,6 +161,9 @@ def test_an_archived_task_comes_back_and_goes_on(world: World) -> None:
     assert world.git("diff", "--name-only", "main", "task/t1").split() == ["pkg/one.py", "pkg/two.py"]
 
 
+@pytest.mark.thorough(
+    reason="unit/cli/test_delete.py has the new task, and what delete --archived takes away"
+)
 def test_a_task_in_the_place_of_an_archived_one_is_kept(world: World) -> None:
     world.begin()
     world.until_is("complete")

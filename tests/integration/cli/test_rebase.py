@@ -64,6 +64,7 @@ def test_a_check_that_fails_on_the_new_base_sends_dev_to_work(world: World) -> N
     assert world.lives_of("dev:greet") == 2
 
 
+@pytest.mark.thorough(reason="unit/cli/test_rebase.py: all stays, the files are named, and nobody is asked")
 def test_commits_at_odds_leave_all_as_it_was(world: World) -> None:
     world.begin({"dev:greet": [{"write": {"notes.txt": "by the task\n"}}]})
     world.until_is("complete")
@@ -123,6 +124,7 @@ def test_a_task_at_work_is_not_rebased(world: World) -> None:
     world.until_is("complete")
 
 
+@pytest.mark.thorough(reason="unit/cli/test_rebase.py, also of a task that was merged")
 def test_what_stands_there_already_is_said(world: World) -> None:
     world.begin()
     world.until_is("complete")

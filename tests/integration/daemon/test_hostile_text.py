@@ -137,6 +137,20 @@ def test_agents_text_neither_acts_nor_hides_wherever_shown(asked: World) -> None
         assert max(map(len, text.splitlines())) <= 5000
     shown = world.tmux.tmux("capture-pane", "-p", "-e", "-S", "-", "-t", f"={world.home().name}:pm")
     check(shown.replace("\x1b[0m", "").replace("\x1b[39m", ""), "the pm window")
+    check_raw(world)
+
+
+def check_raw(world: World) -> None:
+    """Check that what an agent wrote is kept as it is where it is evidence, and nowhere else.
+
+    That is in its own report, and with mode 0600 in the PM's own folder.
+    """
+    raw = KEYS["github"].encode()
+    (report, *_) = (world.project / "tasks" / "t1" / "handoffs").glob("explore-20[0-9][0-9]*-*.md")
+    assert raw in report.read_bytes()
+    kept = [path for path in world.home().rglob("*") if path.is_file() and raw in path.read_bytes()]
+    assert {path.relative_to(world.home()).parts[0] for path in kept} <= {"journal", "reports", "runs"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
 @pytest.mark.thorough(reason="unit/scribe/test_progress.py has it for every text that a page shows")
@@ -225,16 +239,3 @@ def test_pane_passes_on_no_title_clipboard_or_passthrough(world: World) -> None:
         assert reported not in shown
     windows = world.tmux.tmux("list-windows", "-a", "-F", "#{window_name}").split("\n")
     assert "RENAMED" not in windows
-
-
-def test_the_files_that_stay_raw_are_those_of_the_pm_alone(asked: World) -> None:
-    """What an agent wrote is kept as it is where it is evidence: its own report, and 0600 in the PM's own folder."""
-    world = asked
-    world.go("on")
-    world.until_is("waiting")
-    raw = KEYS["github"].encode()
-    (report, *_) = (world.project / "tasks" / "t1" / "handoffs").glob("explore-20[0-9][0-9]*-*.md")
-    assert raw in report.read_bytes()
-    kept = [path for path in world.home().rglob("*") if path.is_file() and raw in path.read_bytes()]
-    assert {path.relative_to(world.home()).parts[0] for path in kept} <= {"journal", "reports", "runs"}
-    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)

@@ -146,6 +146,9 @@ def test_after_a_kill_only_the_question_is_sent_again(office: Office) -> None:
     assert "it is not known whether c0 delivered it; it is not sent again" in world.log
 
 
+@pytest.mark.thorough(
+    reason="unit/daemon/test_recovery.py: one that was killed is reported, one that ended is not"
+)
 def test_only_a_killed_daemon_reports_its_return(
     office: Office,
 ) -> None:

@@ -246,9 +246,12 @@ for verb in {VERBS!r}:
 
 
 def test_hostile_requests_are_answered_and_stop_nothing(world: World) -> None:
-    """Words that are no utf 8 and hostile requests are answered and stop nothing."""
+    """Words that are no utf 8 and hostile requests are answered and stop nothing, nor do odd names among the tasks."""
     world.begin({"explore": [HOLD]})
     world.until_works("explore")
+    for odd in ("-R", "a\nb", "..x", os.fsdecode(b"\xff")):
+        (world.state / "tasks" / odd).mkdir()
+    (world.state / "tasks" / "file").write_text("")
     said = world.task("spawn", "t1", "dev", "--instructions", b"half a \xff character")
     assert said.code != 0, said
     requests = world.home() / "requests"
@@ -285,17 +288,6 @@ def test_hostile_requests_are_answered_and_stop_nothing(world: World) -> None:
         assert not json.loads((requests / f"{name}.reply.json").read_text())["ok"], name
     assert world.pid == pid
     assert "Traceback" not in world.log
-    world.go("on")
-    world.until_is("complete")
-    assert world.pid == pid
-
-
-def test_a_task_folder_with_an_odd_name_does_not_stop_the_daemon(world: World) -> None:
-    world.begin({"explore": [HOLD]})
-    pid = world.pid
-    for name in ("-R", "a\nb", "..x", os.fsdecode(b"\xff")):
-        (world.state / "tasks" / name).mkdir()
-    (world.state / "tasks" / "file").write_text("")
     world.go("on")
     world.until_is("complete")
     assert world.pid == pid

@@ -125,6 +125,9 @@ def test_escalated_note_is_answered_by_the_user(world: World) -> None:
     world.check_once()
 
 
+@pytest.mark.thorough(
+    reason="unit/pm/test_workflows.py: a crash behind the claim is judged, and not run again"
+)
 def test_crash_after_the_claim_does_not_matter(world: World) -> None:
     """The disk is judged, not the dying."""
     begin(world, {"do:one": [{"exit": 3}]}, {"one": ""})
@@ -187,6 +190,7 @@ def test_sessions_are_archived_at_the_end(world: World) -> None:
     assert (done["operation"], done["result"], done["to"]) == ("archive", "done", entry["file"])
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_workflow_launch.py puts it away, and tells so in the log")
 def test_session_of_another_task_is_put_away_at_launch(world: World) -> None:
     folder = design(world, {}, {"one": ""})
     session = folder / "agents" / "one" / "completion_drive" / "session_current.json"
@@ -203,6 +207,7 @@ def test_session_of_another_task_is_put_away_at_launch(world: World) -> None:
     assert "old_task" in log[0]["to"]
 
 
+@pytest.mark.thorough(reason="unit/daemon/test_workflow_launch.py puts back what a dependent builds on")
 def test_what_was_verified_is_what_others_get(world: World) -> None:
     """Somebody changes a verified output before the next agent starts: it finds the version that was verified."""
     turns: dict[str, list[dict[str, Any]]] = {

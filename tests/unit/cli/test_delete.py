@@ -273,6 +273,22 @@ def test_a_task_without_a_branch_is_archived_too(house, task):
     assert (home / "state.json").exists()
 
 
+def test_a_new_task_in_the_place_of_an_archived_one_is_kept(kept, task):
+    """It is not restored over, by its folder or by its state; the archive alone can be deleted."""
+    assert task("archive", "tidy", "--yes").code == 0
+    folder = kept.project / "tasks" / "tidy"
+    folder.mkdir(parents=True)
+    new = kept.house.task("tidy-11111111", state="complete", agents=[], base="")
+    for _ in ("a folder and a state", "a state alone"):
+        said = task("archive", "tidy", "--restore")
+        assert (said.code, "has a new task tidy" in said.err) == (1, True)
+        if folder.exists():
+            folder.rmdir()
+    assert task("delete", "tidy", "--archived", "--yes").code == 0
+    assert sorted(kept.refs()) == ["refs/heads/main"]
+    assert (list((kept.house.state / "archive").glob("*.gz")), new.exists()) == ([], True)
+
+
 RESTORING = ["_unpack", "_bring_refs", "_place", "exclude", "drop_folder"]
 
 

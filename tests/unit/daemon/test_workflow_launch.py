@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -67,6 +68,33 @@ def test_judged_notes_are_put_back(judged: Judged) -> None:
     judged.folder.write(path, render_session(Session(f"a_{EPOCH}", EPOCH)))
     judged.prepare()
     assert read_session(judged.folder.read(path), path) == judged.record.session
+
+
+def test_what_a_dependent_builds_on_is_put_back(judged: Judged) -> None:
+    """It begins with what was verified, whatever somebody wrote there since."""
+    story = WorkflowStory(plan_of(doer("a"), doer("b", "a")))
+    story.starts()
+    story.verified("a")
+    record = replace(story.state.records["a"], outputs=(("a.sql", judged.copy.name),))
+    state = replace(story.state, records={**story.state.records, "a": record})
+    judged.folder.write("agents/a/task_output/a.sql", b"changed by somebody\n")
+    prepare_agent(judged.folder.files, judged.where, state, state.steps["do:b"], story.at)
+    assert judged.folder.read("agents/a/task_output/a.sql") == MADE
+
+
+def test_session_of_another_task_is_put_away(judged: Judged) -> None:
+    """It is kept under its archive's name, which the log of the archive tells, and its notes are nobody's."""
+    path = f"agents/a/{SESSION_FILE}"
+    judged.folder.write(path, render_session(Session("old_task_1700000000", 1_700_000_000, (note(7),))))
+    prepare_agent(
+        judged.folder.files, judged.where, judged.state, judged.state.steps["do:a"], judged.story.at
+    )
+    there = read_session(judged.folder.read(path), path)
+    assert judged.record.session is not None
+    assert there.notes == judged.record.session.notes
+    log = json.loads(judged.folder.read("agents/archival_agent/cleanup_log.json"))["operations"]
+    assert (log[0]["operation"], "old_task" in log[0]["to"]) == ("stale", True)
+    assert judged.folder.read(log[0]["to"])
 
 
 def test_note_that_was_not_taken_yet_stays_when_its_agent_is_launched(judged: Judged) -> None:

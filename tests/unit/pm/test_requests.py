@@ -37,6 +37,16 @@ def blocked() -> Story:
 # Start --------------------------------------------------------------------------------------------
 
 
+def test_plan_family_cannot_change_once_begun() -> None:
+    story = Story()
+    story.starts()
+    before, was = story.state, story.brief
+    story.starts(brief=replace(was, config=replace(was.config, family="research")))
+    assert story.last.refused
+    assert f"was begun with the plan family {was.config.family}, and keeps it" in story.last.reply
+    assert (story.state.brief, story.state.steps) == (before.brief, before.steps)
+
+
 def test_what_lay_there_before_the_first_start_is_history() -> None:
     story = Story()
     story.feed(

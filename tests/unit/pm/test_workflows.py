@@ -369,6 +369,16 @@ def test_outputs_that_change_again_are_handed_in_anew() -> None:
     assert story.task() is TaskState.COMPLETE
 
 
+def test_crash_behind_the_claim_does_not_matter() -> None:
+    """What lies there is judged, not how the program ended: nothing is run again for it."""
+    story = WorkflowStory(plan_of(doer("a")))
+    story.starts()
+    story.leaves("do:a", CRASH)
+    assert (story.works_on(), story.step("do:a").tally.crashes) == ({"verify:a"}, 0)
+    story.judges("verify:a")
+    assert story.task() is TaskState.COMPLETE
+
+
 def test_fourth_crash_fails_and_asks() -> None:
     """Parallel agents go on, dependents wait."""
     story = WorkflowStory(plan_of(doer("a"), doer("b"), doer("c", "a")), limits=ROOMY)
