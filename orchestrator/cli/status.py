@@ -10,11 +10,10 @@ import time
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.branch_now import with_branch_now
-from orchestrator.cli.brief_now import asked_since
 from orchestrator.cli.exits import OF_TASK, Exit
 from orchestrator.cli.screen import coloured, columns, stamp
 from orchestrator.cli.state_file import report_file
-from orchestrator.cli.tasks import about_task, called, chosen
+from orchestrator.cli.tasks import AT_WORK, about_task, called, chosen
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
     view = with_branch_now(view, time.time())
     return {
         **view,
-        "asked_since": asked_since(view),
+        "asked_since": _asked_since(view),
         **{key: stamp(view.get(key)) for key in _MOMENTS},
         "limited": _limit_shape(view.get("limited")),
         "outcome": _outcome_shape(view.get("outcome") or {}),
@@ -78,6 +77,14 @@ def shape(view: dict[str, Any], beat: Beat) -> dict[str, Any]:
         "report": _report_shape(view),
         "daemon": beat.shape(view.get("updated")),
     }
+
+
+def _asked_since(view: dict[str, Any]) -> str:
+    if view["state"] in AT_WORK:
+        return ""
+    from orchestrator.cli.brief_now import asked_since
+
+    return asked_since(view)
 
 
 def _box_shape(box: dict[str, Any]) -> dict[str, Any]:

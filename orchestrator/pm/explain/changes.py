@@ -52,7 +52,6 @@ QUIET: Final = frozenset(
 
 
 _SENTENCES: Final = {
-    "task_moved": "the task is {to}{because}",
     "phase_moved": "phase {to}",
     "zone_set": "local time is {utc_offset} s ahead of UTC",
     "brief_taken": "task.md was read and applied",
@@ -148,7 +147,18 @@ def _moved(change: dict[str, Any], at: float) -> str:
     because = f": {change['why']}" if change.get("why") else ""
     later = change.get("not_before") or 0.0
     when = f"; it is tried again from {moment_said(later, at)} on" if later - at >= _SOON else ""
-    return f"{change.get('step')} is {change.get('to')}{because}{when}"
+    return f"{change.get('step')} is {_said(change)}{because}{when}"
+
+
+def _task_moved(change: dict[str, Any]) -> str:
+    because = f": {change['why']}" if change.get("why") else ""
+    return f"the task is {_said(change)}{because}"
+
+
+def _said(change: dict[str, Any]) -> str:
+    """Return the state to which something moved, in the words of the other verbs."""
+    state = str(change.get("to"))
+    return {"partial": "complete in part", "set_aside": "set aside"}.get(state, state)
 
 
 def _noticed(change: dict[str, Any], _: float) -> str:
@@ -251,6 +261,7 @@ _DATED: Final[dict[str | None, Callable[[dict[str, Any], float], str]]] = {
 """Changes whose sentence contains a time."""
 
 _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "task_moved": _task_moved,
     "config_edited": _edited,
     "plan_adapted": _adapted,
     "judged": _judged,

@@ -67,7 +67,7 @@ def task_started(draft: Draft, fact: TaskStarted) -> None:
     elif draft.state.state in ACTIVE:
         _take_over(draft, fact, changes)
     else:
-        _go_on(draft, fact)
+        _go_on(draft, fact, changes)
     if draft.state.skills != fact.skills and draft.state.state in ACTIVE:
         draft.change(SkillsFound(fact.skills))
     draft.change(RequestAcknowledged(fact.request))
@@ -159,7 +159,7 @@ def _asks_the_same(draft: Draft, fact: TaskStarted) -> bool:
     return (old.goal, old.criteria) == (new.goal, new.criteria)
 
 
-def _go_on(draft: Draft, fact: TaskStarted) -> None:
+def _go_on(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -> None:
     was, same = draft.state.state, _asks_the_same(draft, fact)
     # A task begun in the user's own tree has no base yet; one that has keeps it.
     base = draft.state.base or fact.base
@@ -169,6 +169,8 @@ def _go_on(draft: Draft, fact: TaskStarted) -> None:
         TaskMoved(TaskState.RUNNING, "started again", draft.at),
     )
     begin_anew(draft)
+    if any(each.prepares for each in changes):
+        _prepare_again(draft)
     steps = [step for step in draft.state.steps.values() if not is_consultation(step)]
     hanging = [step for step in steps if _hangs(draft, step)]
     if same and all(step.settled for step in steps):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from orchestrator.model import facts as f
 from orchestrator.model.config_changes import digest
 from orchestrator.model.limits import Limits
@@ -164,12 +166,15 @@ def test_no_words_answer_a_question_about_a_preparation() -> None:
     assert not story.state.open_questions
 
 
-def test_changed_prepare_is_tried_without_an_answer() -> None:
-    """The question says that `task start` goes on with an edit of `prepare:`, and so it does."""
+@pytest.mark.parametrize("stopped", [False, True])
+def test_changed_prepare_is_tried_without_an_answer(*, stopped: bool) -> None:
+    """The question says that `task start` goes on with an edit of `prepare:`, and so it does, after a stop too."""
     written = {"prepare": "npm ci"}
     story = preparing("dev:a", limits=Limits(max_failed_preparations=1), written=written).planned("a")
     prepares(story, "dev:a", Exit(code=1), FAILS)
     assert "change `prepare:` in task.md, then `task start demo-1` goes on" in story.question().text
+    if stopped:
+        story.stops()
     config = story.state.brief.config
     changed = replace(config, prepare=(("true",),), written={**config.written, "prepare": "true"})
     decision = story.starts(brief=replace(story.state.brief, config=changed), confirmed=digest(changed))

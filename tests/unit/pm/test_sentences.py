@@ -129,3 +129,18 @@ def test_an_edit_without_a_reason_has_none(why, end):
     """It was "None"."""
     (line,) = explain({"at": 0, "fact": {"kind": "adapt_asked", "why": why}, "changes": []})
     assert line.endswith(f"the user asked to change the plan of the {end}")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"kind": "task_moved", "to": "partial", "why": "all but one"},
+            "the task is complete in part: all but one",
+        ),
+        ({"kind": "step_moved", "step": "dev:a", "to": "set_aside"}, "dev:a is set aside"),
+        ({"kind": "task_moved", "to": "stopped"}, "the task is stopped"),
+    ],
+)
+def test_states_are_in_the_words_of_other_verbs(change, said):
+    assert explain({"at": 0, "fact": {"kind": "checked_in"}, "changes": [change]})[1].strip() == said
