@@ -388,10 +388,7 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
         ".cli",
         ".layout",
         ".own_files",
-        *(
-            f".cli.{each}"
-            for each in ("beat", "branch_now", "brief_now", "exits", "main", "parser", "screen")
-        ),
+        *(f".cli.{each}" for each in ("beat", "branch_now", "exits", "main", "parser", "screen")),
     ]
     parts += [*(f".cli.{each}" for each in ("state_file", "status", "tasks"))]
     assert done.stderr.split() == ["0", *sorted(f"orchestrator{part}" for part in parts)]
