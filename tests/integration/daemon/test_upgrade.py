@@ -64,9 +64,9 @@ class ServiceManager:
 
     def __init__(self, address: Path) -> None:
         self.said = list[str]()
-        self.environ = {"NOTIFY_SOCKET": str(address), "WATCHDOG_USEC": "60000000"}
+        self.address = str(address)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(address))
+        self._socket.bind(self.address)
         self._socket.settimeout(0.0)
 
     def hears(self, line: str, times: int) -> bool:
@@ -90,7 +90,7 @@ def test_upgrade_in_the_middle_of_a_run_loses_nothing(world: World, package: Pat
     world.begin({"dev:greet": [HOLD]})
     world.until_works("dev:greet")
     world.stop_daemon()
-    pid = world.daemon(PYTHONPATH=str(package), **manager.environ)
+    pid = world.daemon(PYTHONPATH=str(package), NOTIFY_SOCKET=manager.address, WATCHDOG_USEC="60000000")
     agent = world.agent("dev:greet")["pid"]
     world.until(lambda: manager.hears("READY=1", 1))
     before = kept_open(pid)
