@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, Final
 
 SHORT: Final = 30.0
@@ -119,7 +120,13 @@ def _wanted(found: Counted) -> Iterator[tuple[str, Any]]:
     yield "active", 0
     yield "stuck", []
     yield "success", {"decided": len(verdicts), "good": sum(verdicts)}
-    yield "rework", {"handoffs": len(chain), "reworked": replans, "replanned": replans}
+    again = replans + sum(
+        each.kind != "requires_replanning"
+        and before.status == "rejected"
+        and (before.source, before.target) == (each.source, each.target)
+        for before, each in pairwise(chain)
+    )
+    yield "rework", {"handoffs": len(chain), "reworked": again, "replanned": replans}
     yield "durations", _spread(seconds for seconds in took if seconds is not None)
     yield "transitions", _transitions(chain, took, verdicts)
     yield "severities", _severities(chain)
