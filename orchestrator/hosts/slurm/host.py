@@ -82,7 +82,7 @@ class SlurmKind:
             status, _, why = self._call("srun", "--test-only", *place, "true")
             if status:
                 return f"Slurm would not take such a job: {why}"
-            state = Path(layout.state_folder(self._environ))
+            state = _nearest(Path(layout.state_folder(self._environ)))
             words = ("--immediate=1", "--chdir=/", *place, "sh", "-c", _TRIAL, "sh", str(state))
             status, _, why = self._call("srun", *words)
         except (Unavailable, Refused) as problem:
@@ -197,6 +197,11 @@ def _partition(name: str) -> str:
     if name and not _PARTITION.fullmatch(name):
         raise Refused(f"{name[:80]!a} is no partition")
     return name
+
+
+def _nearest(folder: Path) -> Path:
+    """Return a folder, or the one around it in which it will be made."""
+    return next(each for each in (folder, *folder.parents) if each.exists() or each == each.parent)
 
 
 def _give_up(folder: Path) -> bool:

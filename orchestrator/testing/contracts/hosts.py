@@ -123,7 +123,8 @@ class HostKindContract:
     def test_it_can_be_used_here(self) -> None:
         """Nothing is missing for the host of this suite."""
         with tempfile.TemporaryDirectory() as folder:
-            assert self.it().lacks(self.name(Path(folder))) == ""
+            lacks = self.it().lacks(self.name(Path(folder)))
+            assert lacks == "", lacks
 
     def test_program_runs_in_its_tree_and_its_exit_is_known(self) -> None:
         """A program gets its arguments, environment and working directory, can write there, and its exit is seen."""

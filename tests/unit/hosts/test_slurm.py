@@ -239,6 +239,14 @@ def test_what_keeps_jobs_from_running_is_said(tmp_path, srun, said) -> None:
     assert said in lacks if said else lacks == ""
 
 
+def test_state_folder_that_is_not_made_yet_is_no_fault(tmp_path) -> None:
+    """Before the first task there is none: the nodes must see the folder in which it will be made."""
+    environ = cluster(tmp_path, "exit 0")
+    runs_here = 'case $1 in --test-only) exit ;; esac\nwhile [ "$1" != sh ]; do shift; done\nexec "$@"'
+    (tmp_path / "srun").write_text(f"#!/bin/sh\n{runs_here}\n")
+    assert SlurmKind(environ | {"ORCHESTRATOR_HOME": str(tmp_path / "not" / "yet")}).lacks("long") == ""
+
+
 # Settings -----------------------------------------------------------------------------------------
 
 
