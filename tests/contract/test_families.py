@@ -108,8 +108,8 @@ class TestSkillsWithTheCriterionOfTheProtocol(TestSkills):
     def test_a_judge_is_needed_for_criteria_of_the_user(self) -> None:
         assert Role.REVIEW.value not in self.family().agents(self.brief())
 
-    def test_somebody_judges_the_whole(self) -> None:
-        """The rehearsal, which ends complete, shows it."""
+    # What the suite asks of families whose criteria an agent judges.
+    test_somebody_judges_the_whole = None  # type: ignore[assignment]
 
 
 class TestSkillsInTheUsersTree(TestSkills):
