@@ -221,10 +221,10 @@ def policy_of(settings: Policy, state: PMState, run: Run) -> Policy:
     """Return the rules for a run's agent: task.md's for it, task.md's for all, that of its order, the settings'."""
     config = state.brief.config
     own = config.agents[run.agent].permissions if run.agent in config.agents else Permissions()
-    return policy_for(settings, own, config.permissions, _told_to_run(state, run))
+    return policy_for(settings, own, config.permissions, _status_script_rules(state, run))
 
 
-def _told_to_run(state: PMState, run: Run) -> Permissions:
+def _status_script_rules(state: PMState, run: Run) -> Permissions:
     """Return the rule for the script that its order tells an agent to run; rules of the user that deny it hold."""
     script = status_script(state, run)
     if script is None:

@@ -152,7 +152,7 @@ class AsItIs:
         return local
 
 
-def test_host_of_a_kind_is_told_what_a_run_must_see():
+def test_host_of_a_kind_gets_what_a_run_must_see():
     """The task's folder and the git folder; here a run sees everything."""
     HOST_KINDS.register("as-it-is", AsItIs, "a test")
     try:

@@ -143,7 +143,7 @@ def test_phases_run_at_once_where_the_skill_says_so() -> None:
     assert len(daemon.session.store.load().phases_completed) == 2
 
 
-def test_handoff_tells_summary_and_memory_file() -> None:
+def test_handoff_names_summary_and_memory_file() -> None:
     """The PM writes the handoff of a phase from its memory file (H15)."""
     daemon = driven(outputs=complete(THREE, "Seen: it."))
     daemon.turn(daemon.at_work()[0])

@@ -55,7 +55,7 @@ def test_the_documents_preamble_is_in_it_line_by_line():
         assert line in lines  # found after the one before it: the order is the document's
 
 
-def test_who_has_a_status_is_told_how_to_say_it():
+def test_who_has_a_status_reads_how_to_write_it():
     assert "status-update.sh" not in preamble_with()
     text = preamble_with(status_script="/opt/my tools/status-update.sh")
     lines = [line.strip() for line in text.splitlines() if "status-update.sh" in line]

@@ -234,7 +234,7 @@ def test_question_about_a_step_replaces_one_about_its_box() -> None:
     assert story.state.questions[asked.id].answer == WITHDRAWN
 
 
-def test_a_conflict_on_a_box_is_told_as_it_lies_there() -> None:
+def test_a_conflict_on_a_box_is_described_as_it_lies_there() -> None:
     """It has no worktree with conflict markers: both sides are in its repository there."""
     story = at_work(bring=Bring.BRANCH)
     story.races["review:a"] = {"conflicts": ("shop.py",)}

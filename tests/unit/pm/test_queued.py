@@ -69,7 +69,7 @@ def test_run_that_has_begun_is_not_queued_again() -> None:
     assert story.feed(f.RunQueued(story.at, run.id, "Resources")).empty
 
 
-def test_cause_of_an_end_is_told() -> None:
+def test_cause_of_an_end_is_shown() -> None:
     how = Exit(code=143, cause="its job was ended by Slurm at its time limit")
     assert str(how) == "ended: its job was ended by Slurm at its time limit"
     said = happened({"kind": "run_gone", "run": "r-1", "exit": {"code": 143, "cause": how.cause}})

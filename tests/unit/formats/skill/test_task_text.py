@@ -27,7 +27,7 @@ CRITERION = "Every phase has ended."
         ).map(" ".join),
     )
 )
-def test_request_steers_nothing(workspace: WorkspaceKind, request: str) -> None:
+def test_request_changes_no_setting(workspace: WorkspaceKind, request: str) -> None:
     text = skill_task(replace(session(), request=request or "x"), "state/a.json", workspace, CRITERION)
     brief = read_brief(text.encode("utf-8", "replace"))
     assert brief.criteria == (CRITERION,)
