@@ -45,8 +45,15 @@ def _set_by_user(settings: NotifySettings, environ: Mapping[str, str]) -> Findin
 def usual_said(settings: NotifySettings, environ: Mapping[str, str]) -> str:
     """Return in words which of the default channels would notify the user."""
     names = [each.name for each in at_hand(settings, environ).channels]
-    desktop = "" if names == [TERMINAL] else ", and a message on the desktop"
-    line = f"a line in tmux while you are attached{desktop}"
+    ways = ["a line in tmux while you are attached"]
+    if names != [TERMINAL]:
+        ways.append("a message on the desktop")
     if any(os.isatty(descriptor) for descriptor in (2, 1, 0)):
-        return f"you are notified by the bell of this terminal, {line}"
-    return f"you are notified by {line}; this is no terminal whose bell could ring"
+        return f"you are notified by {_listed(['the bell of this terminal', *ways])}"
+    return f"you are notified by {_listed(ways)}; this is no terminal whose bell could ring"
+
+
+def _listed(words: list[str]) -> str:
+    """Return words as a list in a sentence."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
