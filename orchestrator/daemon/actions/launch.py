@@ -54,6 +54,7 @@ from orchestrator.runtimes import Launching, ReadOnly, Spawn
 from orchestrator.runtimes.command import ANSWER, Command
 from orchestrator.runtimes.environment import Assignment, passed, run_environment
 from orchestrator.runtimes.registry import RUNTIMES, runtime_of
+from orchestrator.runtimes.roster import undefined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +97,7 @@ def launch(
         return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
-        raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+        raise Refused(undefined(run.agent, state.project))
     if run.purpose is Purpose.WORK and run.order not in state.orders:
         # It has reported, and a power cut lost the files that show that it lived.
         raise Refused(f"its order {run.order} is closed already")
