@@ -20,6 +20,7 @@ from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.role_statuses import role_status_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_queued, run_started
+from orchestrator.pm.handlers.sessions import session_asked
 from orchestrator.pm.handlers.undoing import undo_asked, undone
 from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
@@ -137,6 +138,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
+    f.SessionAsked: session_asked,
     f.UndoAsked: undo_asked,
     f.Undone: undone,
     f.BriefChanged: requests.brief_changed,

@@ -186,6 +186,9 @@ def _next(state: PMState, look: BranchLook | None) -> str:
             return f"nothing has to be done; `task attach {state.id}` shows the agents"
         case TaskState.COMPLETE:
             further = _take_over(state, look)
+        case TaskState.STOPPED if state.brief.skill and state.brief.skill.returned:
+            take = _take_over(state, look, anyway=" --anyway")
+            further = f"`task skill run --state {quote(state.brief.skill.state_file)}` goes on with its session; {take}"
         case TaskState.STOPPED | TaskState.FAILED:
             further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
