@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Notify
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm.handlers import requests
+from orchestrator.pm.handlers import requests, spawning
 from orchestrator.pm.handlers.adapting import adapt_asked
 from orchestrator.pm.handlers.agent_events import event_landed
 from orchestrator.pm.handlers.answers import answered
@@ -134,7 +134,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.TaskStarted: requests.task_started,
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
-    f.SpawnAsked: requests.spawn_asked,
+    f.SpawnAsked: spawning.spawn_asked,
     f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
