@@ -104,7 +104,11 @@ def not_open(task: TaskRecord, name: str) -> str:
     closed = _closing(task, name)
     if closed is None:
         return f"{task.name} has no open question {name[:40]!a}; {others}"
-    at, by, text = clock(closed.get("at"), time.time()), str(closed.get("by") or ""), str(closed.get("text") or "")
+    at, by, text = (
+        clock(closed.get("at"), time.time()),
+        str(closed.get("by") or ""),
+        str(closed.get("text") or ""),
+    )
     if text == _WITHDRAWN:
         return f"{name} of {task.name} was withdrawn {at}, as it no longer mattered; {others}"
     who = f" by {harmless(by)}" if by else ""

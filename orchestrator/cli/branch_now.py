@@ -48,9 +48,15 @@ def with_branch_now(view: dict[str, Any], now: float) -> dict[str, Any]:
 def _without_start(view: dict[str, Any]) -> dict[str, Any]:
     """Return a state that offers no start while the project is missing, though its code may lie elsewhere."""
     project, outcome = f"{view.get('project')}", view.get("outcome") or {}
-    if "`task start " not in f"{outcome.get('next')}" or view.get("state") in _ACTIVE or not _is_missing(project):
+    if (
+        "`task start " not in f"{outcome.get('next')}"
+        or view.get("state") in _ACTIVE
+        or not _is_missing(project)
+    ):
         return view
-    steps = [_put_back(project) if "`task start " in each else each for each in f"{outcome['next']}".split("; ")]
+    steps = [
+        _put_back(project) if "`task start " in each else each for each in f"{outcome['next']}".split("; ")
+    ]
     return {**view, "outcome": {**outcome, "next": "; ".join(dict.fromkeys(steps))}}
 
 

@@ -170,7 +170,9 @@ def _meanwhile(box: dict[str, Any]) -> str:
 def _unfetched(box: dict[str, Any], width: int, now: float) -> list[str]:
     """Return what cannot be fetched from a box that answers: since when, why, and what to do."""
     name, lines = harmless(box["address"]), []
-    for said in unfetched([each | {"what": f"{each['what']} of {each['task']}"} for each in box["failing"]], now):
+    for said in unfetched(
+        [each | {"what": f"{each['what']} of {each['task']}"} for each in box["failing"]], now
+    ):
         lines += wrapped(f"{name}: {said}", width, "")
     if box["failing"]:
         first = box["failing"][0]

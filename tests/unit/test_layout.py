@@ -109,14 +109,10 @@ def test_it_imports_next_to_nothing(module):
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONPATH": str(Path(layout.__file__).parents[1])},
+        env={"PYTHONPATH": str(Path(layout.__file__).parents[2])},
     )
-    assert set(done.stdout.split()) <= {
-        "__future__",
-        "orchestrator",
-        "orchestrator.layout",
-        f"orchestrator.{module}",
-    }
+    more = {name for name in done.stdout.split() if not name.startswith("orchestrator.layout")}
+    assert more <= {"__future__", "orchestrator", f"orchestrator.{module}"}
 
 
 # Trust --------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 _STAMP: Final = slice(len("pm-"), len("pm-20251127-154500"))
 
 
-
 def order_name(second: int, utc_offset: int) -> str:
     """Return an order's file name (H6) for the second `second`, in the zone `utc_offset` s ahead of UTC."""
     return f"pm-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(second + utc_offset))}.md"

@@ -163,7 +163,9 @@ def test_what_is_next_knows_of_a_missing_project(code, tmp_path):
     assert outcome["next"] == f"put {gone} back to where it was"
     assert f"in {gone}, which is missing" in outcome["work"]
     elsewhere = view | {"code": str(code)}
-    elsewhere["outcome"] = view["outcome"] | {"next": "`task diff t-1` shows it; `task start t --project p` goes on"}
+    elsewhere["outcome"] = view["outcome"] | {
+        "next": "`task diff t-1` shows it; `task start t --project p` goes on"
+    }
     outcome = with_branch_now(elsewhere, 5.0)["outcome"]
     assert outcome["next"] == f"`task diff t-1` shows it; put {gone} back to where it was"
     assert outcome["work"] == view["outcome"]["work"]

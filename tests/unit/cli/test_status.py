@@ -585,7 +585,11 @@ def test_what_does_not_come_from_a_box_is_said_with_cause(house, task):
 @pytest.mark.parametrize(("state", "waits"), [("alive", True), ("unreachable", True), ("gone", False)])
 def test_a_step_that_waits_for_its_last_run_says_so(house, task, state, waits):
     """It is to be done again, and the run that was asked to end has not ended."""
-    step = house.state_json("tidy-0a1b2c3d")["steps"][0] | {"id": "dev:a", "status": "pending", "why": "rejected"}
+    step = house.state_json("tidy-0a1b2c3d")["steps"][0] | {
+        "id": "dev:a",
+        "status": "pending",
+        "why": "rejected",
+    }
     agent = house.state_json("tidy-0a1b2c3d")["agents"][0] | {"run": "r-7", "step": "dev:a", "state": state}
     house.task(steps=[step], agents=[agent])
     out = task("status", "tidy").out

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.daemon.core.task_paths import granted
+from orchestrator.daemon.ingest.skill_plan import with_skill
 from orchestrator.model.composite import (
+    MEMORY_FOLDER,
     CompositeSkill,
     Context,
     SkillPhase,
@@ -20,21 +23,22 @@ from orchestrator.model.composite import (
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import BriefChanged
 from orchestrator.model.run import Exit
-from orchestrator.model.task import TaskState, WorkspaceKind
+from orchestrator.model.task import Location, TaskState, WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
 from orchestrator.pm.state.results import unmet_criteria
-from tests.unit.daemon.skill_drivers import NAME, PROJECT, STATE, Driven, Killed, Outputs, Session, complete
-from tests.unit.skill_sessions import TASK_ID, memory
-
-THREE = CompositeSkill(
-    "make",
-    (
-        SkillPhase("look", "scout"),
-        SkillPhase("ask", "asker", alongside=True),
-        SkillPhase("work", "maker", context=Context.ALL),
-    ),
+from tests.unit.daemon.skill_drivers import (
+    NAME,
+    PROJECT,
+    STATE,
+    THREE,
+    Driven,
+    Killed,
+    Outputs,
+    Session,
+    complete,
+    driven,
 )
-
+from tests.unit.skill_sessions import TASK_ID, memory
 
 ENDED = {SkillState.COMPLETE_WORKFLOW, SkillState.VALIDATE, SkillState.COMPLETE}
 """The states in which no phase is left."""
@@ -68,50 +72,53 @@ def sessions(draw: st.DrawFn) -> tuple[CompositeSkill, Outputs]:
     return skill, outputs
 
 
-DRAWN = (sessions(), st.integers(0, 12), st.sampled_from([WorkspaceKind.WORKTREE, WorkspaceKind.SHARED]))
+DRAWN = (
+    sessions(),
+    st.lists(st.integers(0, 4), min_size=1, max_size=6),
+    st.sampled_from([WorkspaceKind.WORKTREE, WorkspaceKind.SHARED]),
+)
+"""A session; after how many steps of one driver the other goes on; where the agents of a task work."""
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(*DRAWN)
 def test_both_drivers_go_through_the_same_states(
-    drawn: tuple[CompositeSkill, Outputs], steps: int, workspace: WorkspaceKind
+    drawn: tuple[CompositeSkill, Outputs], switches: list[int], workspace: WorkspaceKind
 ) -> None:
     """The same request and the same agents: the same states in the same order, the same outputs, the same memory files.
 
-    The daemon takes over after any number of steps, in the middle of the phases, too.
+    The daemon takes over after any number of steps, in the middle of the phases, too, and commands take back; and so
+    on, each time with a new task.
     """
-    check_both_drivers(*drawn, steps, workspace)
+    check_both_drivers(*drawn, switches, workspace)
 
 
 @pytest.mark.thorough(reason="more of the same sessions")
 @settings(max_examples=300, deadline=None)
 @given(*DRAWN)
 def test_both_drivers_are_alike_in_many_sessions(
-    drawn: tuple[CompositeSkill, Outputs], steps: int, workspace: WorkspaceKind
+    drawn: tuple[CompositeSkill, Outputs], switches: list[int], workspace: WorkspaceKind
 ) -> None:
-    check_both_drivers(*drawn, steps, workspace)
+    check_both_drivers(*drawn, switches, workspace)
 
 
-def check_both_drivers(skill: CompositeSkill, outputs: Outputs, steps: int, workspace: WorkspaceKind) -> None:
-    """Check that a session goes the same way by commands alone, and by the daemon after some steps."""
+def check_both_drivers(
+    skill: CompositeSkill, outputs: Outputs, switches: list[int], workspace: WorkspaceKind
+) -> None:
+    """Check that a session goes the same way by commands alone, and by two drivers in turn."""
     by_commands = Session(skill, outputs)
     by_commands.begin()
     by_commands.finish()
 
     taken = Session(skill, outputs)
     taken.begin()
-    while steps and taken.store.load().state not in ENDED:
-        steps -= 1
-        taken.act()
-    if taken.store.load().state in ENDED:
-        with pytest.raises(Refused, match="no phase is left"):
-            taken.driver.take_over(NAME)
-        return
-    daemon = Driven(taken, workspace)
-    daemon.take_over()
-    daemon.finish()
+    for number, steps in enumerate(switches):
+        if number % 2:
+            _daemon_drives(taken, steps, workspace, f"{NAME}{number}")
+        else:
+            _commands_drive(taken, steps)
+    taken.finish()
 
-    assert daemon.state.state is TaskState.COMPLETE
     states, shown = by_commands.files.states, list[SkillSession]()
     for each in (replace(each, task="") for each in taken.files.states):
         shown += [each] if each not in shown else []
@@ -121,13 +128,29 @@ def check_both_drivers(skill: CompositeSkill, outputs: Outputs, steps: int, work
     assert taken.memories() == by_commands.memories()
 
 
-def driven(skill: CompositeSkill = THREE, outputs: Outputs | None = None) -> Driven:
-    """Return a session that the daemon has taken over from its beginning."""
-    by_commands = Session(skill, outputs or complete(skill))
-    by_commands.begin()
-    daemon = Driven(by_commands)
+def _commands_drive(taken: Session, steps: int) -> None:
+    while steps and taken.store.load().state not in ENDED:
+        steps -= 1
+        taken.act()
+
+
+def _daemon_drives(taken: Session, turns: int, workspace: WorkspaceKind, name: str) -> None:
+    """Have the daemon take over, and give the session back after some turns of agents, if it is not at its end."""
+    if taken.store.load().state in ENDED:
+        with pytest.raises(Refused, match=r"no phase is left|it is complete"):
+            taken.driver.take_over(name)
+        return
+    daemon = Driven(taken, workspace, name)
     daemon.take_over()
-    return daemon
+    while turns and daemon.at_work():
+        turns -= 1
+        daemon.turn(daemon.at_work()[-1])
+    if not daemon.at_work():
+        assert daemon.state.state is TaskState.COMPLETE
+        return
+    daemon.give_back()
+    assert taken.store.load().task == ""
+    assert not daemon.state.live_runs
 
 
 def test_phases_run_at_once_where_the_skill_says_so() -> None:
@@ -337,3 +360,25 @@ def test_steps_are_named_by_phases() -> None:
     assert [step for step in daemon.state.steps if step.startswith("phase:")] == [
         phase_step(each.id) for each in THREE.phases
     ]
+
+
+def test_phases_work_by_host_kinds_and_not_on_boxes() -> None:
+    """In a container a phase is given the folder of the memory files; over SSH the start is refused."""
+    by_commands = Session(THREE, complete(THREE))
+    by_commands.begin()
+    daemon = Driven(by_commands)
+    config = daemon.brief.config
+    daemon.brief = replace(daemon.brief, config=replace(config, host="podman://image"))
+    daemon.take_over()
+    run = daemon.at_work()[0]
+    assert run.host == "podman://image"
+    assert PROJECT / MEMORY_FOLDER in granted(daemon.state, run, daemon.folder)
+    daemon.finish()
+    assert daemon.state.state is TaskState.COMPLETE
+
+    by_commands = Session(THREE, complete(THREE))
+    by_commands.begin()
+    by_commands.driver.take_over(NAME)
+    far = replace(daemon.brief, config=replace(config, cwd=Location("/shop", "box")), skill=None)
+    with pytest.raises(Refused, match="SSH"):
+        with_skill(by_commands.files, PROJECT, daemon.home, NAME, far)

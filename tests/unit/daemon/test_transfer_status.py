@@ -8,7 +8,8 @@ from orchestrator.daemon.boxes.transfer_status import Failing, Missing, Transfer
 from orchestrator.daemon.boxes.unfetched import Awaited
 from orchestrator.formats.timestamps import moment_said
 from orchestrator.model.task import Location
-from orchestrator.ports.boxes import Belief, NoBoxes, TransferFailure, TransferKind
+from orchestrator.ports.boxes import Belief, TransferFailure, TransferKind
+from orchestrator.ports.no_boxes import NoBoxes
 from tests.unit.pm.story import Story
 
 UP = Belief(reachable=True, why="ssh is connected")
@@ -49,7 +50,9 @@ def test_transfer_status_lists_failures_only(boxes: Boxes, found: tuple[Transfer
 
 
 def test_a_box_that_refuses_is_listed_with_its_time() -> None:
-    refuses = Belief(reachable=False, why="me@box refuses: permission denied", refused=True, since=1_764_254_100.0)
+    refuses = Belief(
+        reachable=False, why="me@box refuses: permission denied", refused=True, since=1_764_254_100.0
+    )
     (found,) = behind(Boxes(refuses), "t-1", ["me@box"], [])
     assert found.lost == f"{refuses.why} (since {moment_said(refuses.since)})"
 

@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.text import FILE_LINES, cut, cut_at_word, decoded, local_time, neutral, one_line, refused
+from orchestrator.formats.text import (
+    FILE_LINES,
+    cut,
+    cut_at_word,
+    decoded,
+    local_time,
+    neutral,
+    one_line,
+    refused,
+)
 from orchestrator.model.errors import BadFile, Fault
 
 

@@ -157,14 +157,20 @@ def test_pending_run_has_a_reason_and_no_pid(tmp_path) -> None:
 
 def test_script_notes_since_when_slurm_is_silent(tmp_path) -> None:
     """The controller says once why the job is pending, and is never heard again."""
-    environ = cluster(tmp_path, f'[ ! -e "{tmp_path}/dead" ] || exit 1; : >"{tmp_path}/dead"; echo PartitionDown')
+    environ = cluster(
+        tmp_path, f'[ ! -e "{tmp_path}/dead" ] || exit 1; : >"{tmp_path}/dead"; echo PartitionDown'
+    )
     srun = tmp_path / "srun"
     srun.write_text(f'#!/bin/sh\nuntil [ -e "{tmp_path}/silent" ]; do sleep 0.02; done\n')
     srun.chmod(0o700)
     script = tmp_path / "slurm.sh"
     script.write_text((files("orchestrator.hosts.slurm") / "slurm.sh").read_text())
     subprocess.run(
-        ["sh", script, "job-1", "0.02", "0.02", "true"], env=environ, stdin=subprocess.DEVNULL, timeout=20, check=True
+        ["sh", script, "job-1", "0.02", "0.02", "true"],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        timeout=20,
+        check=True,
     )
     (tmp_path / "placed").unlink()
     assert host(Local(ALIVE), {}).observe(tmp_path).queued.endswith("; PartitionDown before that")
@@ -236,6 +242,40 @@ def test_cluster_that_does_not_answer_leaves_the_job(tmp_path) -> None:
     with pytest.raises(Unavailable, match="cannot connect"):
         it.end(tmp_path, kill=False)
     assert (tmp_path / "job").exists()
+
+
+def running(folder: Path) -> Path:
+    """Lay down what a run has whose job began."""
+    (folder / "job").touch()
+    (folder / "placed").write_text("12 n9 another-boot\n")
+    return folder
+
+
+def test_term_goes_to_the_program_of_the_job_once(tmp_path) -> None:
+    """`srun` would end its job at once if it heard TERM; so nothing here gets it, and the program gets it once."""
+    local = Local(ALIVE)
+    it = host(local, cluster(tmp_path, "echo CANCELLED", f'echo "$@" >>{tmp_path}/called'))
+    for _ in range(2):
+        it.end(running(tmp_path), kill=False)
+    assert local.ended == []
+    (said,) = (tmp_path / "called").read_text().splitlines()
+    assert said.split()[-2:] == ["--signal=TERM", "12"]
+    it.end(tmp_path, kill=True)
+    assert local.ended == [True]
+
+
+@pytest.mark.parametrize("case", ["refused", "pending", "over", "nobody waits"])
+def test_term_goes_here_where_slurm_does_not_send_it(tmp_path, case) -> None:
+    """Slurm refuses, or there is no program of the job, or none that anybody waits for."""
+    local = Local(Observation(Standing.LEFT, 7, exit=Exit(signal=9)) if case == "nobody waits" else ALIVE)
+    it = host(local, cluster(tmp_path, "exit 0", "exit 1" if case == "refused" else "exit 0"))
+    running(tmp_path)
+    if case == "pending":
+        (tmp_path / "placed").unlink()
+    if case == "over":
+        (tmp_path / "over").write_text("0\n")
+    it.end(tmp_path, kill=False)
+    assert local.ended == [False]
 
 
 # What is missing ----------------------------------------------------------------------------------
