@@ -70,7 +70,7 @@ def _put_back(folder: str) -> str:
 
 def _look(view: dict[str, Any]) -> tuple[str, str, str, bool]:
     """Return where the branch is, in short and in words, what helps, and whether nothing else can be done before."""
-    outcome, branch, tip = view.get("outcome") or {}, view.get("branch"), view.get("tip")
+    outcome, branch, tip = view.get("outcome") or {}, view.get("branch"), f"{view.get('tip') or ''}"
     if not outcome or view.get("state") in _ACTIVE:
         return "", "", "", False
     code, task = f"{view.get('code') or view.get('project')}", view.get("id")

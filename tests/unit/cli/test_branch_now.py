@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
-def at_rest(code: Path, tip: str, state: str = "complete", step: str = NEXT) -> dict[str, object]:
+def at_rest(code: Path, tip: str, state: str = "complete", step: str = NEXT) -> dict[str, Any]:
     outcome = {"work": WORK.format(tip[:10]), "next": step, "branch_seen": 1.0}
     return {
         "id": "tidy-1", "state": state, "project": str(code), "code": str(code), "branch": "task/tidy",
