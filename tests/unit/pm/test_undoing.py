@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Undo
+from orchestrator.model.consultation import PMAction
 from orchestrator.model.file_operations import OperationDone, OperationKind, OperationsRecord
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState
@@ -112,3 +113,20 @@ def test_a_branch_that_moved_on_meanwhile_is_refused() -> None:
     decision = complete("a").undoes("dev:a", "elsewhere", "back")
     assert decision.refused
     assert "the PM left it at c-a-1" in decision.reply
+
+
+def test_what_a_consultation_did_is_undone_without_asking_it_again() -> None:
+    """The PM agent handed in file operations with its decision. That consultation is over, and stays so."""
+    story = Story(pm="command")
+    story.starts()
+    consulted = story.state.consultation.step
+    applied(story, consulted)
+    story.is_led(PMAction.ORDER, "explore")
+    story.stops()
+    for run in story.state.live_runs:
+        story.ends(run=run)
+    assert story.step(consulted).state is StepState.PASSED
+    story.undoes(consulted, story.state.tip, "back")
+    assert (story.state.tip, story.step(consulted).state) == ("back", StepState.PASSED)
+    story.starts()
+    assert story.state.consultation.step != consulted
