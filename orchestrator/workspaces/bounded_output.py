@@ -10,7 +10,7 @@ from typing import IO, Final
 _PIECE: Final = 65_536
 
 
-class PrintsTooMuch(Exception):  # noqa: N818 (says what it does)
+class PrintsTooMuch(Exception):
     """A process printed more than it may; it still runs."""
 
 

@@ -94,7 +94,7 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
 
 def too_loud(link: BoxLink, there: str) -> str:
     """Return why an exchange of commits with a box was ended whose git prints without end."""
-    return f"{link.address}: git of {there} printed more than {PRINTED:,} bytes, and was ended: see what it prints there"
+    return f"{link.address}: git of {there} printed more than {PRINTED:,} bytes, and was ended"
 
 
 def borrow_objects(here: Git, git: Git, apart: Path) -> None:
