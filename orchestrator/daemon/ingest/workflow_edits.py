@@ -90,9 +90,10 @@ class WorkflowEdits:
         if session is None or session == record.session or session.task_id != task_id:
             return None
         if not own and record.session is not None:
-            root.write(
-                path, render_session(record.session, data)
-            )  # what is accepted of it is written by the next show
+            # What is accepted of it is written by the next show.
+            if not root.replace(path, render_session(record.session, data), data):
+                del self._known[path]
+                return None
         return NotesLanded(at, nonce(), agent, session, own)
 
     def _refused(self, root: WorkflowFolder, state: PMState) -> tuple[str, ...]:
