@@ -35,10 +35,18 @@ class EngineHost(WrappedHost):
 
     def __init__(self, local: Host) -> None:
         super().__init__(local)
+        self._asked: set[Path] = set()
 
     @abstractmethod
     def called(self, folder: Path) -> str:
         """Return how a person would call what a run has with the engine, such as `container NAME`."""
+
+    def ask(self, folder: Path) -> bool:
+        """Have the engine send TERM to a run's program; return whether it did.
+
+        For engines whose program here would end what it waits for at TERM, instead of passing it on. By default none.
+        """
+        return False
 
     @abstractmethod
     def kill(self, folder: Path) -> None:
@@ -63,6 +71,8 @@ class EngineHost(WrappedHost):
 
         """
         may_live = self._may_live(folder)
+        if may_live and not kill and self._was_asked(folder):
+            return
         if may_live and kill:
             # Ahead of the processes here, which may be what the engine tidies up by.
             with suppress(Unavailable):
@@ -72,6 +82,19 @@ class EngineHost(WrappedHost):
         if may_live and (kill or self.local.observe(folder).standing is Standing.GONE):
             self.remove(folder)
             (folder / self.marker).unlink(missing_ok=True)
+
+    def _was_asked(self, folder: Path) -> bool:
+        """Return whether the engine sent TERM to a run's program, now or before; then nothing here gets it.
+
+        A second TERM would interrupt what a program does at its end. KILL reaches everything.
+        """
+        if self.local.observe(folder).standing is not Standing.ALIVE:
+            self._asked.discard(folder)
+            return False
+        if folder not in self._asked and not self.ask(folder):
+            return False
+        self._asked.add(folder)
+        return True
 
     def _may_live(self, folder: Path) -> bool:
         """Return whether nobody has seen yet that what a run has with the engine is gone."""

@@ -138,6 +138,18 @@ class SlurmHost(EngineHost):
         where = f" ({number} on {node})" if node else ""
         return f"job {job_name(folder.name, folder)}{where}"
 
+    def ask(self, folder: Path) -> bool:
+        """Have Slurm send TERM to a job's program: an `srun` that hears it ends its job at once, without a grace."""
+        number, _, _ = _place(folder)
+        if not number or os.path.lexists(folder / OVER):
+            return False
+        words = ("--me", "--name", job_name(folder.name, folder), "--signal=TERM", number)
+        try:
+            status, _, _ = self._call("scancel", *words)
+        except Unavailable:
+            return False
+        return status == 0
+
     def kill(self, folder: Path) -> None:
         """Kill what runs in the job of a run, and let its `srun` see that: without it Slurm takes seconds for more."""
         self._call("scancel", "--me", "--name", job_name(folder.name, folder), "--signal=KILL", "--full")

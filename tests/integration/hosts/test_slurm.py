@@ -109,6 +109,26 @@ def test_cancelled_job_says_so(slurm) -> None:
         assert str(seen.exit) == "ended: its job was cancelled in Slurm"
 
 
+# Ending -------------------------------------------------------------------------------------------
+
+
+def test_program_has_its_grace_after_term(slurm) -> None:
+    """A program that takes a second to finish on TERM is let finish, and gets TERM once."""
+    script = (
+        "trap 'echo heard >>heard; sleep 1; echo done >finished; exit 3' TERM; echo up >up; "
+        "while :; do sleep 0.1; done"
+    )
+    with Jobs().bench() as bench:
+        folder = bench.run("r1", script)
+        bench.until_there(bench.tree / "up")
+        for _ in range(2):
+            bench.host.end(folder, kill=False)
+        seen = bench.until_gone(folder)
+        assert seen.exit is not None
+        assert (seen.exit.code, seen.exit.cause) == (3, "")
+        assert [(bench.tree / name).read_text() for name in ("heard", "finished")] == ["heard\n", "done\n"]
+
+
 # Kills --------------------------------------------------------------------------------------------
 
 

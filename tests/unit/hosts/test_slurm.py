@@ -215,6 +215,40 @@ def test_cluster_that_does_not_answer_leaves_the_job(tmp_path) -> None:
     assert (tmp_path / "job").exists()
 
 
+def running(folder: Path) -> Path:
+    """Lay down what a run has whose job began."""
+    (folder / "job").touch()
+    (folder / "placed").write_text("12 n9 another-boot\n")
+    return folder
+
+
+def test_term_goes_to_the_program_of_the_job_once(tmp_path) -> None:
+    """`srun` would end its job at once if it heard TERM; so nothing here gets it, and the program gets it once."""
+    local = Local(ALIVE)
+    it = host(local, cluster(tmp_path, "echo CANCELLED", f'echo "$@" >>{tmp_path}/called'))
+    for _ in range(2):
+        it.end(running(tmp_path), kill=False)
+    assert local.ended == []
+    (said,) = (tmp_path / "called").read_text().splitlines()
+    assert said.split()[-2:] == ["--signal=TERM", "12"]
+    it.end(tmp_path, kill=True)
+    assert local.ended == [True]
+
+
+@pytest.mark.parametrize("case", ["refused", "pending", "over", "nobody waits"])
+def test_term_goes_here_where_slurm_does_not_send_it(tmp_path, case) -> None:
+    """Slurm refuses, or there is no program of the job, or none that anybody waits for."""
+    local = Local(Observation(Standing.LEFT, 7, exit=Exit(signal=9)) if case == "nobody waits" else ALIVE)
+    it = host(local, cluster(tmp_path, "exit 0", "exit 1" if case == "refused" else "exit 0"))
+    running(tmp_path)
+    if case == "pending":
+        (tmp_path / "placed").unlink()
+    if case == "over":
+        (tmp_path / "over").write_text("0\n")
+    it.end(tmp_path, kill=False)
+    assert local.ended == [False]
+
+
 # What is missing ----------------------------------------------------------------------------------
 
 
