@@ -70,7 +70,14 @@ def escalate(draft: Draft, step: str, why: str) -> bool:
         CaseNote(each.id, each.kind, each.description, _via(named, each.kind, loop=loop)) for each in waiting
     )
     case = EscalationCase(
-        len(draft.state.cases) + 1, step, here.agent, session.task_id, draft.at, notes, loop=loop, bounded=bounded
+        len(draft.state.cases) + 1,
+        step,
+        here.agent,
+        session.task_id,
+        draft.at,
+        notes,
+        loop=loop,
+        bounded=bounded,
     )
     draft.change(StepMoved(step, StepState.BLOCKED, draft.at, why), EscalationMoved(case))
     return True
