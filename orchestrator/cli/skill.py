@@ -12,7 +12,8 @@ EXAMPLE = """task skill list
   task skill run 'Build a parser for our log files'   (finds the skill)
   task skill entry --state FILE                       (goes on)
   task skill run --daemon develop-project 'Add an export as CSV'
-  task skill run --daemon --state FILE                (the daemon goes on)"""
+  task skill run --daemon --state FILE                (the daemon goes on)
+  task skill run --state FILE                         (commands go on)"""
 HOW = """\
 A composite skill is a list of phases, each the work of one agent, in a file:
 protocols/skill/composite/NAME/config.yaml in the project, NAME/config.yaml in
@@ -27,7 +28,9 @@ it is, its sections Summary and Output hold text, and its last line is
 
 With `run --daemon` the session is a task: the daemon spawns the agent of each
 phase in a pane, as in all tasks, and writes the state file. With --state and
-no request it takes over a session at the step where it stands.
+no request it takes over a session at the step where it stands. Once that task
+is at rest (stopped, complete in part), `run --state FILE` takes the session
+back: commands drive it again, and the task is over.
 
 A session that was interrupted goes on by `entry`, at the same step. Commands
 that the protocol names (dispatcher, entry, step_1_generate_task_id, …,

@@ -18,7 +18,7 @@ from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import columns, harmless, typed, wrapped
 from orchestrator.cli.skill_driver import STEP_NAMES, SkillDriver, Surroundings
-from orchestrator.cli.skill_handover import hand_over
+from orchestrator.cli.skill_handover import hand_over, take_back
 from orchestrator.cli.start_target import known_task
 from orchestrator.formats.skill.state import PROTOCOL
 from orchestrator.formats.text import FILE_BYTES, decoded
@@ -49,6 +49,8 @@ def run(options: Namespace) -> int:
     elif options.daemon:
         path = _existing(options)
         return hand_over(_driver(path), path, _alone)
+    elif options.action == "run":
+        _take_back(options)
     else:
         _go_on(options)
     return Exit.DONE
@@ -175,6 +177,14 @@ def _go_on(options: Namespace) -> None:
         else:
             said = driver.entry()
     print(said.rstrip("\n"))
+
+
+def _take_back(options: Namespace) -> None:
+    """Go on with a session by commands, also with one that a task at rest drives."""
+    path = _existing(options)
+    if left := take_back(_driver(path), path, _alone):
+        print(left)
+    _go_on(options)
 
 
 def _advanced(driver: SkillDriver, path: Path) -> str:

@@ -147,7 +147,7 @@ class SkillDriver:
         """
         session = self._store.load()
         if session.task not in {"", task}:
-            raise Refused(self._driven(session))
+            raise Refused(self.driven(session))
         while machine.ORDER.index(session.state) < machine.ORDER.index(SkillState.TRIGGER_AGENTS):
             session = self._processed(session, None)
             self._store.save(session)
@@ -171,20 +171,27 @@ class SkillDriver:
         """Return the session, if commands drive it. Raises Refused. `ended`: one that has ended is anybody's."""
         session = self._store.load()
         if session.task and not (ended and session.state is SkillState.COMPLETE):
-            raise Refused(self._driven(session))
+            raise Refused(self.driven(session))
         return session
 
-    def _driven(self, session: SkillSession) -> str:
-        """Return why a command does nothing: a task drives the session, or did, or was to."""
+    def driven(self, session: SkillSession) -> str:
+        """Return why a command does nothing: a task drives the session, or did, or was to; and what helps."""
         task = session.task
         if session.state is SkillState.COMPLETE:
             return f"the task {task} has carried this session out: it is complete"
         state = self._around.task_state(session)
         again = typed("task", "skill", "run", "--daemon", "--state", self._store.path)
+        back = typed("task", "skill", "run", "--state", self._store.path)
         if not state:
-            return f"the task {task} that drove this session was deleted or archived: `{again}` goes on with a new one"
+            return (
+                f"the task {task} that drove this session was deleted or archived: `{again}` goes on with a new one, "
+                f"`{back}` goes on here"
+            )
         if state not in {"running", "waiting", "requested"}:
-            return f"the task {task} drives this session, and is {SAID.get(state, state)}: `{again}` goes on with it"
+            return (
+                f"the task {task} drives this session, and is {SAID.get(state, state)}: `{again}` goes on with it, "
+                f"`{back}` takes the session back"
+            )
         return f"the task {task} drives this session: `task status {task}` shows how far it is"
 
     # The steps ------------------------------------------------------------------------------------

@@ -12,19 +12,27 @@ import fcntl
 import os
 import signal
 import stat
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from orchestrator import own_files
+from orchestrator.hosts.disk_writes import (
+    NOT_THERE,
+    OTHERS,
+    discard,
+    entry_of,
+    opened,
+    prepared,
+    read_on,
+    replaced,
+    sync,
+    sync_folder,
+    write_all,
+)
 from orchestrator.hosts.swap import swapped
 from orchestrator.ports.files import TEMPORARY, Entry, Unreadable
 
-OTHERS: Final = 0o077
-_SUSPICIOUS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _NO_SWAP: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
-_NOT_OURS: Final = _NOT_THERE | {errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EISDIR}
 
 
 class DiskFiles:
@@ -43,11 +51,11 @@ class DiskFiles:
 
     def read(self, path: Path, limit: int = 67_108_864, start: int = 0) -> bytes:
         """Return the bytes of a plain file from `start` on, if they are at most `limit`. Raises Unreadable, OSError."""
-        descriptor = _open(path, os.O_RDONLY)
+        descriptor = opened(path, os.O_RDONLY)
         try:
             size = max(self._checked(descriptor, path).st_size - start, 0)
             os.lseek(descriptor, start, os.SEEK_SET)
-            data = _read_on(descriptor, limit + 1, size + 1) if size <= limit else None
+            data = read_on(descriptor, limit + 1, size + 1) if size <= limit else None
         finally:
             os.close(descriptor)
         if data is None or len(data) > limit:  # it may have grown since the fstat
@@ -64,29 +72,29 @@ class DiskFiles:
         mtime_ns: int | None = None,
     ) -> None:
         """Put `data` at `path`, whole or not at all. A link at `path` is replaced, not followed."""
-        temporary = _prepared(path, data, mode, durable=durable, mtime_ns=mtime_ns)
+        temporary = prepared(path, data, mode, durable=durable, mtime_ns=mtime_ns)
         try:
             temporary.rename(path)
         except BaseException:
-            _discard(temporary)
+            discard(temporary)
             raise
         if durable:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
     def create(self, path: Path, data: bytes, mode: int = 0o600, *, durable: bool = True) -> bool:
         """Put `data` at `path` and return True; return False, and change nothing, if the name is taken.
 
         The name appears by link(), which never replaces a file, so of two simultaneous calls exactly one succeeds.
         """
-        temporary = _prepared(path, data, mode, durable=durable)
+        temporary = prepared(path, data, mode, durable=durable)
         try:
             os.link(temporary, path)
         except FileExistsError:
             return False
         finally:
-            _discard(temporary)
+            discard(temporary)
         if durable:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         return True
 
     def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
@@ -95,34 +103,34 @@ class DiskFiles:
         Linux and macOS swap two names in one step. Where the file system cannot, the old file gets its second name
         just before it is replaced: what somebody renames to `path` between these two steps is lost.
         """
-        temporary = _prepared(path, data, mode, durable=False)
+        temporary = prepared(path, data, mode, durable=False)
         try:
             while not swapped(temporary, path):
                 try:
                     os.link(temporary, path)
                 except FileExistsError:
                     continue
-                _discard(temporary)
+                discard(temporary)
                 return None
         except OSError as error:
             if error.errno not in _NO_SWAP:
-                _discard(temporary)
+                discard(temporary)
                 raise
-            return _replaced(temporary, path)
+            return replaced(temporary, path)
         if (
             temporary.is_dir() and not temporary.is_symlink() and swapped(temporary, path)
         ):  # it stays where it was
-            _discard(temporary)
+            discard(temporary)
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         return temporary
 
     def open_log(self, path: Path) -> DiskLog:
         """Open a plain file for appending, made with mode 0600 if missing. Raises Unreadable, OSError."""
-        descriptor = _open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        descriptor = opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             size = self._checked(descriptor, path).st_size
             os.fsync(descriptor)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except BaseException:
             os.close(descriptor)
             raise
@@ -138,7 +146,7 @@ class DiskFiles:
                     if name.name.startswith(TEMPORARY):
                         continue
                     try:
-                        found.append(_entry(name.name, name.stat(follow_symlinks=False)))
+                        found.append(entry_of(name.name, name.stat(follow_symlinks=False)))
                     except FileNotFoundError:  # removed after it was listed
                         continue
         except FileNotFoundError:
@@ -161,9 +169,9 @@ class DiskFiles:
     def entry(self, path: Path) -> Entry | None:
         """Return the entry of one name, or None if it does not exist."""
         try:
-            return _entry(path.name, path.lstat())
+            return entry_of(path.name, path.lstat())
         except OSError as error:
-            if error.errno in _NOT_THERE:
+            if error.errno in NOT_THERE:
                 return None
             raise
 
@@ -178,7 +186,7 @@ class DiskFiles:
         """
         if not hasattr(fcntl, "F_SETLEASE"):
             return False
-        descriptor = _open(path, os.O_RDONLY)
+        descriptor = opened(path, os.O_RDONLY)
         try:
             # If somebody opens it now, the holder gets a signal: SIGIO would end it, SIGURG is ignored by default.
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
@@ -207,7 +215,7 @@ class DiskFiles:
             return
         if mode & OTHERS:
             folder.chmod(mode)
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
 
     def _checked(self, descriptor: int, path: Path) -> os.stat_result:
         status = os.fstat(descriptor)
@@ -235,7 +243,7 @@ class DiskFiles:
         """Rename within a file system, replacing `new`, durably."""
         old.rename(new)
         for folder in {new.parent, old.parent}:
-            _sync_folder(folder)
+            sync_folder(folder)
 
     def remove(self, path: Path, *, durable: bool = True) -> None:
         """Remove a file, durably unless told otherwise; no error if it is missing."""
@@ -244,7 +252,7 @@ class DiskFiles:
         except FileNotFoundError:
             return
         if durable:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
 
 class DiskLog:
@@ -265,12 +273,12 @@ class DiskLog:
         if self._broken:
             raise OSError(errno.EIO, "this log failed before and must be opened and read again")
         try:
-            _write_all(self._descriptor, line)
+            write_all(self._descriptor, line)
         except OSError:
             self._take_back()
             raise
         try:
-            _sync(self._descriptor)
+            sync(self._descriptor)
         except OSError:
             self._broken = True
             self._take_back()
@@ -288,87 +296,3 @@ class DiskLog:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-def _open(path: Path, flags: int) -> int:
-    try:
-        return os.open(path, flags | _SUSPICIOUS, 0o600)
-    except OSError as error:
-        if error.errno in _NOT_OURS:
-            raise Unreadable(f"{path} cannot be opened as a plain file: {error.strerror}") from error
-        raise
-
-
-def _read_on(descriptor: int, most: int, piece: int) -> bytes:
-    """Read to the end of the file, `piece` bytes at a time, but no more than `most`."""
-    pieces = []
-    while most > 0 and (got := os.read(descriptor, min(most, piece))):
-        pieces.append(got)
-        most -= len(got)
-    return b"".join(pieces)
-
-
-def _entry(name: str, status: os.stat_result) -> Entry:
-    is_file, is_folder = stat.S_ISREG(status.st_mode), stat.S_ISDIR(status.st_mode)
-    return Entry(name, status.st_ino, status.st_mtime_ns, status.st_size, is_file, is_folder)
-
-
-def _prepared(path: Path, data: bytes, mode: int, *, durable: bool, mtime_ns: int | None = None) -> Path:
-    """Write a temporary file beside `path`; return its path. Nothing is left if that fails."""
-    temporary = path.with_name(TEMPORARY + os.urandom(8).hex())
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SUSPICIOUS, mode)
-    try:
-        if mode & OTHERS:
-            os.fchmod(descriptor, mode)
-        _write_all(descriptor, data)
-        if mtime_ns is not None:
-            os.utime(descriptor, ns=(mtime_ns, mtime_ns))
-        if durable:
-            _sync(descriptor)
-    except BaseException:
-        _discard(temporary)
-        raise
-    finally:
-        os.close(descriptor)
-    return temporary
-
-
-def _replaced(temporary: Path, path: Path) -> Path | None:
-    """Replace `path` by a temporary file; return the new name of what was there, None if nothing was."""
-    kept = path.with_name(TEMPORARY + os.urandom(8).hex())
-    try:
-        with suppress(FileNotFoundError):
-            os.link(path, kept, follow_symlinks=False)
-        temporary.rename(path)
-    except BaseException:
-        _discard(temporary)
-        raise
-    return kept if os.path.lexists(kept) else None
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data`: after a short write, the next one raises the cause."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-def _discard(temporary: Path) -> None:
-    with suppress(OSError):  # `entries` hides it, so nobody will take it for a file
-        temporary.unlink()
-
-
-def _sync(descriptor: int) -> None:
-    """Fsync to the disk itself: on macOS a plain fsync stops at the drive's cache."""
-    if hasattr(fcntl, "F_FULLFSYNC"):
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-    else:
-        os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

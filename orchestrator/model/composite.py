@@ -204,6 +204,7 @@ class SkillPlan:
         context: The SHA-256 of its workflow context.
         memories: The memory files that were complete by then, those of phases beside the one at work, too: each agent
             with its file's SHA-256.
+        returned: Whether commands have taken the session back: the daemon has let go of it for good.
 
     """
 
@@ -211,6 +212,7 @@ class SkillPlan:
     state_file: str
     context: str = ""
     memories: tuple[tuple[str, str], ...] = ()
+    returned: bool = False
 
     @property
     def skill(self) -> CompositeSkill:

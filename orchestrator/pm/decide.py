@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Notify
 from orchestrator.model.question import QuestionKind
-from orchestrator.pm.handlers import requests
+from orchestrator.pm.handlers import requests, spawning
 from orchestrator.pm.handlers.adapting import adapt_asked
 from orchestrator.pm.handlers.agent_events import event_landed
 from orchestrator.pm.handlers.answers import answered
@@ -20,6 +20,7 @@ from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
 from orchestrator.pm.handlers.role_statuses import role_status_landed
 from orchestrator.pm.handlers.run_lifecycle import launch_failed, run_gone, run_queued, run_started
+from orchestrator.pm.handlers.sessions import session_asked
 from orchestrator.pm.handlers.undoing import undo_asked, undone
 from orchestrator.pm.handlers.workflow_edits import edits_refused, notes_landed
 from orchestrator.pm.plan.acknowledgements import answer_given
@@ -133,10 +134,11 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.TaskStarted: requests.task_started,
     f.StopAsked: requests.stop_asked,
     f.Answered: answered,
-    f.SpawnAsked: requests.spawn_asked,
+    f.SpawnAsked: spawning.spawn_asked,
     f.AdaptAsked: adapt_asked,
     f.RebaseAsked: rebase_asked,
     f.Rebased: rebased,
+    f.SessionAsked: session_asked,
     f.UndoAsked: undo_asked,
     f.Undone: undone,
     f.BriefChanged: requests.brief_changed,

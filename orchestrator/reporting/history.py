@@ -33,7 +33,7 @@ from orchestrator.reporting.task_report import (
 NOTABLE: Final = re.compile(
     rb'"kind": ?"(?:task_|phase_|brief_|base_|question_|answered|run_(?:opened|gone|left|cautioned|spent)|launch_failed'
     rb"|step_|tree_|work_|report_landed|decision_|criteria_|noticed|rule_|budget_|box_|folder_|journal_damaged|clock_"
-    rb"|intruded|stop_asked|rebase|evidence_resolved|branch_tended)"
+    rb"|intruded|stop_asked|session_asked|rebase|evidence_resolved|branch_tended)"
 )
 """What a line holds if it matters for a report: most lines tell of signals and tokens, and need not be parsed."""
 

@@ -9,9 +9,9 @@ from typing import Final
 from orchestrator import layout
 from orchestrator.hosts.claims import CLAIMED, EXIT, PID
 from orchestrator.hosts.launcher import PANE_LOG
+from orchestrator.hosts.ssh.marks import MARK, emptied
 from orchestrator.hosts.ssh.named_artifacts import artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import MARK, emptied
 from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.model.errors import Unavailable

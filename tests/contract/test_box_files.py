@@ -15,7 +15,7 @@ from orchestrator.hosts.ssh import lookup
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.boxes import Address
 from orchestrator.ports.boxes import RemoteFile
-from orchestrator.testing.fake_box import Clone
+from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.remote import boxes
 from tests.remote.boxes import Box

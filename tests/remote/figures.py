@@ -18,7 +18,8 @@ from orchestrator.hosts.ssh.box import question
 from orchestrator.hosts.ssh.channel import Channel
 from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.pull import Mirror, check_marks
+from orchestrator.hosts.ssh.marks import check_marks
+from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.hosts.ssh.sync import FOLDERS, LocalPaths, TaskSync
 from orchestrator.model.boxes import Address

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator.hosts.ssh.link import Link
-from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror, Took, check_marks
+from orchestrator.hosts.ssh.marks import MARK, Emptied, check_marks
+from orchestrator.hosts.ssh.pull import Mirror, Took
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders
 from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused

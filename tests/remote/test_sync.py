@@ -16,9 +16,10 @@ from orchestrator.hosts.ssh import rsync as transferring
 from orchestrator.hosts.ssh.bounds import Bounds
 from orchestrator.hosts.ssh.child import run_child
 from orchestrator.hosts.ssh.link import Link
+from orchestrator.hosts.ssh.marks import MARK, Emptied
 from orchestrator.hosts.ssh.named_artifacts import HELD
 from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.pull import MARK, Emptied, Mirror
+from orchestrator.hosts.ssh.pull import Mirror
 from orchestrator.hosts.ssh.push import push
 from orchestrator.hosts.ssh.sync import TaskSync
 from orchestrator.model.boxes import Address

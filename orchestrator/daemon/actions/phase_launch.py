@@ -6,17 +6,13 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy
-from orchestrator.formats.skill.memory import read_memory
+from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy, set_aside
 from orchestrator.model.composite import MEMORY_FOLDER, agent_memory_file, context_file
-from orchestrator.model.errors import BadFile
 from orchestrator.pm.plan.composite.driven import handed_in
 from orchestrator.pm.plan.families.skills import phase_of
-from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
     from orchestrator.daemon.core.task_paths import TaskPaths
-    from orchestrator.model.composite import SkillPhase, SkillPlan
     from orchestrator.model.run import Run
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
@@ -40,7 +36,7 @@ def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> N
         return
     folder = MemoryFolder(files, Path(state.project))
     folder.make(MEMORY_FOLDER)
-    _set_aside(folder, plan, phase, run)
+    set_aside(folder, plan.task_id, phase, f"before-{run.id}")
     read = {agent_memory_file(plan.task_id, agent): agent for agent in plan.skill.readable(phase)}
     wanted = {path: handed_in(plan, state, agent) for path, agent in read.items()}
     for path, digest in (wanted | {context_file(plan.task_id): plan.context}).items():
@@ -49,16 +45,3 @@ def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> N
             log.warning("%s is not there any more as it was handed in", path)
         else:
             folder.restore(path, data)
-
-
-def _set_aside(folder: MemoryFolder, plan: SkillPlan, phase: SkillPhase, run: Run) -> None:
-    path = agent_memory_file(plan.task_id, phase.agent)
-    try:
-        data = folder.memory(path)
-        if data is None:
-            return
-        read_memory(data, plan.task_id, phase)
-    except (BadFile, Unreadable):
-        return  # its agent is to complete it, or has to write it anew
-    folder.move(path, path.removesuffix(".md") + f"-before-{run.id}.md")
-    log.warning("%s was complete before %s began, and is set aside", path, run.id)

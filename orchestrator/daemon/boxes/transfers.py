@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.daemon.boxes.transfer_failures import TransferFailures
 from orchestrator.daemon.core import hints as h
+from orchestrator.hosts.ssh.marks import Emptied
 from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.model.errors import OrchestratorError, Unavailable
 from orchestrator.ports.box_link import Cut, is_lost
 from orchestrator.ports.boxes import TransferKind

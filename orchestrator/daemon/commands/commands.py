@@ -16,7 +16,15 @@ from orchestrator.daemon.process.orphans import Orphans
 from orchestrator.daemon.task import Task
 from orchestrator.formats.workflow.edits import read_edits
 from orchestrator.model.errors import JournalFailed, OrchestratorError, Refused, Unconfirmed
-from orchestrator.model.facts import AdaptAsked, Answered, RebaseAsked, SpawnAsked, StopAsked, UndoAsked
+from orchestrator.model.facts import (
+    AdaptAsked,
+    Answered,
+    RebaseAsked,
+    SessionAsked,
+    SpawnAsked,
+    StopAsked,
+    UndoAsked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,6 +129,8 @@ class Commands:
             case "undo":
                 step, old, new = (arguments.get(word, "") for word in ("step", "old", "new"))
                 return UndoAsked(at, self.context.nonce(), request.id, step, old, new)
+            case "give-back":
+                return SessionAsked(at, request.id)
             case verb:
                 raise Refused(f"there is no request {verb[:40]!a}")
 

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
-from orchestrator.formats.skill.memory import MEMORY_BYTES
+from orchestrator.formats.skill.memory import MEMORY_BYTES, read_memory
+from orchestrator.model.composite import agent_memory_file
+from orchestrator.model.errors import BadFile
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
+    from orchestrator.model.composite import SkillPhase
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
@@ -68,3 +71,20 @@ def kept_copy(files: Files, home: Path, folder: MemoryFolder, path: str, digest:
     files.make_folder(copy.parent)
     files.write(copy, data)
     return data
+
+
+def set_aside(folder: MemoryFolder, task_id: str, phase: SkillPhase, why: str) -> None:
+    """Rename the memory file of a phase that is yet to be worked on, if it is complete: it is not that work's.
+
+    An incomplete one stays: its agent is to complete it. `why` becomes part of its name. Raises OSError.
+    """
+    path = agent_memory_file(task_id, phase.agent)
+    try:
+        data = folder.memory(path)
+        if data is None:
+            return
+        read_memory(data, task_id, phase)
+    except (BadFile, Unreadable):
+        return
+    folder.move(path, path.removesuffix(".md") + f"-{why}.md")
+    log.warning("%s was complete already, and is set aside: %s", path, why)

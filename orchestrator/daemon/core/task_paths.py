@@ -18,9 +18,10 @@ from orchestrator.model.run import Purpose
 from orchestrator.model.task import ROLES, WorkspaceKind
 from orchestrator.pm.plan.tree_lives import life_of
 from orchestrator.pm.plan.work_location import location_of
-from orchestrator.ports.boxes import Boxes, NoBoxes, RemoteTask
+from orchestrator.ports.boxes import Boxes, RemoteTask
 from orchestrator.ports.host import Host
 from orchestrator.ports.marked_runs import MarkedRuns, NoMarkedRuns
+from orchestrator.ports.no_boxes import NoBoxes
 from orchestrator.ports.reporter import Reporter
 from orchestrator.ports.workspaces import Workspaces
 from orchestrator.ports.worktree import Tree

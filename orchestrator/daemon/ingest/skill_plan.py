@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from orchestrator.model.composite import SkillPlan, SkillState, agent_memory_fil
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import SKILLS
 from orchestrator.pm.plan.workflow_obstacles import far_keys
+from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def with_skill(
     if brief.config.family != SKILLS:
         return brief
     if running is not None:
+        _check_driver(files, running)
         return replace(brief, skill=running)
     if not brief.config.session:
         raise Refused(
@@ -64,6 +67,18 @@ def with_skill(
         files.write(layout.task_reports(home) / _hash(data), data)
     memories = tuple((agent, _hash(data)) for agent, data in kept.items())
     return replace(brief, skill=SkillPlan(session, str(path), _hash(context), memories))
+
+
+def _check_driver(files: Files, plan: SkillPlan) -> None:
+    """Refuse a session that others drive by now. A state file that does not read is written anew from the journal."""
+    task = plan.session.task
+    if not plan.returned:
+        with suppress(BadFile, Refused, Unreadable):
+            task = SkillStore(files, Path(plan.state_file)).load().task
+    if plan.returned or task != plan.session.task:
+        who = f"the task {task} drives" if task not in {"", plan.session.task} else "commands drive"
+        again = "`task skill run --daemon --state FILE` has the daemon drive it, in a new task"
+        raise Refused(f"{who} the session {plan.state_file} by now: {again}")
 
 
 def _faults(files: Files, session: SkillSession, project: Path, name: str, brief: Brief) -> Iterator[str]:

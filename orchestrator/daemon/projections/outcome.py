@@ -10,21 +10,17 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.daemon.projections.outcome_words import NAMED, more_than_named, shortened
+from orchestrator.daemon.projections.work_done import AT_WORK, BranchLook, is_astray, work_done
 from orchestrator.formats.amounts import UNCOUNTED, cost_said, on_word_said, span_said, tokens_said
-from orchestrator.formats.text import cut, one_line
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import TaskState
 from orchestrator.model.workflow_records import NoteStatus
 from orchestrator.pm.state.results import (
     Counts,
-    baseline_of,
-    checked_work,
     counts,
-    last_check,
     not_done,
-    rebased_since,
     unmet_criteria,
-    work_checked_last,
 )
 from orchestrator.pm.state.usage_limits import parked
 from orchestrator.scribe.summary import first_sentence
@@ -32,16 +28,10 @@ from orchestrator.scribe.summary import first_sentence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.model.plan import Step
     from orchestrator.model.question import Question
     from orchestrator.pm.state.task_state import PMState
-    from orchestrator.ports.workspaces import BranchSurvey
 
-LONGEST: Final = 240
-"""How many characters of a foreign text one of the lines shows."""
 
-NAMED: Final = 5
-_AT_WORK: Final = frozenset({TaskState.RUNNING, TaskState.WAITING})
 STATES: Final = {
     TaskState.RUNNING: "at work",
     TaskState.WAITING: "waits for an answer",
@@ -51,28 +41,6 @@ STATES: Final = {
     TaskState.FAILED: "failed",
 }
 """The states of a task in words for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """What a step left in its worktree, and nobody has accepted yet: how many files, and in which folder."""
-
-    step: str
-    files: int
-    folder: str
-
-
-@dataclass(frozen=True, slots=True)
-class BranchLook:
-    """A look at a task's branch: what was seen, and when (seconds since the epoch); a `fault` says why it failed.
-
-    `unfinished`: of a task at rest, what lies in worktrees and is not on the branch.
-    """
-
-    at: float
-    seen: BranchSurvey | None = None
-    fault: str = ""
-    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +78,7 @@ def outcome_of(state: PMState, look: BranchLook | None) -> Outcome:
     return Outcome(
         asked=_asked(state),
         outcome=_outcome(state, counted),
-        work=_work(state, look),
+        work=work_done(state, look),
         not_done=_not_done(state),
         cost=_cost(state),
         next=_next(state, look),
@@ -125,9 +93,9 @@ def steps_said(counted: Counts) -> str:
 
 
 def _asked(state: PMState) -> str:
-    goal = _short(first_sentence(state.brief.goal))
-    title = _short(state.brief.title)
-    before = _short(first_sentence(state.goal_before), 100)
+    goal = shortened(first_sentence(state.brief.goal))
+    title = shortened(state.brief.title)
+    before = shortened(first_sentence(state.goal_before), 100)
     changed = f" (the goal was changed since the task began; before: {before})" if before else ""
     return f"{title}: {goal}{changed}" if goal and goal != title else f"{title}{changed}"
 
@@ -145,7 +113,7 @@ def _outcome(state: PMState, counted: Counts) -> str:
         case TaskState.COMPLETE:
             pass
         case TaskState.STOPPED | TaskState.PARTIAL | TaskState.FAILED:
-            status += f": {_short(state.why)}" if state.why else ""
+            status += f": {shortened(state.why)}" if state.why else ""
     return f"{status}; {steps_said(counted)}{_met(counted)}{_attested(counted)}"
 
 
@@ -162,143 +130,28 @@ def _attested(counted: Counts) -> str:
 
 def _limits(state: PMState) -> str:
     """Return the texts of the limits that hold a task up, without the time of the next try, which changes."""
-    words = dict.fromkeys(_short(step.limit.words, 80) for step in parked(state) if step.limit is not None)
+    words = dict.fromkeys(shortened(step.limit.words, 80) for step in parked(state) if step.limit is not None)
     return "; ".join(list(words)[:NAMED]) or "without a word"
-
-
-def _work(state: PMState, look: BranchLook | None) -> str:
-    return "; ".join(
-        each
-        for each in (_where_it_lies(state, look), _left(look), _handed_in(state), _tested(state, look))
-        if each
-    )
-
-
-def _handed_in(state: PMState) -> str:
-    """Return where the outputs of a workflow's agents lie: on no branch."""
-    files = sum(len(made[-1].files) for made in state.handed_in.values())
-    where = f"tasks/{state.name}/orchestration/agents/*/task_output"
-    return (
-        f"{_count(files, 'file')} handed in by {_count(len(state.handed_in), 'agent')} in {where}"
-        if files
-        else ""
-    )
-
-
-def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
-    """Return where the work is: on the branch, as last seen, or in folders that are not the task's own."""
-    elsewhere = list(dict.fromkeys(step.elsewhere for step in state.steps.values() if step.elsewhere))
-    if elsewhere:
-        places = f"it is in {', '.join(elsewhere[:NAMED])}, on no branch of the task"
-    if not state.base:
-        return places if elsewhere else "nothing was changed so far"
-    branch = _on_branch(state, look)
-    return f"{places}; {branch}" if elsewhere else branch
-
-
-def _on_branch(state: PMState, look: BranchLook | None) -> str:
-    if look is None:
-        return f"the branch `{state.branch}` has not been looked at yet"
-    if look.fault:
-        return f"the branch `{state.branch}` could not be looked at: {_short(look.fault)}"
-    seen = look.seen
-    if seen is None:
-        return f"there is no branch `{state.branch}`"
-    if seen.gone:
-        return (
-            f"there is no branch `{state.branch}`: it was at {seen.tip[:10]}, all of it in your tree's HEAD"
-        )
-    if _is_astray(state, look):
-        return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
-    if not seen.count:
-        beyond = f" beyond {state.base[:10]}" if any(step.commit for step in state.steps.values()) else ""
-        return f"nothing is on the branch `{state.branch}`{beyond}"
-    summary = (
-        f"branch `{state.branch}` at {seen.tip[:10]}: {_count(seen.count, 'commit')}, "
-        f"{_count(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"
-    )
-    return f"{summary}, all of it in your tree's HEAD" if seen.merged else summary
-
-
-def _left(look: BranchLook | None) -> str:
-    """Return what lies in worktrees, and is not on the branch."""
-    left = look.unfinished if look is not None else ()
-    said = [f"{_count(each.files, 'file')} changed by {each.step} in {each.folder}" for each in left[:NAMED]]
-    said += _rest_of(left, "worktrees")
-    return f"not on the branch yet: {', '.join(said)}" if said else ""
-
-
-def _is_astray(state: PMState, look: BranchLook | None) -> bool:
-    """Return whether somebody moved the branch since the task is at rest: what was accepted may not be on it."""
-    seen = None if look is None else look.seen
-    return seen is not None and bool(state.tip) and seen.tip != state.tip and state.state not in _AT_WORK
-
-
-def _tested(state: PMState, look: BranchLook | None) -> str:
-    """Return how the checks ended, before anything was changed and on the current work."""
-    before, after = baseline_of(state), last_check(state)
-    if before is None and after is None:
-        ahead = [step for step in state.steps.values() if step.check_exit is not None and not step.only_check]
-        only = ", ".join(f"ahead of {step.id}: exited {step.check_exit}" for step in ahead[:NAMED])
-        return "the PM has run no check on it" + (f", only {only}" if only else "")
-    results = []
-    if before is not None:
-        old = f", on {before.check_commit[:10]}" if rebased_since(state, before) else ""
-        results.append(f"check before: {_ended(before)}{old}")
-    if after is not None:
-        tip = look.seen.tip if look is not None and look.seen is not None else ""
-        results.append(f"check after: {_ended(after)}{_stale(state, after, tip)}{check_rewritten(state)}")
-    else:
-        results.append("check after: none on accepted work so far")
-    return ", ".join(results)
-
-
-def check_rewritten(state: PMState) -> str:
-    """Return which files of the check's own command are not as they were before the task."""
-    work = work_checked_last(state)
-    if work is None or not work.check_files:
-        return ""
-    return f", by a check that the task has changed itself: {_short(', '.join(work.check_files), 160)}"
-
-
-def _stale(state: PMState, after: Step, tip: str) -> str:
-    """Return on which commit a check ran, if that is not the tip of the branch."""
-    commit = after.check_commit or checked_work(state, after)
-    if rebased_since(state, after):
-        return f", on {commit[:10]} and not on what came after it: the work was rebased since"
-    return f", on {commit[:10]} and not on what came after it" if tip and commit and commit != tip else ""
-
-
-def _ended(step: Step) -> str:
-    if step.check_exit is None:
-        return "it is still running" if step.state is StepState.WORKING else "no result"
-    line = f" ({_short(step.check_lines[-1], 80)})" if step.check_lines else ""
-    return f"exited {step.check_exit}{line}"
 
 
 def _not_done(state: PMState) -> str:
     given_up, unfinished, unmet = not_done(state), _unfinished(state), unmet_criteria(state)
-    reasons = [f"{_short(title, 100)} ({_short(why, 120)})" for title, why in given_up[:NAMED]]
-    reasons += _rest_of(given_up, "set aside")
-    if state.state not in _AT_WORK:
-        reasons += [f"{_short(title, 100)} (not finished)" for title in unfinished[:NAMED]]
-        reasons += _rest_of(unfinished, "not finished")
+    reasons = [f"{shortened(title, 100)} ({shortened(why, 120)})" for title, why in given_up[:NAMED]]
+    reasons += more_than_named(given_up, "set aside")
+    if state.state not in AT_WORK:
+        reasons += [f"{shortened(title, 100)} (not finished)" for title in unfinished[:NAMED]]
+        reasons += more_than_named(unfinished, "not finished")
         judged = {mark.text for mark in state.criteria}
         reasons += [
-            f"criterion not {'met' if each in judged else 'judged'}: {_short(each, 100)}"
+            f"criterion not {'met' if each in judged else 'judged'}: {shortened(each, 100)}"
             for each in unmet[:NAMED]
         ]
-        reasons += _rest_of(unmet, "criteria not met")
+        reasons += more_than_named(unmet, "criteria not met")
     elif not reasons:
         return "nothing was given up so far"
     if not reasons and state.state is not TaskState.COMPLETE:
-        return _short(state.why) or "nothing was given up so far"
+        return shortened(state.why) or "nothing was given up so far"
     return "; ".join(reasons) or "nothing"
-
-
-def _rest_of(found: Sequence[object], what: str) -> list[str]:
-    """Return how many more there are than the ones named."""
-    return [f"{len(found) - NAMED} more {what}"] if len(found) > NAMED else []
 
 
 def _unfinished(state: PMState) -> list[str]:
@@ -321,7 +174,7 @@ def _cost(state: PMState) -> str:
 
 
 def _next(state: PMState, look: BranchLook | None) -> str:
-    if (asked := state.open_questions) and state.state in _AT_WORK:
+    if (asked := state.open_questions) and state.state in AT_WORK:
         return _answer(state, asked)
     name, project = quote(state.name), quote(state.project)
     match state.state:
@@ -333,6 +186,9 @@ def _next(state: PMState, look: BranchLook | None) -> str:
             return f"nothing has to be done; `task attach {state.id}` shows the agents"
         case TaskState.COMPLETE:
             further = _take_over(state, look)
+        case TaskState.STOPPED if state.brief.skill and state.brief.skill.returned:
+            take = _take_over(state, look, anyway=" --anyway")
+            further = f"`task skill run --state {quote(state.brief.skill.state_file)}` goes on with its session; {take}"
         case TaskState.STOPPED | TaskState.FAILED:
             further = f"`task start {name} --project {project}` goes on"
         case TaskState.PARTIAL:
@@ -386,18 +242,10 @@ def _take_over(state: PMState, look: BranchLook | None, anyway: str = "") -> str
         return "what there is to merge is shown once the branch has been looked at"
     if state.base and look is not None and look.seen is None:
         return f"`task diff {state.id}` says how to get the branch back"
-    if _is_astray(state, look):
+    if is_astray(state, look):
         return f"`task merge {state.id}` says what is different, and how to put the branch back"
     if look is None or look.seen is None or not look.seen.files:
         return "there is nothing to merge"
     if look.seen.merged:
         return "it is merged already"
     return f"`task diff {state.id}` shows what is done, `task merge {state.id}{anyway}` takes it over"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def _short(text: str, limit: int = LONGEST) -> str:
-    return cut(one_line(text).replace("`", "'"), limit)  # backquotes are for our own commands

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.daemon.projections.outcome import (
-    BranchLook,
-    check_rewritten,
-    outcome_of,
-    steps_said,
-    typed_answer,
-)
+from orchestrator.daemon.projections.outcome import outcome_of, steps_said, typed_answer
 from orchestrator.daemon.projections.state_document import NOTICES_SHOWN
+from orchestrator.daemon.projections.work_done import BranchLook, check_rewritten
 from orchestrator.formats.amounts import on_word_said
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState

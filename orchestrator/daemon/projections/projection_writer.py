@@ -18,12 +18,13 @@ from typing import Final
 
 from orchestrator.daemon.core.worker_pool import Executor
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
-from orchestrator.daemon.projections.outcome import BranchLook, Outcome, outcome_of
+from orchestrator.daemon.projections.outcome import Outcome, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.daemon.projections.skill_files import SkillFiles
 from orchestrator.daemon.projections.state_document import NOTHING, Unjournaled
 from orchestrator.daemon.projections.state_files import FEW, Shown, write_pm_state
+from orchestrator.daemon.projections.work_done import BranchLook
 from orchestrator.daemon.projections.workflow_files import WorkflowFiles
 from orchestrator.model.actions import Rebase, Undo
 from orchestrator.model.errors import OrchestratorError

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy
+from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy, set_aside
 from orchestrator.formats.skill.state import write_session
 from orchestrator.model.composite import SkillState, agent_memory_file
-from orchestrator.model.errors import BadFile
-from orchestrator.pm.plan.composite.driven import driven, handed_in
+from orchestrator.model.errors import BadFile, Refused
+from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.plan.composite.driven import driven, handed_in, phases_to_do
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
-    from orchestrator.model.composite import SkillPlan, SkillSession
+    from collections.abc import Iterable
+
+    from orchestrator.model.composite import SkillPhase, SkillPlan, SkillSession
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.files import Files
 
@@ -27,7 +30,8 @@ log = logging.getLogger(__name__)
 class SkillFiles:
     """Shows the session of one task. `home` is the task's own folder.
 
-    The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile.
+    The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile. A task at
+    rest leaves the file alone once others drive the session.
     """
 
     files: Files
@@ -41,17 +45,26 @@ class SkillFiles:
         if plan is None or state is self._seen:
             return
         folder = MemoryFolder(self.files, Path(state.project))
+        store = SkillStore(self.files, Path(plan.state_file))
+        if state.state not in ACTIVE and _has_another_driver(store, plan):
+            self._seen = state
+            return
         try:
             session = driven(plan, state, lambda agent: self._memory(folder, plan, state, agent))
         except BadFile as problem:
             log.warning(
-                "the state file of the skill stays as it is, as what was handed in is lost: %s", problem
+                "the state file of the skill does not go on, as what was handed in is lost: %s", problem
             )
-            return
-        store = SkillStore(self.files, Path(plan.state_file))
+            if not plan.returned:
+                return
+            session = replace(
+                plan.session, task=""
+            )  # its phases end again by the memory files that there are
         if session != self._shown and not self._is_like(store, session):
-            if session.state is SkillState.COMPLETE:
-                self._restore(folder, plan, state)
+            if plan.returned:
+                self._let_go(folder, plan, state)
+            elif session.state is SkillState.COMPLETE:
+                self._restore(folder, plan, state, plan.skill.phases)
             self.files.make_folder(store.path.parent, 0o755)
             store.save(session)
         self._shown, self._seen = session, state
@@ -61,9 +74,18 @@ class SkillFiles:
         path = agent_memory_file(plan.task_id, agent)
         return kept_copy(self.files, self.home, folder, path, digest) if digest else None
 
-    def _restore(self, folder: MemoryFolder, plan: SkillPlan, state: PMState) -> None:
-        """Put all memory files back to what was handed in: whoever validates the session finds it complete."""
-        for phase in plan.skill.phases:
+    def _let_go(self, folder: MemoryFolder, plan: SkillPlan, state: PMState) -> None:
+        """Have commands find what was handed in, and no complete memory file of a phase that has not passed."""
+        to_do = phases_to_do(plan, state)
+        self._restore(folder, plan, state, [each for each in plan.skill.phases if each not in to_do])
+        for phase in to_do:
+            set_aside(folder, plan.task_id, phase, f"before-{state.id}")
+
+    def _restore(
+        self, folder: MemoryFolder, plan: SkillPlan, state: PMState, phases: Iterable[SkillPhase]
+    ) -> None:
+        """Put memory files back to what was handed in: whoever reads on finds them complete."""
+        for phase in phases:
             data = self._memory(folder, plan, state, phase.agent)
             try:
                 if data is not None:
@@ -76,3 +98,11 @@ class SkillFiles:
             return store.is_there() and self.files.read(store.path) == write_session(session)
         except Unreadable:
             return False
+
+
+def _has_another_driver(store: SkillStore, plan: SkillPlan) -> bool:
+    """Return whether commands drive the session, or another task does. A file that does not read says nothing."""
+    try:
+        return store.load().task != plan.session.task
+    except (BadFile, Refused, Unreadable):
+        return False

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of, tree_of
 from orchestrator.daemon.journal.engine import Engine
-from orchestrator.daemon.projections.outcome import BranchLook, Unfinished
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_document import Unjournaled
+from orchestrator.daemon.projections.work_done import BranchLook, Unfinished
 from orchestrator.model.errors import OrchestratorError
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.advance import ACTIVE

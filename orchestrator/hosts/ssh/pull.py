@@ -14,22 +14,20 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.hosts.ssh.bounds import LARGEST, Quota
 from orchestrator.hosts.ssh.rsync import BOX, DEADLINE, Transfer, rsync
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import BoxLink, Cut
 
-MARK: Final = ".orchestrator-box"
-"""A file in each folder there, with the task's id: it is missing in a folder that was emptied, or is not mounted."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 # No --delete of any kind, no --inplace: see the module. Links are not fetched (they may lead anywhere), nor devices and
 # pipes; the box does not determine a file's mode.
@@ -48,10 +46,6 @@ _FILE: Final = re.compile(rb">([0-9]{1,20}) (.*)")
 _NOT_PLAIN: Final = re.compile(rb'skipping non-regular file "(.*)"')
 _TOO_LARGE: Final = re.compile(rb"(.*) is over max-size")
 _ESCAPED: Final = re.compile(rb"\\#([0-3][0-7]{2})")
-
-
-class Emptied(Refused):
-    """A folder there is not the one that we made: it was emptied, or its disk is not mounted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,52 +85,6 @@ _PART_NS: Final = 1_123_456_789
 """The time of a part, in nanoseconds since the epoch: rsync takes a file of the same size and time for the same one."""
 _AHEAD: Final = 3600.0
 """Seconds: a file that is so far ahead of our clock has its time from a box, not from having been written here."""
-# The shell's `read` takes a file byte by byte, to its first line break: for hours where somebody put a large one there.
-_READ_MARKS: Final = """
-for mark; do
-    task=
-    if [ -f "$mark" ]; then task=$(dd if="$mark" bs=256 count=1 | sed -n 1p); fi
-    printf '%s\\n' "$task"
-done 2>/dev/null
-"""
-
-
-def unmarked(link: BoxLink, folders: Sequence[str], task: str) -> list[str]:
-    """Return which of these folders there lack the mark of the task or have another's, in one round trip.
-
-    Raises:
-        Unreachable, Cut, NotLetIn: as `Link.run` does.
-
-    """
-    marks = [f"{folder}/{MARK}" for folder in folders]
-    ended = link.run(["sh", "-c", _READ_MARKS, "sh", *marks])
-    found_marks = ended.out.decode(errors="replace").split("\n")[:-1]
-    if len(found_marks) != len(folders):
-        return list(folders)
-    return [folder for folder, found in zip(folders, found_marks, strict=True) if found != task]
-
-
-def emptied(address: object, folders: Sequence[str], task: str) -> Emptied:
-    """Return the error that names the folders that are not those that we made, and what to do."""
-    marks = [f"{folder}/{MARK}" for folder in folders]
-    return Emptied(
-        f"{address}: {' and '.join(folders)} {'lack' if len(folders) > 1 else 'lacks'} the file {MARK} of task {task}: "
-        "emptied, or on a disk that is not mounted; nothing is fetched from there until it is back. If it was emptied "
-        f"on purpose, make it anew there: {shlex.join(['mkdir', '-p', *folders])} && "
-        f"echo {task} | {shlex.join(['tee', *marks])}"
-    )
-
-
-def check_marks(link: BoxLink, folders: Sequence[str], task: str) -> None:
-    """Check that each of these folders there has the mark of the task, in one round trip.
-
-    Raises:
-        Emptied: one has none, or another's.
-        Unreachable, Cut, NotLetIn: as `Link.run` does.
-
-    """
-    if lacking := unmarked(link, folders, task):
-        raise emptied(link.address, lacking, task)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.formats.text import one_line
-from orchestrator.hosts.ssh.pull import MARK
+from orchestrator.hosts.ssh.marks import MARK
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.names import checked_name
 from orchestrator.ports.box_link import BoxLink

@@ -29,9 +29,10 @@ from orchestrator.hosts.ssh.bounds import RUNS, Bounds, Choice, Quota, Room, cho
 from orchestrator.hosts.ssh.control_files import STEERING, ControlFiles, run_rules, too_many
 from orchestrator.hosts.ssh.integrity import unsettled
 from orchestrator.hosts.ssh.links_there import ways
+from orchestrator.hosts.ssh.marks import check_marks, emptied, unmarked
 from orchestrator.hosts.ssh.named_artifacts import NamedArtifacts, artifacts_named
 from orchestrator.hosts.ssh.publish import Publisher, Pulled, together
-from orchestrator.hosts.ssh.pull import TREE, Mirror, Took, check_marks, emptied, unmarked
+from orchestrator.hosts.ssh.pull import TREE, Mirror, Took
 from orchestrator.hosts.ssh.pulled_files import Known
 from orchestrator.hosts.ssh.reconcile import Kind, kind_of
 from orchestrator.hosts.ssh.remote_paths import RemotePaths, make_folders

@@ -22,6 +22,7 @@ from orchestrator.model.facts.requests import (
     Answered,
     BriefChanged,
     RebaseAsked,
+    SessionAsked,
     SpawnAsked,
     StopAsked,
     TaskStarted,
@@ -97,6 +98,7 @@ __all__ = [
     "RunLeft",
     "RunQueued",
     "RunStarted",
+    "SessionAsked",
     "SpawnAsked",
     "StopAsked",
     "TaskStarted",
@@ -150,6 +152,7 @@ Fact: TypeAlias = (
     | SpawnAsked
     | AdaptAsked
     | RebaseAsked
+    | SessionAsked
     | UndoAsked
     | Undone
     | Rebased

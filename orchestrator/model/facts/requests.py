@@ -120,6 +120,15 @@ class RebaseAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionAsked:
+    """The user said `task skill run --state FILE`: commands are to drive the session of a task of skills again."""
+
+    at: float
+    request: str
+    kind: Literal["session_asked"] = "session_asked"
+
+
+@dataclass(frozen=True, slots=True)
 class UndoAsked:
     """The user said `task undo`: the file operations of a step are to be reversed, in a task that rests.
 

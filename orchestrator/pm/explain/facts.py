@@ -32,6 +32,7 @@ _SENTENCES: Final = {
     "answered": "the user answered {question}: {text}",
     "notes_landed": "the notes of {agent} were changed",
     "rebase_asked": "the user asked to rebase the work onto {base}",
+    "session_asked": "the user had commands drive the session again",
     "undo_asked": "the user asked to undo the file operations of {step}",
     "notified": "{action} is in the notification spool",
     "journal_damaged": "the journal was damaged after line {kept}; the rest is kept as {where}",

@@ -13,7 +13,7 @@ from orchestrator.model.consultation import Directive, PMAction
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending, Purpose
-from orchestrator.pm.handlers.requests import add_loose_steps
+from orchestrator.pm.handlers.spawning import add_loose_steps
 from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.asking import CONTINUE, STUCK, WORDS, ask
 from orchestrator.pm.plan.consultations import is_consultation

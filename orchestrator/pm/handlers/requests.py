@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from orchestrator.formats.redact import redacted
 from orchestrator.model.config_changes import config_changes, digest, keys_of
@@ -11,11 +11,12 @@ from orchestrator.model.plan import Gate, Step, StepState, Tally
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
+from orchestrator.pm.handlers.spawning import STATE_NAMES
 from orchestrator.pm.plan.advance import ACTIVE, end_run
 from orchestrator.pm.plan.asking import withdraw, withdraw_question
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.plan.families import family_of
-from orchestrator.pm.plan.plan_edits import JUDGING, judges_of_the_whole, planner, wait_for
+from orchestrator.pm.plan.plan_edits import judges_of_the_whole, planner
 from orchestrator.pm.plan.readiness import has_pm
 from orchestrator.pm.policies.causes import SHORT
 from orchestrator.pm.policies.consultation_end import begin_anew
@@ -32,18 +33,13 @@ from orchestrator.pm.state.changes import (
     TaskMoved,
     ZoneSet,
 )
-from orchestrator.pm.state.step_changes import StepAdded, StepOrdered, StepReopened, StepTallied
+from orchestrator.pm.state.step_changes import StepAdded, StepReopened, StepTallied
 
 if TYPE_CHECKING:
-    from orchestrator.model.agents import Agent
     from orchestrator.model.config_changes import ConfigChange
-    from orchestrator.model.facts import BriefChanged, SpawnAsked, StopAsked, TaskStarted
+    from orchestrator.model.facts import BriefChanged, StopAsked, TaskStarted
     from orchestrator.model.task import Config
     from orchestrator.pm.state.draft import Draft
-    from orchestrator.pm.state.task_state import PMState
-
-_SAID: Final = {TaskState.PARTIAL: "complete in part", TaskState.WAITING: "waiting for an answer"}
-"""States that are shown to a person in other words than their own."""
 
 
 def task_started(draft: Draft, fact: TaskStarted) -> None:
@@ -190,9 +186,9 @@ def _go_on(draft: Draft, fact: TaskStarted, changes: tuple[ConfigChange, ...]) -
         _plan_again(draft, "The goal or the criteria in task.md have changed.")
     if same and not hanging and all(step.settled for step in steps):
         what_helps = "change its task.md, or give an order (`task order`)"
-        draft.reply = f"{fact.name} has nothing left to try ({_SAID.get(was, was)}): {what_helps}"
+        draft.reply = f"{fact.name} has nothing left to try ({STATE_NAMES.get(was, was)}): {what_helps}"
     else:
-        draft.reply = f"{fact.name} goes on from where it was ({_SAID.get(was, was)})"
+        draft.reply = f"{fact.name} goes on from where it was ({STATE_NAMES.get(was, was)})"
     _report_boxes(draft, fact)
 
 
@@ -221,7 +217,7 @@ def stop_asked(draft: Draft, fact: StopAsked) -> None:
     """Stop the PM's work on a task and end its agents. Their unfinished steps are repeated when it goes on."""
     draft.change(RequestAcknowledged(fact.request))
     if draft.state.state not in ACTIVE:
-        draft.reply = f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)} already"
+        draft.reply = f"{draft.state.name} is {STATE_NAMES.get(draft.state.state, draft.state.state)} already"
         return
     live = draft.state.live_runs
     draft.change(TaskMoved(TaskState.STOPPED, "the user stopped it", draft.at))
@@ -285,67 +281,3 @@ def _note_config(draft: Draft, config: Config) -> None:
         )
     else:
         draft.notice("Agent Config of task.md equals the active configuration again")
-
-
-def spawn_asked(draft: Draft, fact: SpawnAsked) -> None:
-    """Add a step on the user's request, outside the plan."""
-    draft.change(RequestAcknowledged(fact.request))
-    settled = draft.state.steps.first(draft.state.steps.unsettled) is None  # an abandoned task has steps left
-    over = draft.state.state in {TaskState.COMPLETE, TaskState.PARTIAL} and settled
-    if not over and draft.state.state not in ACTIVE:
-        draft.reply = (
-            f"{draft.state.name} is {_SAID.get(draft.state.state, draft.state.state)}: start it again first"
-        )
-        draft.refused = True
-        # Who gave it while no daemon ran is not there any more to read the reply.
-        draft.notice(
-            f"the order for {fact.agent.name} was not taken: {draft.reply}, and give the order again"
-        )
-        return
-    if over:
-        draft.change(TaskMoved(TaskState.RUNNING, f"{fact.agent.name} was asked for", draft.at))
-    draft.change(BriefTaken(draft.state.brief, {**draft.state.agents, fact.agent.name: fact.agent}))
-    added = add_loose_steps(draft, fact.agent, fact.instructions)
-    if has_pm(draft.state):
-        draft.change(
-            *(StepOrdered(step) for step in added)
-        )  # the user ordered them: the PM agent is not asked
-    judged = f"; what it does is judged by {' and '.join(added[1:])}" if added[1:] else ""
-    draft.reply = f"{fact.agent.name} is to work on step {added[0]}{judged}"
-
-
-def add_loose_steps(
-    draft: Draft, agent: Agent, instructions: str, *, unplanned: bool = False
-) -> tuple[str, ...]:
-    """Add the steps of an order outside the plan, and their judges; the last review waits for them. Return the ids.
-
-    If the order is to change the work, a review of the whole that was begun or passed is repeated after it.
-    `unplanned`: the PM agent gave that order.
-    """
-    number = _free_number(draft.state, agent.name)
-    steps = family_of(draft.state.brief).loose_steps(draft.state.brief, agent, number, instructions)
-    added = [replace(step, since=draft.at) for step in steps]
-    added[0] = replace(added[0], unplanned=unplanned)
-    draft.change(*(StepAdded(step) for step in added))
-    if Gate.COMMIT in steps[0].gates or Gate.CHANGED in steps[0].gates:
-        _judge_the_whole_again(draft, f"{steps[0].id} changes what it judged")
-    wait_for(draft, [steps[-1].id])
-    return tuple(step.id for step in steps)
-
-
-def _judge_the_whole_again(draft: Draft, why: str) -> None:
-    """Reopen the reviews of the whole that were begun or passed: what they said no longer holds."""
-    for judge in judges_of_the_whole(draft.state):
-        if judge.state in JUDGING:
-            reopen(draft, judge.id, why)
-            draft.change(CriteriaMarked(()))
-
-
-def _free_number(state: PMState, agent: str) -> int:
-    """Return the first number that makes a new name, with the agent's, among steps, trees and subtasks."""
-    steps = state.steps.values()
-    taken = set(state.steps).union(*((step.workspace, step.subtask) for step in steps))
-    number = sum(step.agent == agent for step in state.steps.values()) + 1
-    while f"{agent}-{number}" in taken:
-        number += 1
-    return number

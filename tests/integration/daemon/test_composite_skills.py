@@ -125,3 +125,25 @@ def test_daemon_goes_on_where_the_commands_stopped(world: World) -> None:
     assert [step for _, step in world.lives] == ["phase:work"]
     assert "## look (scout)\n\nBy hand." in skill.session["step_outputs"]["6"]["summary"]
     assert (world.project / "made.txt").read_text() == "made\n"
+
+
+def test_commands_take_back_what_the_daemon_drove(world: World) -> None:
+    """Stopped in its last phase, the task gives the session back; commands end it, and the task is over."""
+    skill = Skill(world)
+    skill.hand_over({"phase:look": [{}], "phase:ask": [{}], "phase:work": [{"hold": "work"}]})
+    world.until(lambda: world.lives_of("phase:work") == 1)
+    take_back = ("skill", "run", "--state", str(skill.state))
+    assert world.task(*take_back, cwd=world.project).code == 2
+    assert world.task("stop", skill.task, cwd=world.project).code == 0
+    world.until(lambda: world.task(*take_back, cwd=world.project).code == 0)
+    assert "Phase 3 of 3: work" in skill.command("step_5_trigger_agents")
+    text = f"**Task:** {skill.session['step_outputs']['1']['task_id']}\n**Agent:** maker\n**Phase:** work\n\n"
+    skill.memory("maker").write_text(
+        f"{text}## Summary\nBy hand.\n\n## Output\nIt.\n\n**Status:** COMPLETE\n"
+    )
+    skill.command("advance_phase")
+    skill.command("step_6_complete_workflow")
+    assert skill.command("complete") == "SKILL_ORCHESTRATION_COMPLETE\n"
+    again = world.task("start", skill.task, cwd=world.project)
+    assert (again.code, world.stands(skill.task)) == (1, "stopped")
+    assert skill.session["fsm"]["state"] == "COMPLETE"

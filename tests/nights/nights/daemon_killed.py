@@ -17,5 +17,4 @@ NIGHT = Night(
         Trouble(kills_daemon(), Moment("review", "greet")),
         Trouble(kills_daemon(), Moment("dev", "total", step=3)),
     ),
-    in_ci=True,
 )

@@ -16,4 +16,5 @@ NIGHT = Night(
     cast=lambda: Cast({("dev", "greet"): [repeats(300), works]}, thinks=0.1),
     expects=Morning(wasted=20),
     lasts=300.0,
+    in_ci=True,
 )

@@ -15,7 +15,7 @@ from typing import Final
 from orchestrator.formats.handoff import handoff_name, render_report
 from orchestrator.model.handoff import CriterionMark, Report, ReportStatus, Subtask, Verdict
 from orchestrator.ports.worktree import Tree
-from orchestrator.testing.fake_box import Clone
+from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_git import MARKER
 from orchestrator.testing.fake_process import FOREVER, FakeProcess
 from tests.simulation.engine.law import Finding, Law

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
-from orchestrator.hosts.ssh.pull import MARK
+from orchestrator.hosts.ssh.marks import MARK
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Box, Break
 

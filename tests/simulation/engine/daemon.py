@@ -20,7 +20,7 @@ from orchestrator.daemon.core.task_paths import Adapters as Reach
 from orchestrator.daemon.loop import Loop
 from orchestrator.daemon.task import Task
 from orchestrator.model.settings import Settings
-from orchestrator.ports.boxes import NoBoxes
+from orchestrator.ports.no_boxes import NoBoxes
 from orchestrator.ports.sender import Sender
 from orchestrator.testing.fake_boxes import FakeBoxes
 from orchestrator.testing.fake_clock import FakeClock

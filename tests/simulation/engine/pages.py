@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator import layout
-from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
 from orchestrator.daemon.projections.state_document import PAGED, VERSION, Unjournaled, projection
 from orchestrator.daemon.projections.state_files import FEW
+from orchestrator.daemon.projections.work_done import BranchLook
 from orchestrator.model.task import TaskState
 from orchestrator.scribe.content import Artifact, OnDisk
 from orchestrator.scribe.progress import render_progress

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any, Final
 
 from orchestrator.ports.host import LaunchSpec
-from orchestrator.testing.fake_box import Clone
 from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles

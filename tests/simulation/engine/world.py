@@ -19,9 +19,10 @@ from orchestrator.daemon.projections.state_document import PAGED
 from orchestrator.hosts import claims
 from orchestrator.model.errors import JournalFailed, OrchestratorError
 from orchestrator.model.settings import Settings
-from orchestrator.testing.fake_box import Box, Clone
+from orchestrator.testing.fake_box import Box
 from orchestrator.testing.fake_boxes import FakeBoxes
 from orchestrator.testing.fake_clock import START, FakeClock
+from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_process import FakeProcess
 from orchestrator.testing.fake_workspaces import FakeWorkspaces

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator import layout
-from orchestrator.formats.skill.state import read_session
+from orchestrator.formats.skill.state import read_session, write_session
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE
@@ -103,6 +105,77 @@ def test_task_md_of_another_task_is_not_taken(task, project, daemon):
     assert (said.code, "of another task" in said.err) == (2, True)
     assert session_of(project).task == ""
     assert daemon.heard == []
+
+
+def driven(house, task, project, state: str) -> Path:
+    """Return the state file of a session whose task is in a state."""
+    assert task("skill", "run", "--daemon", "make me a greeting").code == 0
+    house.task(f"{session_of(project).task}-0a1b2c3d", state=state)
+    return state_of(project)
+
+
+def test_session_comes_back_from_a_task_at_rest(house, task, project, daemon):
+    """The daemon is asked, and writes the state file; then the directive of the phase at work is due."""
+    path = driven(house, task, project, "stopped")
+
+    def lets_go(_home, request):
+        path.write_bytes(write_session(replace(session_of(project), task="")))
+        return True, "so be it"
+
+    daemon.reply = lets_go
+    said = task("skill", "run", "--state", str(path))
+    assert (said.code, "step_5_trigger_agents" in said.out) == (0, True), said
+    assert [each["verb"] for each in daemon.heard] == ["start", "give-back"]
+    assert task("skill", "run", "--state", str(path)).code == 0
+    assert len(daemon.heard) == 2
+
+
+def test_session_stays_with_a_task_at_work(house, task, project, daemon):
+    path = driven(house, task, project, "waiting")
+    said = task("skill", "run", "--state", str(path))
+    assert (said.code, "drives this session" in said.err) == (2, True), said
+    assert [each["verb"] for each in daemon.heard] == ["start"]
+
+
+def test_daemon_that_refuses_keeps_the_session(house, task, project, daemon):
+    path = driven(house, task, project, "partial")
+    daemon.reply = lambda _home, _request: (False, "no phase is left")
+    assert task("skill", "run", "--state", str(path)).code == 1
+    assert session_of(project).task
+
+
+def test_session_of_a_deleted_task_is_anybodys(task, project, daemon):
+    """There is nobody to ask, and nobody who would write the state file."""
+    assert task("skill", "run", "--daemon", "make me a greeting").code == 0
+    for home in (project.parent / "state/tasks").glob("*"):
+        shutil.rmtree(home)
+    daemon.heard.clear()
+    assert task("skill", "run", "--state", str(state_of(project))).code == 0
+    assert (session_of(project).task, daemon.heard) == ("", [])
+
+
+def test_session_that_came_back_gets_a_new_task(house, task, project, daemon):
+    """The task that has given it back is over: the next one has the next name."""
+    path = driven(house, task, project, "stopped")
+    path.write_bytes(write_session(replace(session_of(project), task="")))
+    first = f"make-{session_of(project).session}"
+    assert task("skill", "run", "--daemon", "--state", str(path)).code == 0
+    assert session_of(project).task == f"{first}-2"
+    assert (project / f"tasks/{first}-2/task.md").is_file()
+
+
+def test_worktrees_without_earlier_work_are_refused(task, project, daemon):
+    """A task.md from before phases worked in the user's own tree says `worktree`: their work would not be in it."""
+    daemon.reply = lambda _home, _request: (False, "there is no agent scout")
+    assert task("skill", "run", "--daemon", "make me a greeting").code == 1
+    session, path = session_of(project), state_of(project)
+    brief = layout.task_brief(project / f"tasks/make-{session.session}")
+    brief.write_text(brief.read_text().replace("workspace: shared", "workspace: worktree"))
+    memory_path(session.phase, session.task_id, project).write_bytes(memory(session.phase, session.task_id))
+    assert task("skill", "advance_phase", "--state", str(path)).code == 0
+    said = task("skill", "run", "--daemon", "--state", str(path))
+    assert (said.code, "workspace: shared" in said.err) == (2, True), said
+    assert session_of(project).task == ""
 
 
 @pytest.mark.parametrize(

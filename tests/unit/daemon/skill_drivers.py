@@ -36,9 +36,8 @@ from tests.unit.skill_sessions import RULES, TASK_ID, memory, session
 
 PROJECT = Path("/project")
 STATE = PROJECT / "skill-orchestration/state/skill-orchestration-0a1b2c3d4e5f.json"
-HOME, TASK = Path("/state/tasks/demo-1"), PROJECT / "tasks/demo"
+HOME = Path("/state/tasks/demo-1")
 NAME = "demo"
-WHERE = TaskPaths(PROJECT, HOME, TASK, HOME / "trees")
 
 T = TypeVar("T")
 
@@ -128,9 +127,12 @@ class Session:
 class Driven(Story):
     """A session that the daemon drives, on the disk of one that commands drove so far."""
 
-    def __init__(self, by_commands: Session, workspace: WorkspaceKind = WorkspaceKind.WORKTREE) -> None:
+    def __init__(
+        self, by_commands: Session, workspace: WorkspaceKind = WorkspaceKind.WORKTREE, name: str = NAME
+    ) -> None:
         super().__init__()
-        self.session = by_commands
+        self.session, self.name = by_commands, name
+        self.home, self.folder = HOME.with_name(f"{name}-1"), PROJECT / "tasks" / name
         self.files: Recording = by_commands.files
         self.brief = Brief(
             "Title",
@@ -141,15 +143,29 @@ class Driven(Story):
         self.agents |= {
             each.agent: Agent(each.agent, command=("agent",)) for each in by_commands.skill.phases
         }
-        self.shown = SkillFiles(self.files, HOME)
+        self.where = TaskPaths(PROJECT, self.home, self.folder, self.home / "trees")
+        self.shown = SkillFiles(self.files, self.home)
         self.kept = dict[str, bytes]()
 
     def take_over(self) -> None:
         """The daemon takes over, and begins."""
-        self.surely(lambda: self.session.driver.take_over(NAME))
-        self.surely(lambda: self.files.make_folder(TASK / "handoffs"))
-        self.brief = self.surely(partial(with_skill, self.files, PROJECT, HOME, NAME, self.brief))
+        self.surely(lambda: self.session.driver.take_over(self.name))
+        self.surely(lambda: self.files.make_folder(self.folder / "handoffs"))
+        self.brief = self.surely(partial(with_skill, self.files, PROJECT, self.home, self.name, self.brief))
         self.starts()
+        self.show()
+
+    def rests(self) -> None:
+        """The user stops the task, and its agents end."""
+        self.stops()
+        for run in self.state.live_runs:
+            self.ends(run=run)
+        self.show()
+
+    def give_back(self) -> None:
+        """Commands take the session back; killed on the way, the daemon begins anew."""
+        self.rests()
+        self.gives_back()
         self.show()
 
     def show(self) -> None:
@@ -161,7 +177,7 @@ class Driven(Story):
         try:
             return edge()
         except Killed:
-            self.files.before, self.shown = None, SkillFiles(self.files, HOME)
+            self.files.before, self.shown = None, SkillFiles(self.files, self.home)
             return edge()
 
     def at_work(self) -> list[Run]:
@@ -176,7 +192,7 @@ class Driven(Story):
     def turn(self, run: Run) -> None:
         """An agent takes a turn."""
         self.comes_alive(run.step)
-        self.surely(lambda: prepare_phase(self.files, WHERE, self.state, run))
+        self.surely(lambda: prepare_phase(self.files, self.where, self.state, run))
         self.at += 60
         skill = self.session.skill
         self.session.write(next(each for each in skill.phases if phase_step(each.id) == run.step))
@@ -184,7 +200,17 @@ class Driven(Story):
 
     def hands_in(self, run: Run, how: Exit | None = None) -> None:
         """The daemon reads what it left."""
-        args = self.files, TASK, self.state, run.id, self.at, self.limits, self.keep, "", how or Exit(code=0)
+        args = (
+            self.files,
+            self.folder,
+            self.state,
+            run.id,
+            self.at,
+            self.limits,
+            self.keep,
+            "",
+            how or Exit(code=0),
+        )
         fact = self.surely(lambda: turn_end(*args))
         if fact is not None:
             self.feed(fact)
@@ -194,7 +220,7 @@ class Driven(Story):
 
     def keep(self, digest: str, data: bytes) -> None:
         """Keep what was handed in, where no agent writes."""
-        self.files.put(HOME / "reports" / digest, data)
+        self.files.put(self.home / "reports" / digest, data)
         self.kept[digest] = data
 
     def finish(self) -> None:

@@ -20,7 +20,7 @@ from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.boxes import CloneState, Relation
 from orchestrator.ports.workspaces import Holder
-from orchestrator.testing.fake_box import Clone
+from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from tests.unit.pm.story import Story
 

@@ -24,8 +24,9 @@ from orchestrator.model.facts import LaunchFailed, RunStarted
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
 from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way
-from orchestrator.ports.boxes import NoBoxes, RemoteEnvironment
+from orchestrator.ports.boxes import RemoteEnvironment
 from orchestrator.ports.host import LaunchSpec, Observation, Standing
+from orchestrator.ports.no_boxes import NoBoxes
 from orchestrator.testing.fake_clock import FakeClock
 from orchestrator.testing.fake_host import FakeHost
 from orchestrator.testing.fake_workspaces import FakeWorkspaces

@@ -19,8 +19,8 @@ from orchestrator.daemon.boxes.host_monitor import HostMonitor, Ways
 from orchestrator.daemon.boxes.transfers import AGAIN, PUT_OFF, SLICE
 from orchestrator.daemon.core.hints import BoxHint, Hint, RunHint, SayHint
 from orchestrator.hosts.ssh.channel import ChannelEvent, Part
+from orchestrator.hosts.ssh.marks import Emptied
 from orchestrator.hosts.ssh.publish import Pulled
-from orchestrator.hosts.ssh.pull import Emptied
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.run import Exit
 from orchestrator.ports.box_link import Cut, NotLetIn, State, Unreachable, Way

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.ingest.task_inputs import TaskInputs
-from orchestrator.hosts.ssh.pull import MARK
+from orchestrator.hosts.ssh.marks import MARK
 from orchestrator.model.errors import JournalFailed
 from orchestrator.model.limits import Limits
 from orchestrator.model.question import QuestionKind

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.daemon.projections.outcome import BranchLook, first_answer, outcome_of
+from orchestrator.daemon.projections.outcome import first_answer, outcome_of
 from orchestrator.daemon.projections.progress_view import pm_view
+from orchestrator.daemon.projections.work_done import BranchLook
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.event import Event, EventKind

@@ -9,10 +9,11 @@ import pytest
 
 from orchestrator import layout
 from orchestrator.daemon.core.worker_pool import InlineExecutor
-from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.projection_writer import RATE, ProjectionWriter
 from orchestrator.daemon.projections.state_document import Unjournaled, projection
 from orchestrator.daemon.projections.state_files import FEW, Shown
+from orchestrator.daemon.projections.work_done import BranchLook
 from orchestrator.model.actions import Rebase
 from orchestrator.model.budget import Worked
 from orchestrator.model.plan import Step, StepState

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.daemon.ingest.skill_plan import with_skill
+from orchestrator.daemon.projections.outcome import outcome_of
+from orchestrator.daemon.projections.skill_files import SkillFiles
 from orchestrator.model.composite import (
     CompositeSkill,
     Context,
@@ -68,50 +71,53 @@ def sessions(draw: st.DrawFn) -> tuple[CompositeSkill, Outputs]:
     return skill, outputs
 
 
-DRAWN = (sessions(), st.integers(0, 12), st.sampled_from([WorkspaceKind.WORKTREE, WorkspaceKind.SHARED]))
+DRAWN = (
+    sessions(),
+    st.lists(st.integers(0, 4), min_size=1, max_size=6),
+    st.sampled_from([WorkspaceKind.WORKTREE, WorkspaceKind.SHARED]),
+)
+"""A session; after how many steps of one driver the other goes on; where the agents of a task work."""
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(*DRAWN)
 def test_both_drivers_go_through_the_same_states(
-    drawn: tuple[CompositeSkill, Outputs], steps: int, workspace: WorkspaceKind
+    drawn: tuple[CompositeSkill, Outputs], switches: list[int], workspace: WorkspaceKind
 ) -> None:
     """The same request and the same agents: the same states in the same order, the same outputs, the same memory files.
 
-    The daemon takes over after any number of steps, in the middle of the phases, too.
+    The daemon takes over after any number of steps, in the middle of the phases, too, and commands take back; and so
+    on, each time with a new task.
     """
-    check_both_drivers(*drawn, steps, workspace)
+    check_both_drivers(*drawn, switches, workspace)
 
 
 @pytest.mark.thorough(reason="more of the same sessions")
 @settings(max_examples=300, deadline=None)
 @given(*DRAWN)
 def test_both_drivers_are_alike_in_many_sessions(
-    drawn: tuple[CompositeSkill, Outputs], steps: int, workspace: WorkspaceKind
+    drawn: tuple[CompositeSkill, Outputs], switches: list[int], workspace: WorkspaceKind
 ) -> None:
-    check_both_drivers(*drawn, steps, workspace)
+    check_both_drivers(*drawn, switches, workspace)
 
 
-def check_both_drivers(skill: CompositeSkill, outputs: Outputs, steps: int, workspace: WorkspaceKind) -> None:
-    """Check that a session goes the same way by commands alone, and by the daemon after some steps."""
+def check_both_drivers(
+    skill: CompositeSkill, outputs: Outputs, switches: list[int], workspace: WorkspaceKind
+) -> None:
+    """Check that a session goes the same way by commands alone, and by two drivers in turn."""
     by_commands = Session(skill, outputs)
     by_commands.begin()
     by_commands.finish()
 
     taken = Session(skill, outputs)
     taken.begin()
-    while steps and taken.store.load().state not in ENDED:
-        steps -= 1
-        taken.act()
-    if taken.store.load().state in ENDED:
-        with pytest.raises(Refused, match="no phase is left"):
-            taken.driver.take_over(NAME)
-        return
-    daemon = Driven(taken, workspace)
-    daemon.take_over()
-    daemon.finish()
+    for number, steps in enumerate(switches):
+        if number % 2:
+            _daemon_drives(taken, steps, workspace, f"{NAME}{number}")
+        else:
+            _commands_drive(taken, steps)
+    taken.finish()
 
-    assert daemon.state.state is TaskState.COMPLETE
     states, shown = by_commands.files.states, list[SkillSession]()
     for each in (replace(each, task="") for each in taken.files.states):
         shown += [each] if each not in shown else []
@@ -119,6 +125,31 @@ def check_both_drivers(skill: CompositeSkill, outputs: Outputs, steps: int, work
     assert [each for each in states if each in shown] == shown
     assert shown[-1] == states[-1]
     assert taken.memories() == by_commands.memories()
+
+
+def _commands_drive(taken: Session, steps: int) -> None:
+    while steps and taken.store.load().state not in ENDED:
+        steps -= 1
+        taken.act()
+
+
+def _daemon_drives(taken: Session, turns: int, workspace: WorkspaceKind, name: str) -> None:
+    """Have the daemon take over, and give the session back after some turns of agents, if it is not at its end."""
+    if taken.store.load().state in ENDED:
+        with pytest.raises(Refused, match=r"no phase is left|it is complete"):
+            taken.driver.take_over(name)
+        return
+    daemon = Driven(taken, workspace, name)
+    daemon.take_over()
+    while turns and daemon.at_work():
+        turns -= 1
+        daemon.turn(daemon.at_work()[-1])
+    if not daemon.at_work():
+        assert daemon.state.state is TaskState.COMPLETE
+        return
+    daemon.give_back()
+    assert taken.store.load().task == ""
+    assert not daemon.state.live_runs
 
 
 def driven(skill: CompositeSkill = THREE, outputs: Outputs | None = None) -> Driven:
@@ -337,3 +368,114 @@ def test_steps_are_named_by_phases() -> None:
     assert [step for step in daemon.state.steps if step.startswith("phase:")] == [
         phase_step(each.id) for each in THREE.phases
     ]
+
+
+# The way back --------------------------------------------------------------------------------------
+
+
+def test_task_at_work_keeps_its_session() -> None:
+    """It is refused, with what helps; and once an agent is still ending."""
+    daemon = driven()
+    assert daemon.gives_back().refused
+    daemon.stops()
+    assert daemon.state.live_runs
+    assert daemon.gives_back().refused
+    assert daemon.session.store.load().task == NAME
+
+
+def test_given_back_a_task_never_goes_on() -> None:
+    """Its questions are withdrawn, and a start is refused, whatever the state file says."""
+    daemon = driven(outputs={**complete(THREE), "scout": [None] * 20, "maker": []})
+    daemon.finish()
+    assert daemon.state.open_questions
+    daemon.give_back()
+    assert (daemon.state.state, daemon.state.open_questions) == (TaskState.STOPPED, [])
+    assert str(STATE) in outcome_of(daemon.state, None).next
+    running = daemon.state.brief.skill
+    with pytest.raises(Refused):
+        with_skill(daemon.files, PROJECT, daemon.home, NAME, daemon.brief, running)
+    again = daemon.gives_back()
+    assert (again.refused, again.actions) == (False, ())
+
+
+def test_completed_task_has_nothing_to_give_back() -> None:
+    daemon = driven()
+    daemon.finish()
+    assert daemon.gives_back().refused
+    assert daemon.session.store.load().state is SkillState.COMPLETE
+
+
+def test_daemon_leaves_alone_what_others_drive() -> None:
+    """Begun anew, it writes no state file of a session that it has let go of."""
+    daemon = driven()
+    daemon.give_back()
+    daemon.session.act()
+    moved_on = daemon.session.store.load()
+    daemon.shown = SkillFiles(daemon.files, daemon.home)
+    daemon.show()
+    assert daemon.session.store.load() == moved_on
+
+
+def test_task_at_rest_does_not_take_a_session_again() -> None:
+    """Its state file names no task, as that of one which was archived and restored: a start is refused."""
+    daemon = driven()
+    daemon.rests()
+    daemon.session.driver.give_back(NAME)
+    daemon.shown = SkillFiles(daemon.files, daemon.home)
+    daemon.show()
+    assert daemon.session.store.load().task == ""
+    with pytest.raises(Refused):
+        with_skill(daemon.files, PROJECT, daemon.home, NAME, daemon.brief, daemon.state.brief.skill)
+
+
+def test_files_are_as_they_were_handed_in() -> None:
+    """What passed is put back to what was handed in; a complete file of a phase that did not pass is set aside."""
+    daemon = driven()
+    look, ask = daemon.at_work()
+    daemon.turn(look)
+    handed = daemon.session.memories()
+    daemon.session.write(THREE.phases[1])
+    daemon.files.put(PROJECT / agent_memory_file(TASK_ID, "scout"), b"changed")
+    del ask
+    daemon.give_back()
+    memories = daemon.session.memories()
+    assert {name: memories[name] for name in handed} == handed
+    assert f"{TASK_ID}-asker-memory.md" not in memories
+    assert f"{TASK_ID}-asker-memory-before-{daemon.state.id}.md" in memories
+
+
+def test_lost_hand_ins_do_not_keep_the_session() -> None:
+    """What was handed in is lost everywhere: commands begin where the daemon took over."""
+    daemon = driven()
+    daemon.turn(daemon.at_work()[0])
+    for digest in daemon.kept:
+        daemon.files.remove(daemon.home / "reports" / digest)
+    daemon.files.remove(PROJECT / agent_memory_file(TASK_ID, "scout"))
+    daemon.give_back()
+    given = daemon.session.store.load()
+    assert (given.task, given.phases_completed) == ("", ())
+
+
+def test_killed_as_it_lets_go_the_daemon_lets_go_again() -> None:
+    """Killed ahead of any change of the disk, it gives the same session back."""
+    whole = driven()
+    whole.turn(whole.at_work()[0])
+    whole.give_back()
+    for survived in range(100):
+        daemon = driven()
+        daemon.turn(daemon.at_work()[0])
+        daemon.rests()
+        left = iter(range(survived))
+
+        def dies(*_: object, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Killed
+
+        daemon.files.before = dies
+        daemon.give_back()
+        assert daemon.session.store.load() == whole.session.store.load()
+        assert daemon.session.memories() == whole.session.memories()
+        if daemon.files.before is not None:
+            assert survived
+            return
+    raise AssertionError("it was killed each time")

@@ -11,8 +11,9 @@ import pytest
 
 from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.daemon.projections import task_view
-from orchestrator.daemon.projections.outcome import BranchLook, outcome_of
+from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.task_view import TaskView
+from orchestrator.daemon.projections.work_done import BranchLook
 from orchestrator.model.run import Exit
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state.task_state import PMState

@@ -7,7 +7,8 @@ import pytest
 from orchestrator.daemon.boxes.transfer_status import Failing, Missing, TransferStatus, behind
 from orchestrator.daemon.boxes.unfetched import Awaited
 from orchestrator.model.task import Location
-from orchestrator.ports.boxes import Belief, NoBoxes, TransferFailure, TransferKind
+from orchestrator.ports.boxes import Belief, TransferFailure, TransferKind
+from orchestrator.ports.no_boxes import NoBoxes
 from tests.unit.pm.story import Story
 
 UP = Belief(reachable=True, why="ssh is connected")

@@ -292,6 +292,10 @@ class Story:
         """The user says `task undo`."""
         return self.feed(f.UndoAsked(self.at, self.nonce(), self.nonce(), step, old, new))
 
+    def gives_back(self) -> Decision:
+        """The user says `task skill run --state FILE`."""
+        return self.feed(f.SessionAsked(self.at, self.nonce()))
+
     def spawns(self, agent: str, instructions: str = "Look around") -> Decision:
         """The user says `task spawn`."""
         return self.feed(f.SpawnAsked(self.at, self.nonce(), self.nonce(), self.agents[agent], instructions))

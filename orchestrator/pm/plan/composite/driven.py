@@ -7,6 +7,7 @@ phases end in the order of the skill, whoever drives.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orchestrator.model.composite import SkillState
@@ -18,7 +19,7 @@ from orchestrator.pm.plan.families.skills import phase_step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.model.composite import SkillPlan, SkillSession
+    from orchestrator.model.composite import SkillPhase, SkillPlan, SkillSession
     from orchestrator.pm.state.task_state import PMState
 
 
@@ -34,10 +35,10 @@ def driven(plan: SkillPlan, state: PMState, memory: Callable[[str], bytes | None
         BadFile: what was handed in is not there any more.
 
     """
-    session = plan.session
+    session = replace(plan.session, task="") if plan.returned else plan.session
+    to_do = phases_to_do(plan, state)
     while (phase := session.phase) is not None:
-        step = state.steps.get(phase_step(phase.id))
-        if phase in plan.phases_left and (step is None or step.state is not StepState.PASSED):
+        if phase in to_do:
             return session
         session = machine.phase_done(session, memory(phase.agent))
     agents = [phase.agent for phase in plan.skill.phases]
@@ -45,6 +46,12 @@ def driven(plan: SkillPlan, state: PMState, memory: Callable[[str], bytes | None
     if session.state is SkillState.COMPLETE_WORKFLOW:
         session = machine.summarized(session, memories)
     return machine.validated(session, memories)
+
+
+def phases_to_do(plan: SkillPlan, state: PMState) -> tuple[SkillPhase, ...]:
+    """Return the phases that have not passed yet, in their order."""
+    steps = ((phase, state.steps.get(phase_step(phase.id))) for phase in plan.phases_left)
+    return tuple(phase for phase, step in steps if step is None or step.state is not StepState.PASSED)
 
 
 def handed_in(plan: SkillPlan, state: PMState, agent: str) -> str:
