@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KubernetesSettings:
-    """`[kubernetes]`: how `kubectl` is called for agents in pods (`host: k8s:NAMESPACE/TEMPLATE` in task.md)."""
+    """`[kubernetes]`: how `kubectl` is called (`host: k8s:NAMESPACE/TEMPLATE`)."""
 
     context: str = ""
-    """The context of kubectl's configuration; empty: the one that is current there."""
+    """The context of kubectl's configuration; empty: the current one."""
 
     options: tuple[str, ...] = ()
-    """More options of every call of `kubectl`, word by word."""
+    """More options of each call, word by word."""
