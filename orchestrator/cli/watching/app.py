@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from textual.app import App, ComposeResult
@@ -16,7 +15,6 @@ from textual.containers import VerticalScroll
 from textual.driver import Driver
 from textual.widgets import OptionList, Static
 
-from orchestrator.cli import requests
 from orchestrator.cli.answer import text_meant
 from orchestrator.cli.exits import CommandError
 from orchestrator.cli.screen import cut, harmless
@@ -26,6 +24,7 @@ from orchestrator.cli.watching.appearance import FOOT, HELP, KEYS, STYLE, clippe
 from orchestrator.cli.watching.dialogs import AnswerBox, Confirm, Reader, plain
 from orchestrator.cli.watching.panel import Panel, shown
 from orchestrator.cli.watching.run_screen import RunScreen
+from orchestrator.cli.watching.sent_requests import SentRequests
 from orchestrator.cli.watching.tasks_seen import TasksSeen
 from orchestrator.model.errors import OrchestratorError
 
@@ -37,16 +36,6 @@ PANELS: Final = ("tasks", "questions", "steps", "agents")
 _DECISIONS: Final = 40
 _TERMINATED: Final = 128 + signal.SIGTERM
 _NOT_SHOWN: Final = "a state.json cannot be shown"
-
-
-@dataclass
-class _Pending:
-    """A request whose reply is awaited."""
-
-    home: str
-    id: str
-    what: str
-    since: float = field(default_factory=time.monotonic)
 
 
 class Watch(App[None]):
@@ -63,7 +52,7 @@ class Watch(App[None]):
         super().__init__(driver)
         self.theme = "ansi-dark"
         self._seen = seen
-        self._pending: list[_Pending] = []
+        self._requests = SentRequests()
         self._run_screen: tuple[str, str, RunScreen] | None = None
         self._shown: dict[str, object] = {}
         self._next_second = 0.0
@@ -335,23 +324,10 @@ class Watch(App[None]):
     # Requests -----------------------------------------------------------------------------------------
 
     def _ask(self, task: TaskRecord, verb: str, arguments: dict[str, str], what: str) -> None:
-        """Leave a request where the daemon finds it; its reply is shown when it comes."""
-        try:
-            pending = requests.waiting(task.home, verb) if verb == "checkin" else None
-            request = pending or requests.send(task.home, verb, arguments)
-        except (CommandError, OrchestratorError, OSError) as error:
-            self._say(f"{what}: {error}")
-            return
-        self._pending.append(_Pending(task.home, request, f"{task.name}, {what}"))
-        self._say(f"{task.name}, {what}: sent")
+        """Send a request to the daemon; its reply is shown when it comes."""
+        self._say(self._requests.send(task, verb, arguments, what))
 
     def _hear(self) -> None:
         """Show the replies that have come."""
-        for each in list(self._pending):
-            try:
-                reply = requests.reply_so_far(each.home, each.id, time.monotonic() - each.since)
-            except (CommandError, OSError, KeyError, ValueError) as error:
-                reply = str(error)
-            if reply is not None:
-                self._pending.remove(each)
-                self._say(f"{each.what}: {reply}")
+        for reply in self._requests.replies():
+            self._say(reply)

@@ -297,9 +297,8 @@ class HostMonitor:
         self._due = self.steady() + EVERY
         self._idle += 1
         stands = self.ways.link.state().way is Way.REACHABLE
-        if self._idle == IDLE or (
-            self._idle > IDLE and stands
-        ):  # windows of ended tasks are closed over it as well
+        # After that too, as windows of ended tasks are closed over it.
+        if self._idle == IDLE or (self._idle > IDLE and stands):
             self.ways.link.close()
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
@@ -308,19 +307,17 @@ class HostMonitor:
 
     def _fail(self, error: Exception) -> None:
         """Abandon the round that failed, and schedule the next one."""
-        now = self.steady()
         self._stop_listening()
         self._bringing.want_nothing()
-        self._due = now + self._contact.failed(error)
+        self._due = self.steady() + self._contact.failed(error)
         if not is_lost(error):
             self._bringing.all_failed(self.remote_tasks, str(error) or repr(error))
 
     def _is_kept(self, remote_task: RemoteTask) -> bool:
         """Return whether a task still has something in a place on the box, which may have ended during a round."""
         with self._lock:
-            return any(
-                each.place == remote_task.place for each in self._remote_tasks.get(remote_task.task, ())
-            )
+            kept = self._remote_tasks.get(remote_task.task, ())
+            return any(each.place == remote_task.place for each in kept)
 
     def _publish_belief(self) -> None:
         """Have every task look at the believed state of the box now."""

@@ -21,6 +21,7 @@ from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.ingest import requests
 from orchestrator.daemon.journal.store import PASSING_TROUBLE
+from orchestrator.daemon.loop.hint_handling import follow
 from orchestrator.daemon.process.clock_drift import Drift, Moved
 from orchestrator.daemon.retention.passivation import PassiveTasks
 from orchestrator.daemon.retention.task_removal import leaves, let_go
@@ -28,7 +29,7 @@ from orchestrator.daemon.task import Task
 from orchestrator.extensions import missing_for_state
 from orchestrator.formats.scarcity import cause_of, no_thread
 from orchestrator.model.errors import BadName, JournalFailed, OrchestratorError, Refused
-from orchestrator.model.facts import ClockMoved, LaunchFailed
+from orchestrator.model.facts import ClockMoved
 from orchestrator.pm.state.transitions import IllegalMove
 
 if TYPE_CHECKING:
@@ -185,46 +186,13 @@ class Loop:
             case _:
                 found = self._opened(hint.task)
                 if found is not None:
-                    self._guarded(found, partial(self._look, found, hint))
+                    self._guarded(found, partial(self._follow, found, hint))
 
-    def _look(self, task: Task, hint: h.TaskHint) -> None:  # noqa: C901, PLR0912 (a case per hint)
-        match hint:
-            case h.RequestHint():
-                self._hear(task)
-            case _ if not task.begun:
-                return
-            case h.HandoffHint(name=name):
-                task.inputs.see_reports(name)
-                task.show(name)
-            case h.OutboxHint():
-                task.inputs.see_outboxes()
-            case h.RunHint(run=run):
-                task.inputs.see_run(run)
-            case h.OutcomeHint(fact=fact):
-                if fact is not None:
-                    try:
-                        task.feed(fact)
-                    finally:
-                        task.doing.heard(fact)
-                    if isinstance(fact, LaunchFailed):  # for want of its folders, perhaps
-                        task.inputs.see_folder()
-            case h.TreeHint():
-                task.inputs.see_trees()
-            case h.BoxHint():
-                task.see_boxes()
-            case h.SayHint(text=text):
-                task.engine.say(text)
-            case h.EventHint():
-                task.inputs.see_events()
-            case h.BriefHint():
-                task.see_brief()
-            case h.WorkflowHint(agent=agent):
-                task.inputs.see_workflow(agent)
-            case h.RoleStatusHint():
-                task.inputs.see_role_statuses()
-                task.show()
-            case h.ArtifactHint(path=path):
-                task.show(f"artifacts/{path}")
+    def _follow(self, task: Task, hint: h.TaskHint) -> None:
+        if isinstance(hint, h.RequestHint):
+            self._hear(task)
+        else:
+            follow(task, hint)
 
     def _opened(self, name: str) -> Task | None:
         """Open a task's journal and recover the task; None if there is no such task."""
