@@ -20,7 +20,7 @@ from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
 from orchestrator.model.budget import Measure
-from orchestrator.model.task import WORKFLOW
+from orchestrator.model.task import SKILLS, WORKFLOW
 
 if TYPE_CHECKING:
     from orchestrator.cli.precheck import Case
@@ -38,6 +38,11 @@ def check(options: Namespace) -> int:
     brief = read_or_made(folder, project, options.template, options.family)
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     found = dict.fromkeys(_of_brief(name, project, brief, settings))
+    if brief.config.family == SKILLS:
+        from orchestrator.cli.skill_check import with_session  # other families have none
+
+        brief, of_session = with_session(project, name, brief)
+        found |= dict.fromkeys(of_session)
     if not options.json:
         _print(found)
     from orchestrator.cli.precheck import Case, look, together  # costs as much again as all before it

@@ -18,7 +18,7 @@ from orchestrator.cli.channels import channels_found
 from orchestrator.cli.daemon_startup import ensure_running
 from orchestrator.cli.exclude import exclude
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.findings import Severity, can_run
+from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.next_steps import after_end, after_start
 from orchestrator.cli.requests import NeedsYes, answer_to, send, waiting
 from orchestrator.cli.screen import coloured, columns, harmless, typed
@@ -26,7 +26,7 @@ from orchestrator.cli.start_target import folder_of, known_task, meant
 from orchestrator.cli.tail import Tail
 from orchestrator.cli.tasks import AT_WORK, TaskRecord, called
 from orchestrator.formats.settings import load_settings
-from orchestrator.model.task import Brief
+from orchestrator.model.task import SKILLS, Brief
 from orchestrator.notifications.terminals import remember
 
 if TYPE_CHECKING:
@@ -77,9 +77,13 @@ def _checked(name: str, project: Path, brief: Brief, *, known: bool) -> list[str
     """
     from orchestrator.cli.precheck import Case, look
 
-    settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
+    settings, of_session = load_settings(Path(layout.config_file(os.environ)), os.environ), list[Finding]()
+    if brief.config.family == SKILLS:
+        from orchestrator.cli.skill_check import with_session  # other families have none
+
+        brief, of_session = with_session(project, name, brief)
     case = Case(name, project, brief, settings, os.environ, known)
-    found = look(case)
+    found = [*of_session, *look(case)]
     found += channels_found(settings.notify, os.environ)
     width, colour = columns(), coloured(sys.stdout)
     for each in found:

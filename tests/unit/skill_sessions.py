@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator.formats.skill.memory import COMPLETE
 from orchestrator.model.composite import (
@@ -14,6 +15,9 @@ from orchestrator.model.composite import (
     SkillSession,
     agent_memory_file,
 )
+
+if TYPE_CHECKING:
+    from tests.unit.cli.conftest import House
 
 TASK_ID = "abc123def456"
 PROJECT = Path("/work/project")
@@ -45,3 +49,15 @@ def memory(phase: SkillPhase, task_id: str = TASK_ID, summary: str = "Found it."
 def memory_path(phase: SkillPhase, task_id: str = TASK_ID, project: Path = PROJECT) -> Path:
     """Return where the memory file of a phase lies."""
     return project / agent_memory_file(task_id, phase.agent)
+
+
+def define_agents(house: House, *names: str) -> None:
+    """Define agents in a project, of a program that the user's settings define."""
+    folder = house.project / ".claude/agents"
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / f"{name}.md").write_text(f"---\nname: {name}\nruntime: mine\n---\nMake it.\n")
+    settings = house.root / "config" / "agent-orchestrator" / "config.toml"
+    settings.parent.mkdir(parents=True, mode=0o700)
+    settings.write_text("[runtimes.mine]\ncommand = ['true', '{prompt}']\n")
+    settings.chmod(0o600)

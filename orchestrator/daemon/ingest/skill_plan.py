@@ -14,7 +14,7 @@ from orchestrator.formats.skill.memory import read_memory
 from orchestrator.model.composite import SkillPlan, SkillState, agent_memory_file, context_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import SKILLS
-from orchestrator.pm.plan.workflow_obstacles import far_keys
+from orchestrator.pm.plan.workflow_obstacles import box_keys
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
@@ -47,13 +47,24 @@ def with_skill(
     if brief.config.family != SKILLS:
         return brief
     if running is not None:
-        _check_driver(files, running)
+        check_driver(files, running)
         return replace(brief, skill=running)
-    if not brief.config.session:
-        raise Refused(
-            "task.md names no `session:`: `task skill run --daemon` begins a task of the family skills"
-        )
-    path = project / brief.config.session
+    plan, kept = read_plan(files, project, name, brief)
+    files.make_folder(layout.task_reports(home))
+    for data in kept:
+        files.write(layout.task_reports(home) / _hash(data), data)
+    return replace(brief, skill=plan)
+
+
+def read_plan(files: Files, project: Path, name: str, brief: Brief) -> tuple[SkillPlan, tuple[bytes, ...]]:
+    """Return the session that a new task is to carry out, and the files that it is to keep. Writes nothing.
+
+    Raises:
+        Refused: as `with_skill` does.
+        OSError: the disk cannot do it now.
+
+    """
+    path = session_file(project, brief)
     session = SkillStore(files, path).load()
     if faults := list(_faults(files, session, project, name, brief)):
         raise Refused(f"the session {path} cannot be carried out: {'; '.join(faults)}")
@@ -62,14 +73,20 @@ def with_skill(
     context = folder.memory(context_file(session.task_id or ""))
     if context is None:
         raise Refused(f"there is no {project / context_file(session.task_id or '')}: begin a new session")
-    files.make_folder(layout.task_reports(home))
-    for data in (context, *kept.values()):
-        files.write(layout.task_reports(home) / _hash(data), data)
     memories = tuple((agent, _hash(data)) for agent, data in kept.items())
-    return replace(brief, skill=SkillPlan(session, str(path), _hash(context), memories))
+    return SkillPlan(session, str(path), _hash(context), memories), (context, *kept.values())
 
 
-def _check_driver(files: Files, plan: SkillPlan) -> None:
+def session_file(project: Path, brief: Brief) -> Path:
+    """Return the state file that a task.md names. Raises Refused: it names none."""
+    if not brief.config.session:
+        raise Refused(
+            "task.md names no `session:`: `task skill run --daemon` begins a task of the family skills"
+        )
+    return project / brief.config.session
+
+
+def check_driver(files: Files, plan: SkillPlan) -> None:
     """Refuse a session that others drive by now. A state file that does not read is written anew from the journal."""
     task = plan.session.task
     if not plan.returned:
@@ -92,7 +109,8 @@ def _faults(files: Files, session: SkillSession, project: Path, name: str, brief
     if brief.config.pm:
         yield "task.md has `pm:`, but the skill says what is done next"
     yield from (
-        f"its agents can only work on this machine: take `{key}:` out of task.md" for key in far_keys(brief)
+        f"its agents cannot work on another machine over SSH: take `{key}:` out of task.md"
+        for key in box_keys(brief)
     )
 
 

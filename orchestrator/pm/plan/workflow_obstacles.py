@@ -8,7 +8,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.task import Brief
+from orchestrator.model.task import Brief, Location
 from orchestrator.model.workflow import AgentKind, Checkpoint, WorkflowPlan
 from orchestrator.pm.plan.families.workflow import claims_in_tree, workers
 from orchestrator.pm.state.claims import overlap
@@ -138,14 +138,21 @@ def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
 
 def far_keys(brief: Brief) -> list[str]:
     """Return the keys of task.md that have agents work elsewhere, as they are written there."""
-    config = brief.config
-    wishes = [
-        ("", config.cwd, config.host),
-        *((f"{name}.", each.cwd, each.host) for name, each in config.agents.items()),
-    ]
     return [
         f"{of}{key}"
-        for of, cwd, host in wishes
+        for of, cwd, host in _wishes(brief)
         for key, far in (("cwd", cwd is not None and cwd.host), ("host", host))
         if far
     ]
+
+
+def box_keys(brief: Brief) -> list[str]:
+    """Return the keys of task.md that have agents work on another machine over SSH, as they are written there."""
+    return [f"{of}cwd" for of, cwd, _ in _wishes(brief) if cwd is not None and cwd.host]
+
+
+def _wishes(brief: Brief) -> list[tuple[str, Location | None, str]]:
+    """Return where task.md wants all agents, and each, to work: the beginning of its keys, `cwd` and `host`."""
+    config = brief.config
+    own = ((f"{name}.", each.cwd, each.host) for name, each in config.agents.items())
+    return [("", config.cwd, config.host), *own]

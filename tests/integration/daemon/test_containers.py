@@ -40,6 +40,23 @@ report=$ORCHESTRATOR_TASK_DIR/handoffs/$ORCHESTRATOR_AGENT-20260101-120000.md
 mv "$ORCHESTRATOR_SCRATCHPAD/part" "$report"
 """
 
+PHASE = r"""
+[[ $(cat "$ORCHESTRATOR_ORDER") =~ ([0-9a-f]{12})-$ORCHESTRATOR_AGENT-memory.md ]]
+memory=${ORCHESTRATOR_TASK_DIR%/tasks/*}/.claude/memory
+echo "$ORCHESTRATOR_STEP" >"$ORCHESTRATOR_WORKSPACE/$ORCHESTRATOR_AGENT.txt"
+{
+    printf '**Task:** %s\n**Agent:** %s\n' "${BASH_REMATCH[1]}" "$ORCHESTRATOR_AGENT"
+    printf '**Phase:** %s\n\n## Summary\nRead %s.\n' "${ORCHESTRATOR_STEP#phase:}" "$(cd "$memory"; echo *-memory.md)"
+    printf '\n## Output\nIt.\n\n**Status:** COMPLETE\n'
+} >"$memory/part"
+mv "$memory/part" "$memory/${BASH_REMATCH[1]}-$ORCHESTRATOR_AGENT-memory.md"
+"""
+SKILL = """\
+name: make
+match: [make]
+phases: [{id: look, agent: looker}, {id: work, agent: maker}]
+"""
+
 
 @pytest.fixture(scope="module")
 def variables() -> Iterator[dict[str, str]]:
@@ -108,3 +125,39 @@ def test_missing_image_is_refused_at_start(contained, words) -> None:
     said = contained.task(*words, "t1", "--project", str(contained.project))
     assert said.code != 0
     assert "podman pull nothing:1" in " ".join((said.out + said.err).split())
+
+
+@pytest.mark.thorough(
+    reason="what a phase's container is given is shown by unit tests; two of them take 10 s"
+)
+def test_phases_of_a_skill_work_in_containers(contained, variables) -> None:
+    """Each sees the memory files of the project, writes its own, and works in a tree that has what came before."""
+    script = contained.root / "dev.sh"
+    script.write_text(PHASE)
+    folder = contained.project / "protocols/skill/composite/make"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(SKILL)
+    assert contained.task("skill", "run", "make", "make it", cwd=contained.project).code == 0
+    (state,) = (contained.project / "skill-orchestration/state").glob("*.json")
+    task = f"make-{json.loads(state.read_text())['session_id']}"
+    text = "# Task: make\n\n## Goal\nIt.\n\n## Success Criteria\n- Every phase of the skill has ended with a complete "
+    text += (
+        f"memory file.\n\n## Agent Config\nfamily: skills\nsession: {state.relative_to(contained.project)}\n"
+    )
+    text += "".join(
+        f"{each}.command: bash {script}\n{each}.host: podman:{IMAGE}\n" for each in ("looker", "maker")
+    )
+    (contained.project / "tasks" / task).mkdir(parents=True)
+    (contained.project / "tasks" / task / "task.md").write_text(text)
+    contained.let({})
+    contained.daemon()
+    said = contained.task("skill", "run", "--daemon", "--state", str(state), cwd=contained.project)
+    assert said.code == 0, said
+    contained.until(lambda: contained.stands(task) == "complete")
+    contained.until(lambda: json.loads(state.read_text())["fsm"]["state"] == "COMPLETE")
+    outputs = json.loads(state.read_text())["step_outputs"]
+    assert f"## work (maker)\n\nRead {outputs['1']['task_id']}-looker-memory.md." in outputs["6"]["summary"]
+    assert contained.git("diff", "--name-only", "main", f"task/{task}").split() == ["looker.txt", "maker.txt"]
+    hosts = {run.get("host", "local") for run in contained.story(task).runs.values()}
+    assert hosts == {f"podman://{IMAGE}"}
+    assert podman(variables, "ps", "--all", "--quiet") == ""

@@ -13,7 +13,7 @@ from orchestrator.formats.skill.state import read_session, write_session
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE
-from tests.unit.skill_sessions import memory, memory_path
+from tests.unit.skill_sessions import define_agents, memory, memory_path
 
 CONFIG = """\
 name: make
@@ -30,6 +30,7 @@ def project(house, monkeypatch):
     folder = house.project / "protocols/skill/composite/make"
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(CONFIG)
+    define_agents(house, "scout", "maker")
     monkeypatch.chdir(house.project)
     return house.project
 

@@ -19,6 +19,7 @@ from orchestrator.formats.skill.state import read_session
 from orchestrator.model.agents import Agent
 from orchestrator.model.composite import (
     CompositeSkill,
+    Context,
     SkillPhase,
     SkillSession,
     SkillState,
@@ -43,6 +44,16 @@ T = TypeVar("T")
 
 Outputs = Mapping[str, Sequence[bytes | None]]
 """What each agent leaves as its memory file in one turn after the other; None: nothing."""
+
+
+THREE = CompositeSkill(
+    "make",
+    (
+        SkillPhase("look", "scout"),
+        SkillPhase("ask", "asker", alongside=True),
+        SkillPhase("work", "maker", context=Context.ALL),
+    ),
+)
 
 
 class Killed(BaseException):
@@ -232,3 +243,12 @@ class Driven(Story):
 def complete(skill: CompositeSkill, summary: str = "Found it.") -> dict[str, list[bytes | None]]:
     """Return outputs with which each phase ends at its first turn."""
     return {phase.agent: [memory(phase, summary=summary)] for phase in skill.phases}
+
+
+def driven(skill: CompositeSkill = THREE, outputs: Outputs | None = None) -> Driven:
+    """Return a session that the daemon has taken over from its beginning."""
+    by_commands = Session(skill, outputs or complete(skill))
+    by_commands.begin()
+    daemon = Driven(by_commands)
+    daemon.take_over()
+    return daemon
