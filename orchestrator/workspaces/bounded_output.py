@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import subprocess
 import time
@@ -41,7 +42,7 @@ def read_to_end(process: subprocess.Popen[bytes], deadline: float, most: int) ->
             if not ready:
                 raise subprocess.TimeoutExpired(process.args, deadline)
             for key, _ in ready:
-                piece = key.fileobj.read1(_PIECE)  # type: ignore[union-attr]  (a pipe of Popen)
+                piece = os.read(key.fd, _PIECE)
                 read += len(piece)
                 if read > most:
                     raise PrintsTooMuch
