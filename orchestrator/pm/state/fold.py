@@ -222,7 +222,9 @@ def _moved(state: PMState, change: c.TaskMoved) -> PMState:
         worked = replace(worked, since=change.at)
     # A task that goes on looks at its branch again before it ends.
     tended = 0 if change.to is TaskState.RUNNING else state.tended
-    return replace(state, state=change.to, why=change.why, worked=worked, tended=tended)
+    return replace(
+        state, state=change.to, why=change.why, moved_at=change.at, worked=worked, tended=tended
+    )
 
 
 def _briefed(state: PMState, change: c.BriefTaken) -> PMState:

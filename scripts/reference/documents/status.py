@@ -343,6 +343,8 @@ class Status(TypedDict):
     """Folder whose repository has the branch."""
     started_at: Moment | None
     """When the task was started."""
+    moved_at: Moment | None
+    """When its state changed last; null if it is not known."""
     last_checkin: Moment | None
     """When the PM last looked at the whole."""
     updated: Moment | None
