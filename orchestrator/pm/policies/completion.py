@@ -68,7 +68,7 @@ def go_through(draft: Draft, step: str, *, past: str = "") -> None:
 
 
 def through_gates(draft: Draft, step: str, *, past: str = "") -> None:
-    """Take a step through its gates, whoever judged it: a person's word needs no judge. `past` is as for `go_through`."""
+    """Take a step through its gates, whoever judged it. `past` is as for `go_through`."""
     gate = held_by(draft.state, draft.step(step), past=past)
     if gate is None:
         pass_step(draft, step)
