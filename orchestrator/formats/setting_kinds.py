@@ -74,6 +74,7 @@ _CLASSES: Final = {
     "git": ("sections", "GitSettings"),
     "containers": ("container_settings", "ContainerSettings"),
     "slurm": ("slurm_settings", "SlurmSettings"),
+    "kubernetes": ("kubernetes_settings", "KubernetesSettings"),
     "notify": ("notify_settings", "NotifySettings"),
     "permissions": ("permission", "Policy"),
 }
@@ -187,6 +188,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         return functools.partial(_container_check, each.key)
     if each.section == "slurm":
         return functools.partial(_slurm_check, each.key)
+    if each.section == "kubernetes":
+        return functools.partial(_kubernetes_check, each.key)
     return {
         "socket": _socket,
         "pass": _variables,
@@ -229,6 +232,12 @@ def _container_check(key: str, value: object) -> object:
 
 def _slurm_check(key: str, value: object) -> object:
     from orchestrator.formats.slurm_options import CHECKS  # only where any are set
+
+    return CHECKS[key](value)
+
+
+def _kubernetes_check(key: str, value: object) -> object:
+    from orchestrator.formats.kubernetes_options import CHECKS  # only where any are set
 
     return CHECKS[key](value)
 

@@ -15,9 +15,11 @@ _SHOWN: Final = 300
 
 
 def call_engine(
-    words: Sequence[str], variables: Mapping[str, str], deadline: float = DEADLINE
+    words: Sequence[str], variables: Mapping[str, str], deadline: float = DEADLINE, said: bytes = b""
 ) -> tuple[int, str, str]:
     """Call a program, and return its exit status, and what it says on standard output and standard error.
+
+    It reads `said` on its standard input.
 
     Raises:
         Unavailable: it is not installed, or does not answer in time.
@@ -27,7 +29,7 @@ def call_engine(
         done = subprocess.run(
             list(words),
             env=variables,
-            stdin=subprocess.DEVNULL,
+            input=said,
             capture_output=True,
             timeout=deadline,
             check=False,

@@ -32,7 +32,15 @@ def _slurm() -> HostKind:
     return SlurmKind()
 
 
-HOST_KINDS: Final = Registry[HostKind]("host kind", {"podman": _podman, "docker": _docker, "slurm": _slurm})
+def _k8s() -> HostKind:
+    from orchestrator.hosts.kubernetes.host import KubernetesKind
+
+    return KubernetesKind()
+
+
+HOST_KINDS: Final = Registry[HostKind](
+    "host kind", {"podman": _podman, "docker": _docker, "slurm": _slurm, "k8s": _k8s}
+)
 
 
 def host_of_kind(host: str, local: Host) -> Host:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.model.container_settings import ContainerSettings
+from orchestrator.model.kubernetes_settings import KubernetesSettings
 from orchestrator.model.limits import Limits
 from orchestrator.model.notify_settings import NotifySettings
 from orchestrator.model.observer_settings import ObserverSettings
@@ -43,6 +44,7 @@ class Settings:
     git: GitSettings = field(default_factory=GitSettings)
     containers: ContainerSettings = field(default_factory=ContainerSettings)
     slurm: SlurmSettings = field(default_factory=SlurmSettings)
+    kubernetes: KubernetesSettings = field(default_factory=KubernetesSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     permissions: Policy = field(default_factory=Policy)
     runtimes: tuple[Program, ...] = ()

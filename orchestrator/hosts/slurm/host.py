@@ -18,8 +18,9 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator import layout, plain_files
+from orchestrator import layout
 from orchestrator.hosts.engine_calls import call_engine
+from orchestrator.hosts.engine_files import GIVEN_UP, create, give_up, text_of
 from orchestrator.hosts.engine_host import CurrentSection, EngineHost
 from orchestrator.hosts.slurm.command import (
     ENDED,
@@ -29,6 +30,7 @@ from orchestrator.hosts.slurm.command import (
     PLACED,
     QUEUE,
     SCRIPT,
+    SILENT,
     allocation,
     arguments,
     ended_as,
@@ -60,7 +62,6 @@ _INVISIBLE: Final = 78
 """The exit status of a trial job that does not see the state folder."""
 
 _TRIAL: Final = f'test -w "$1" || exit {_INVISIBLE}'
-_GIVEN_UP: Final = "given up"
 
 
 class SlurmKind:
@@ -125,11 +126,11 @@ class SlurmHost(EngineHost):
         """As `Host`. A run whose job is pending has no pid yet; one whose job Slurm ended says so."""
         seen = super().observe(folder)
         if seen.standing is Standing.ALIVE and not os.path.lexists(folder / PLACED):
-            return replace(seen, pid=None, start="", queued=reason_of(_text(folder / QUEUE)))
+            return replace(seen, pid=None, start="", queued=_reason(folder))
         if seen.exit is None:
             return seen
-        how = ended_as(seen.exit, state_of(_text(folder / OUTCOME)))
-        never = seen.standing is Standing.GONE and _text(folder / PLACED).startswith(_GIVEN_UP)
+        how = ended_as(seen.exit, state_of(text_of(folder / OUTCOME)))
+        never = seen.standing is Standing.GONE and text_of(folder / PLACED).startswith(GIVEN_UP)
         return replace(seen, exit=how, pid=None if never else seen.pid)
 
     def called(self, folder: Path) -> str:
@@ -164,11 +165,11 @@ class SlurmHost(EngineHost):
         """
         if os.path.lexists(folder / OVER):
             return
-        given_up = _give_up(folder)
+        given_up = give_up(folder / PLACED)
         state = self._cancelled(folder)
         if state in ENDED or given_up:
             with suppress(OSError):
-                _create(folder / OUTCOME, state)
+                create(folder / OUTCOME, state)
             return
         if state:
             raise Unavailable(f"{self.called(folder)} is {state} in Slurm, and was asked to end")
@@ -216,37 +217,19 @@ def _nearest(folder: Path) -> Path:
     return next(each for each in (folder, *folder.parents) if each.exists() or each == each.parent)
 
 
-def _give_up(folder: Path) -> bool:
-    """Claim a run's place for nobody, so that its job begins nothing. Return False if the job was first."""
-    try:
-        return _create(folder / PLACED, _GIVEN_UP) or _text(folder / PLACED).startswith(_GIVEN_UP)
-    except OSError as error:
-        raise Unavailable(f"{folder / PLACED} cannot be written: {error.strerror}") from error
-
-
-def _create(path: Path, text: str) -> bool:
-    """Write a small file, unless it is there. Return whether it was not. Raises OSError."""
-    try:
-        with path.open("xb") as file:
-            file.write(f"{text}\n".encode())
-    except FileExistsError:
-        return False
-    return True
+def _reason(folder: Path) -> str:
+    """Return why a run's job is pending, as Slurm said it last."""
+    silent = 0.0
+    with suppress(OSError):
+        silent = (folder / SILENT).lstat().st_mtime
+    return reason_of(text_of(folder / QUEUE), silent)
 
 
 def _place(folder: Path) -> tuple[str, str, str]:
     """Return the number of a run's job, its node, and the boot of that; empty if it has not begun."""
-    words = _text(folder / PLACED).split()
+    words = text_of(folder / PLACED).split()
     return (words[0], words[1], words[2]) if len(words) == len(("job", "node", "boot")) else ("", "", "")
 
 
 def _boot() -> str:
-    return _text(Path("/proc/sys/kernel/random/boot_id")).strip()
-
-
-def _text(path: Path) -> str:
-    """Return what stands in a small file; empty if there is none."""
-    try:
-        return plain_files.head(path, 1000).decode(errors="replace")
-    except OSError:
-        return ""
+    return text_of(Path("/proc/sys/kernel/random/boot_id")).strip()
