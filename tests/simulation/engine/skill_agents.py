@@ -82,6 +82,11 @@ class PhaseAgent(Agent):
             self.shared.knows(path, data)
         self.shared.write(PROJECT / path, data)
 
+    def remove(self, path: str) -> None:
+        """Remove a memory file, if it is there."""
+        if self.shared.files.entry(PROJECT / path) is not None:
+            self.shared.files.delete(PROJECT / path)
+
     def complete(self) -> bytes:
         """Return the memory file of this run."""
         return memory(self.task_id, self.phase, f"{self.process.run} did {self.phase.id}.")
@@ -145,7 +150,7 @@ def _does_harm(agent: PhaseAgent, harm: Callable[[PhaseAgent], None]) -> Life:
 
 def _removes_what_it_read(agent: PhaseAgent) -> None:
     for path in agent.readable:
-        agent.shared.files.delete(PROJECT / path)
+        agent.remove(path)
 
 
 def _changes_what_it_read(agent: PhaseAgent) -> None:
@@ -183,7 +188,7 @@ def _damages_the_state(agent: PhaseAgent) -> None:
 
 
 def _removes_the_context(agent: PhaseAgent) -> None:
-    agent.shared.files.delete(PROJECT / context_file(agent.task_id))
+    agent.remove(context_file(agent.task_id))
 
 
 def _later(agent: PhaseAgent) -> list[SkillPhase]:
@@ -276,7 +281,7 @@ def _loses_what_it_left(agent: PhaseAgent) -> Life:
     yield from agent.works()
     agent.leave(agent.complete(), own=True)
     yield 0.5
-    agent.shared.files.delete(PROJECT / agent.path)
+    agent.remove(agent.path)
     return 0
 
 
