@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from orchestrator.daemon.journal.codec import decoded_state, dumped_state
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Undo
 from orchestrator.model.consultation import PMAction
@@ -11,6 +14,7 @@ from orchestrator.model.file_operations import OperationDone, OperationKind, Ope
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.policies.operations import applied_runs
+from orchestrator.pm.state import fold
 from tests.unit.pm.story import MET, Story
 
 DONE = (OperationDone(OperationKind.CREATE, "/tree/a.py", "what the goal asks for", 12),)
@@ -113,6 +117,19 @@ def test_a_branch_that_moved_on_meanwhile_is_refused() -> None:
     decision = complete("a").undoes("dev:a", "elsewhere", "back")
     assert decision.refused
     assert "the PM left it at c-a-1" in decision.reply
+
+
+def test_undo_reaches_steps_whose_records_are_gone(monkeypatch) -> None:
+    """Of old records only the runs are kept, by step: each can be undone, once, also after the state was read anew."""
+    monkeypatch.setattr(fold, "OPERATIONS_KEPT", 1)
+    story = complete("a", "b", "c")
+    assert [each.run for each in story.state.operations] == list(applied_runs(story.state, "dev:c"))
+    story.state = decoded_state(json.loads(dumped_state(story.state)))
+    assert len(applied_runs(story.state, "dev:a")) == 1
+    story.undoes("dev:a", story.state.tip, "back")
+    assert story.step("dev:a").state is StepState.PENDING
+    assert story.undoes("dev:a", story.state.tip, "back").refused
+    assert len(applied_runs(story.state, "dev:b")) == 1
 
 
 def test_what_a_consultation_did_is_undone_without_asking_it_again() -> None:
