@@ -340,7 +340,7 @@ class Status(TypedDict):
     tip: str
     """Commit at which the PM left the branch; empty before a merge."""
     code: str
-    """Folder whose repository has the branch."""
+    """Folder of the repository."""
     started_at: Moment | None
     """When the task was started."""
     moved_at: Moment | None
