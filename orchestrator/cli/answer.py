@@ -6,16 +6,23 @@ Question ids are unique within a task; the task may be omitted while only one ha
 from __future__ import annotations
 
 import os
+import time
 
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import harmless
+from orchestrator.cli.screen import clock, cut, harmless
 from orchestrator.cli.tasks import TaskRecord, called, find, tasks
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
+
+_WITHDRAWN = "(withdrawn)"
+"""What the journal has for the answer to a question that no longer mattered."""
+
+_ANSWER_SHOWN = 200
+"""How many characters of an earlier answer are shown."""
 
 EXAMPLE = "task answer tidy q1 2        (option 2)\n  task answer tidy q1 Keep the old name."
 
@@ -57,10 +64,7 @@ def answered(task: TaskRecord, name: str, said: str) -> list[str]:
 
     question = open_question(task, name)
     if question is None:
-        raise CommandError(
-            Exit.USAGE,
-            f"{task.name} has no open question {name[:40]!a}; to see the open ones: `task questions {called(task)}`",
-        )
+        raise CommandError(Exit.USAGE, not_open(task, name))
     text = text_meant(question, said)
     lines = [harmless(ask(task.home, "answer", {"question": name, "text": text}))]
     offered = [str(option) for option in question.get("options") or ()]
@@ -90,6 +94,39 @@ def _meant(options: Namespace) -> tuple[TaskRecord, list[str]]:
 def open_question(task: TaskRecord, name: str) -> dict[str, Any] | None:
     """Return a task's open question of this id; None if there is none. Raises CommandError: its state is unreadable."""
     return next((each for each in task.readable_view()["questions"] if each.get("id") == name), None)
+
+
+def not_open(task: TaskRecord, name: str) -> str:
+    """Return why a question of this id cannot be answered: it is closed, when and by whom; or there is none."""
+    from orchestrator.formats.redact import redacted
+
+    others = f"to see the open ones: `task questions {called(task)}`"
+    closed = _closing(task, name)
+    if closed is None:
+        return f"{task.name} has no open question {name[:40]!a}; {others}"
+    at, by, text = (
+        clock(closed.get("at"), time.time()),
+        str(closed.get("by") or ""),
+        str(closed.get("text") or ""),
+    )
+    if text == _WITHDRAWN:
+        return f"{name} of {task.name} was withdrawn {at}, as it no longer mattered; {others}"
+    who = f" by {harmless(by)}" if by else ""
+    said = harmless(cut(redacted(text), _ANSWER_SHOWN))
+    return f"{name} of {task.name} was answered{who} {at}: {said}; {others}"
+
+
+def _closing(task: TaskRecord, name: str) -> dict[str, Any] | None:
+    """Return the journal's change that closed a question; None if it names none."""
+    from pathlib import Path
+
+    from orchestrator.cli.journal import newest_first
+
+    for line in newest_first(Path(layout.task_journal(task.home)), b'"question_answered"'):
+        for change in line.get("changes") or ():
+            if change.get("kind") == "question_answered" and change.get("question") == name:
+                return dict(change)
+    return None
 
 
 def text_meant(question: dict[str, Any], said: str) -> str:

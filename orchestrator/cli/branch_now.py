@@ -40,20 +40,48 @@ def with_branch_now(view: dict[str, Any], now: float) -> dict[str, Any]:
 
     """
     _, work, what, every = _look(view)
+    if not every:
+        view = _without_start(view)
     return _corrected(view, work, what, now, every=every) if work else view
+
+
+def _without_start(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a state that offers no start while the project is missing, though its code may lie elsewhere."""
+    project, outcome = f"{view.get('project')}", view.get("outcome") or {}
+    if (
+        "`task start " not in f"{outcome.get('next')}"
+        or view.get("state") in _ACTIVE
+        or not _is_missing(project)
+    ):
+        return view
+    steps = [
+        _put_back(project) if "`task start " in each else each for each in f"{outcome['next']}".split("; ")
+    ]
+    return {**view, "outcome": {**outcome, "next": "; ".join(dict.fromkeys(steps))}}
+
+
+def _is_missing(folder: str) -> bool:
+    return not os.path.isdir(folder)  # noqa: PTH112 (no pathlib here)
+
+
+def _put_back(folder: str) -> str:
+    return f"put {folder} back to where it was"
 
 
 def _look(view: dict[str, Any]) -> tuple[str, str, str, bool]:
     """Return where the branch is, in short and in words, what helps, and whether nothing else can be done before."""
-    outcome, branch, tip = view.get("outcome") or {}, view.get("branch"), view.get("tip")
-    if not (outcome and branch and tip and view.get("base")) or view.get("state") in _ACTIVE:
+    outcome, branch, tip = view.get("outcome") or {}, view.get("branch"), f"{view.get('tip') or ''}"
+    if not outcome or view.get("state") in _ACTIVE:
+        return "", "", "", False
+    code, task = f"{view.get('code') or view.get('project')}", view.get("id")
+    has_branch = bool(branch and tip and view.get("base"))
+    if _is_missing(code):
+        work = f"branch `{branch}` was at {tip[:SHORT]}" if has_branch else "it was done"
+        return "project missing", f"{work} in {code}, which is missing", _put_back(code), True
+    if not has_branch:
         return "", "", "", False
     from orchestrator.workspaces.branch_files import commit_of  # for a task at work nothing is looked at
 
-    code, task = f"{view.get('code') or view.get('project')}", view.get("id")
-    if not os.path.isdir(code):  # noqa: PTH112 (no pathlib here)
-        work = f"branch `{branch}` was at {tip[:SHORT]} in {code}, which is missing"
-        return "project missing", work, f"put {code} back to where it was", True
     found = commit_of(code, f"{branch}")
     if found in {None, tip}:
         return "", "", "", False
@@ -86,7 +114,8 @@ def _corrected(
     """
     outcome = view["outcome"]
     said = f"{outcome.get('work') or ''}".split("; ")
-    said = [work if f"`{view['branch']}`" in each else each for each in said]
+    about = [each for each in said if f"`{view['branch']}`" in each]
+    said = [work if each in about else each for each in said] if about else [*filter(None, said), work]
     steps = f"{outcome.get('next') or ''}".split("; ")
     steps = [what if every or "`task merge " in each or "`task diff " in each else each for each in steps]
     corrected = {

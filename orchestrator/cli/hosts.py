@@ -11,7 +11,8 @@ from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
 from orchestrator.cli.engine_hosts import HEADINGS, engine_hosts, rows
 from orchestrator.cli.exits import CommandError, Exit
-from orchestrator.cli.screen import ago, clock, coloured, columns, harmless, stamp, typed, wrapped
+from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp, typed, wrapped
+from orchestrator.cli.status_facts import unfetched
 from orchestrator.cli.table import table
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
@@ -186,10 +187,10 @@ def _meanwhile(box: dict[str, Any]) -> str:
 def _unfetched(box: dict[str, Any], width: int, now: float) -> list[str]:
     """Return what cannot be fetched from a box that answers: since when, why, and what to do."""
     name, lines = harmless(box["address"]), []
-    for each in box["failing"]:
-        since = clock(each["since"], now)
-        text = f"{name}: {each['what']} of {each['task']} cannot be fetched since {since}: {each['why']}"
-        lines += wrapped(text, width, "")
+    for said in unfetched(
+        [each | {"what": f"{each['what']} of {each['task']}"} for each in box["failing"]], now
+    ):
+        lines += wrapped(f"{name}: {said}", width, "")
     if box["failing"]:
         first = box["failing"][0]
         again = f"retried automatically; to retry now: {typed('task', 'checkin', first['task_id'] or first['task'])}"

@@ -33,7 +33,7 @@ from orchestrator.runtimes.cli_inventory import AGENT_CLIS, AgentCli, program_on
 from orchestrator.runtimes.environment import passed
 from orchestrator.runtimes.logins import login_files, login_variables
 from orchestrator.runtimes.registry import COMMAND, RUNTIMES, runtime_of
-from orchestrator.runtimes.roster import PM, Roster, find_agents
+from orchestrator.runtimes.roster import PM, Roster, find_agents, undefined
 from orchestrator.runtimes.skills import find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
@@ -238,7 +238,7 @@ def _base(case: Case, repository: Repository, own: UserTree, tip: str) -> Iterat
 def _missing(case: Case, roster: Roster) -> Iterator[Finding]:
     for name in case.needed:
         if name not in roster.agents:
-            yield Finding(name, Severity.MISSING, "this agent is not defined anywhere", "task setup-agents")
+            yield Finding(name, Severity.MISSING, undefined(name, case.project))
 
 
 def _agent(case: Case, agent: Agent, ground: CommandLocation) -> Iterator[Finding]:

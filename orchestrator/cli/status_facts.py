@@ -13,7 +13,7 @@ from orchestrator.cli.state_file import report_file
 
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 _ACTIVE = ("running", "waiting")
@@ -109,17 +109,32 @@ def _folder_gone(view: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "folder", f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
 
 
+def unfetched(failing: Iterable[dict[str, Any]], now: float) -> Iterator[str]:
+    """Yield what cannot be fetched from a box, since when and why; what has one cause is said at once."""
+    by_cause: dict[str, list[dict[str, Any]]] = {}
+    for each in failing:
+        by_cause.setdefault(str(each.get("why")), []).append(each)
+    for why, alike in by_cause.items():
+        by_time: dict[str, list[str]] = {}
+        for each in alike:
+            by_time.setdefault(clock(each.get("since"), now), []).append(str(each.get("what")))
+        (first, what), *later = by_time.items()
+        parts = [f"{_together(what)} cannot be fetched since {first}"]
+        parts += [f"{_together(what)} since {then}" for then, what in later]
+        yield f"{', '.join(parts)}: {why}"
+
+
+def _together(what: Iterable[str]) -> str:
+    return ", as well as ".join(dict.fromkeys(what))
+
+
 def _boxes(view: dict[str, Any], name: str, now: float) -> Iterator[str]:
     """Yield what cannot be fetched from boxes (since when, why, what to do), and runs with incomplete files."""
     for box in view.get("boxes") or ():
         address, parts = box.get("address"), list[str]()
         if box.get("lost"):
             parts.append(str(box["lost"]))
-        for each in box.get("failing") or ():
-            parts.append(
-                f"{address}: {each.get('what')} cannot be fetched since {clock(each.get('since'), now)}: "
-                f"{each.get('why')}"
-            )
+        parts += [f"{address}: {said}" for said in unfetched(box.get("failing") or (), now)]
         if parts:
             parts[-1] += f" (retried automatically; to retry now: task checkin {name})"
         for each in box.get("missing") or ():

@@ -183,10 +183,12 @@ def step_cells(step: dict[str, Any], now: float) -> tuple[object, ...]:
 
 def _with_reasons(view: dict[str, Any], name: str, lines: list[str], width: int, now: float) -> Iterator[str]:
     """Yield each step's line and, unless the step passed, the reason for its status below it."""
-    before = ""
+    before, ending = "", {each.get("step"): each for each in view["agents"] if each.get("state") != "gone"}
     for step, line in zip(view["steps"], lines, strict=True):
         yield line
         why = harmless(step.get("why") or "")
+        if (run := ending.get(step.get("id"))) is not None and step.get("status") == "pending":
+            why += f"{'; ' * bool(why)}it waits until its last run has ended ({harmless(run.get('run'))})"
         if step.get("limit") and view["state"] == "running":
             why += f"; {next_try(step['limit'], now)}"
         if why and why != before and step.get("status") != "passed":

@@ -121,6 +121,19 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(CUT_MARK)] + CUT_MARK
 
 
+def cut_at_word(text: str, limit: int) -> str:
+    """Return text of at most `limit` characters as `cut` does, but cut between two words.
+
+    A last word that is longer than half of it is cut itself.
+    """
+    if len(text) <= limit:
+        return text
+    room = limit - len(CUT_MARK)
+    words = [text[:room]] if text[room].isspace() else text[:room].rsplit(None, 1)
+    whole = words[0] if len(words[0]) >= room // 2 else text[:room]
+    return whole.rstrip() + CUT_MARK
+
+
 def names(text: str) -> frozenset[str]:
     """Return the words of a text as a set: how a table of many names stays readable."""
     return frozenset(text.split())

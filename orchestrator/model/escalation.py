@@ -58,7 +58,8 @@ class EscalationCase:
     """All escalated notes of one agent, raised together by `step`; `number` gives the order in which they came.
 
     `to` is whom it waits for now, and `answering` the step of the agent that was asked. `depth` counts how often an
-    agent that was asked passed a note on, and `loop` says that the same was asked too often.
+    agent that was asked passed a note on, `loop` says that the same was asked too often, and `bounded` that other
+    agents answered so many escalations of this agent in a row that the user is asked about this one.
     """
 
     number: int
@@ -72,6 +73,7 @@ class EscalationCase:
     answering: str = ""
     loop: bool = False
     depth: int = 0
+    bounded: bool = False
 
     @property
     def open(self) -> bool:

@@ -49,6 +49,10 @@ class Limits:
     max_repeated_questions: int = 3
     """How often the same or a similar question may come up before it goes to a person with its history (W5)."""
 
+    max_escalations: int = 20
+    """How many escalations of an agent in a row other agents of its workflow may answer, whatever they ask; a person is
+    asked about the next one, with all of them."""
+
     max_default_answers: int = 3
     """How many questions in a row `unanswered:` of task.md may answer. The next one waits for a person."""
 

@@ -48,11 +48,15 @@ class RemoteEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """Whether a box can be spoken to, and why that is believed. `refused`: only a person can mend it."""
+    """Whether a box can be spoken to, and why that is believed. `refused`: only a person can mend it.
+
+    `since` is when that began, in seconds since the epoch; 0 if `why` says it, or nobody knows.
+    """
 
     reachable: bool
     why: str
     refused: bool = False
+    since: float = 0.0
 
 
 class TransferKind(StrEnum):

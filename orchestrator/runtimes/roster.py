@@ -41,6 +41,14 @@ class Roster:
     warnings: tuple[str, ...] = ()
 
 
+def undefined(name: str, project: object) -> str:
+    """Return that no agent has this name, and how to define one. Those that ship are always found."""
+    return (
+        f"there is no agent {name[:64]!a}: define it in a file of {project}/{CLAUDE_FOLDER}, "
+        "or name its program in task.md (`AGENT.command:`)"
+    )
+
+
 def find_agents(  # noqa: PLR0913 (it gathers what many places say)
     project: Path,
     template: Path | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.cli.answer import open_question, text_meant
+from orchestrator.cli.answer import not_open, open_question, text_meant
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.requests import ask
 from orchestrator.cli.screen import harmless
@@ -29,9 +29,7 @@ def answered(state: str, form: Mapping[str, str]) -> str:
     record = TaskRecord(state, task)
     question = open_question(record, name)
     if question is None:
-        raise CommandError(
-            Exit.USAGE, f"{record.name} has no open question {name[:40]!a}: it was answered meanwhile"
-        )
+        raise CommandError(Exit.USAGE, not_open(record, name))
     options, number = [str(each) for each in question.get("options") or ()], form.get("option", "0")
     if number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= len(options):
         text = options[int(number) - 1]

@@ -32,6 +32,7 @@ from orchestrator.model.facts import RunQueued, RunStarted
 from orchestrator.model.run import Purpose, Run
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
+from orchestrator.runtimes.roster import undefined
 
 if TYPE_CHECKING:
     from orchestrator.pm.state.task_state import PMState
@@ -68,7 +69,7 @@ def launch(
         return None
     step, agent = state.steps[run.step], state.agents.get(run.agent)
     if agent is None:
-        raise Refused(f"there is no agent named {run.agent}: run `task setup-agents` or add its definition")
+        raise Refused(undefined(run.agent, state.project))
     if run.purpose is Purpose.WORK and run.order not in state.orders:
         # It has reported, and a power cut lost the files that show that it lived.
         raise Refused(f"its order {run.order} is closed already")

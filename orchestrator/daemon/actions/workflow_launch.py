@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.core.role_statuses import RoleStatusFiles
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+TRIES: Final = 20
+"""How often an agent's notes are written again because somebody wrote them meanwhile."""
 
 
 def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at: float) -> None:
@@ -111,14 +114,24 @@ def _put_session(
 ) -> None:
     """Write an agent's notes as they were accepted. Ahead of its own run, what was added since stays to be taken."""
     path = f"agents/{agent.id}/{SESSION_FILE}"
-    record, data = state.records.get(agent.id), folder.read(path)
+    record, render = state.records.get(agent.id), render_session if judged else render_kept
+    _put_away(folder, agent, path, at)
+    if record is None or record.session is None:
+        return
+    for _ in range(TRIES):
+        there = folder.read(path)
+        if folder.replace(path, render(record.session, there), there):
+            return
+    log.warning("%s is written all the time: the notes of %s are not shown in it", path, agent.id)
+
+
+def _put_away(folder: WorkflowFolder, agent: WorkflowAgent, path: str, at: float) -> None:
+    """Put a session of another task away, and keep a copy of one that does not read."""
+    data = folder.read(path)
     try:
         there = read_session(data, path) if data else None
     except BadFile:
         folder.set_aside(path, data)
-        there, data = None, b""
+        return
     if there is not None and there.task_id != agent.task_id:
         archive_sessions(folder, [agent.id], ArchivalOperation.STALE, int(at))
-        data = b""
-    if record is not None and record.session is not None:
-        folder.write(path, (render_session if judged else render_kept)(record.session, data))

@@ -72,7 +72,9 @@ class HostHealth:
                 log.warning("box %s is lost: %s", self.box, error)
                 dead = state.way is Way.UNREACHABLE and not refused
                 why = _lost(self.box, state) if dead else str(error)
-                self._believe(Belief(reachable=False, why=why, refused=refused))
+                self._believe(
+                    Belief(reachable=False, why=why, refused=refused, since=0.0 if dead else time.time())
+                )
         else:
             log.warning("box %s: %s", self.box, error)
         if refused:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orchestrator.formats.timestamps import moment_said
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orchestrator.daemon.boxes.unfetched import Awaited
-    from orchestrator.ports.boxes import Boxes
+    from orchestrator.ports.boxes import Belief, Boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class TransferStatus:
         return self.lost or "; ".join(dict.fromkeys(each.why for each in self.failing))
 
 
+def _lost(belief: Belief) -> str:
+    """Return why a box cannot be used, and since when."""
+    return f"{belief.why} (since {moment_said(belief.since)})" if belief.since else belief.why
+
+
 def behind(
     boxes: Boxes, task: str, names: Iterable[str], awaited: Iterable[Awaited]
 ) -> tuple[TransferStatus, ...]:
@@ -55,7 +62,7 @@ def behind(
     found = []
     for box in sorted(waits):
         belief = boxes.belief(box)
-        lost = belief.why if belief is not None and not belief.reachable else ""
+        lost = _lost(belief) if belief is not None and not belief.reachable else ""
         troubles = () if lost else boxes.troubles(box, task)
         failing = tuple(Failing(each.pull.value, each.since, each.why) for each in troubles)
         if lost or failing or waits[box]:

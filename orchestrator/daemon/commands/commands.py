@@ -25,6 +25,7 @@ from orchestrator.model.facts import (
     StopAsked,
     UndoAsked,
 )
+from orchestrator.runtimes.roster import undefined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -173,7 +174,7 @@ class Commands:
         if found is None:
             found = start.roster(self.context, Path(state.project), state.brief).agents.get(name)
         if found is None:
-            raise Refused(f"there is no agent {name[:64]!a}: `task setup-agents` writes those that ship")
+            raise Refused(undefined(name, state.project))
         start.check_agent(self.context, state.brief, found)
         return found
 

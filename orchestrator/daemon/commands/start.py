@@ -23,7 +23,7 @@ from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.plan.families import cast_of, family_of
 from orchestrator.pm.plan.pools import placed, standings
 from orchestrator.runtimes.registry import denied_in_vain, runtime_of
-from orchestrator.runtimes.roster import PM, Roster, find_agents
+from orchestrator.runtimes.roster import PM, Roster, find_agents, undefined
 from orchestrator.runtimes.skills import Skills, find_skills
 from orchestrator.runtimes.templates import template_folder
 from orchestrator.shipped import shipped
@@ -81,7 +81,7 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
     for agent in (*family_of(brief).agents(brief), *([PM] if brief.config.pm else [])):
         if agent not in found.agents:
             why = "".join(f"; {warning}" for warning in found.warnings if f"/{agent}." in warning)
-            raise Refused(f"there is no agent {agent}: run `task setup-agents`{why}")
+            raise Refused(f"{undefined(agent, asked.project)}{why}")
         check_agent(context, brief, found.agents[agent])
     if brief.workflow is not None and not task.begun:
         check_workflow(files, folder, asked.name, brief, _as_written(context, root, brief))

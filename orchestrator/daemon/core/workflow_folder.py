@@ -65,6 +65,31 @@ class WorkflowFolder:
             pass  # it is replaced
         self.files.write(place, data, FILE, durable=False)
 
+    def replace(self, path: str, data: bytes, there: bytes) -> bool:
+        """Write a file that was read as `there`. Return False if somebody wrote it since, or is at it: theirs stands.
+
+        Raises:
+            Unreadable: it lies behind a link.
+            OSError: the disk cannot do it.
+
+        """
+        place = self.place(path, make=True)
+        if place is None or data == there:
+            return True
+        beside = self.files.exchange(place, data, FILE)
+        if beside is None:
+            return True
+        try:
+            is_open = self.files.being_written(beside)  # first: nobody can open it any more
+            late = is_open or self.files.read(beside, FILE_BYTES) != there
+        except Unreadable:  # such as a link
+            late = False
+        if late:
+            self.files.rename(beside, place)
+        else:
+            self.files.remove(beside, durable=False)
+        return not late
+
     def append(self, path: str, data: bytes) -> None:
         """Add to the end of a file, durably. Raises Unreadable, OSError."""
         place = self.place(path, make=True)

@@ -89,10 +89,11 @@ class WorkflowEdits:
         task_id = agents_now(plan, state.records)[agent].task_id if plan else ""
         if session is None or session == record.session or session.task_id != task_id:
             return None
-        if not own and record.session is not None:
-            root.write(
-                path, render_session(record.session, data)
-            )  # what is accepted of it is written by the next show
+        put_back = not own and record.session is not None
+        # What is accepted of it is written by the next show.
+        if put_back and not root.replace(path, render_session(record.session or session, data), data):
+            del self._known[path]
+            return None
         return NotesLanded(at, nonce(), agent, session, own)
 
     def _refused(self, root: WorkflowFolder, state: PMState) -> tuple[str, ...]:

@@ -134,7 +134,8 @@ class WorkflowFiles:
             there = self.folder.read(path)
             if there or not archived:
                 render = render_session if archived else render_kept
-                self.folder.write(path, render(record.session, there))
+                if not self.folder.replace(path, render(record.session, there), there):
+                    return  # it is taken, and then shown
         self._records[agent] = record
 
 

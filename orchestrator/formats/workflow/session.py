@@ -10,12 +10,13 @@ from typing import Any, Final
 from orchestrator.formats.text import FILE_BYTES
 from orchestrator.formats.workflow.json_text import listed_by, overlaid, rewritten
 from orchestrator.formats.workflow.nodes import Fields, read_json
+from orchestrator.formats.workflow.note_ids import MOST_NOTES, ids_apart, with_ids
 from orchestrator.model.errors import BadFile
+from orchestrator.model.note_numbers import numbered_apart
 from orchestrator.model.workflow import TASK_ID
 from orchestrator.model.workflow_records import Note, NoteKind, NoteStatus, Resolver, Session
 
 NAME: Final = "session_current.json"
-MOST_NOTES: Final = 1000
 _MISSING_IN_NOTE: Final = {
     "resolution": None,
     "resolved_by": None,
@@ -26,26 +27,33 @@ _MISSING_IN_NOTE: Final = {
 
 
 def read_session(data: bytes, name: str = NAME, limit: int = FILE_BYTES) -> Session:
-    """Return an agent's session.
+    """Return an agent's session. Of two notes with one id the second gets an id of its own.
 
     Raises:
-        BadFile: with every fault: no JSON, a field that is missing or of another type, two notes of one id, a resolved
-            note without resolution, resolver and time, an escalated one without a reason.
+        BadFile: with every fault: no JSON, a field that is missing or of another type, a resolved note without
+            resolution, resolver and time, an escalated one without a reason.
 
     """
-    return read_json(data, name, _session, limit)
+    try:
+        return read_json(data, name, _session, limit)
+    except BadFile:
+        apart = ids_apart(data, limit)
+        if apart == data:
+            raise
+        return read_json(apart, name, _session, max(limit, len(apart)))
 
 
 def render_session(session: Session, base: bytes = b"") -> bytes:
     """Return a session as a file; fields of `base` that we do not know stay."""
-    return rewritten(session, base, read_session, partial(_document, session))
+    return rewritten(session, ids_apart(base), read_session, partial(_document, session))
 
 
 def render_kept(session: Session, there: bytes) -> bytes:
     """Return a session as the file in which it is written over what lies `there`.
 
     Notes that were added there and that the session does not have yet stay: nobody removes a note, so that they were
-    written since the session was read, and are still to be taken.
+    written since the session was read, and are still to be taken. One whose id the session gave to another note
+    meanwhile gets an id of its own.
     """
     try:
         found = read_session(there) if there else None
@@ -53,8 +61,10 @@ def render_kept(session: Session, there: bytes) -> bytes:
         found = None
     if found is not None and found.task_id == session.task_id:
         known = {note.id for note in session.notes}
-        late = tuple(note for note in found.notes if note.id not in known)
+        apart = numbered_apart(session.notes, found.notes)
+        late = tuple(note for note in apart if note.id not in known)
         session = replace(session, notes=(*session.notes, *late))
+        there = with_ids(ids_apart(there), [note.id for note in apart[: len(found.notes)]])
     return render_session(session, there)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.timestamps import moment_said
 from orchestrator.model.run import Exit
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ SCRIPT: Final = "slurm.sh"
 
 MARKER: Final = "job"
 QUEUE: Final = "queue"
+SILENT: Final = "silent"
 PLACED: Final = "placed"
 OVER: Final = "over"
 OUTCOME: Final = "outcome"
@@ -116,10 +118,16 @@ def state_of(listed: str) -> str:
     return lines[-1][:_WORD] if lines else ""
 
 
-def reason_of(text: str) -> str:
-    """Return why a job is pending, from what `squeue --format %r` said: one printable line."""
+def reason_of(text: str, silent_since: float = 0.0) -> str:
+    """Return why a job is pending, from what `squeue --format %r` said last: one printable line.
+
+    `silent_since` is when Slurm ceased to answer, in seconds since the epoch; 0 if it answers.
+    """
     said = text.strip().partition("\n")[0][:_WORD].strip("()")
-    return "".join(sign if sign.isprintable() else "?" for sign in said) or SUBMITTED
+    reason = "".join(sign if sign.isprintable() else "?" for sign in said) or SUBMITTED
+    if not silent_since:
+        return reason
+    return f"Slurm does not answer since {moment_said(silent_since)}; {reason} before that"
 
 
 def ended_as(how: Exit, state: str) -> Exit:

@@ -30,6 +30,7 @@ from orchestrator.hosts.slurm.command import (
     PLACED,
     QUEUE,
     SCRIPT,
+    SILENT,
     allocation,
     arguments,
     ended_as,
@@ -125,7 +126,7 @@ class SlurmHost(EngineHost):
         """As `Host`. A run whose job is pending has no pid yet; one whose job Slurm ended says so."""
         seen = super().observe(folder)
         if seen.standing is Standing.ALIVE and not os.path.lexists(folder / PLACED):
-            return replace(seen, pid=None, start="", queued=reason_of(text_of(folder / QUEUE)))
+            return replace(seen, pid=None, start="", queued=_reason(folder))
         if seen.exit is None:
             return seen
         how = ended_as(seen.exit, state_of(text_of(folder / OUTCOME)))
@@ -214,6 +215,14 @@ def _partition(name: str) -> str:
 def _nearest(folder: Path) -> Path:
     """Return a folder, or the one around it in which it will be made."""
     return next(each for each in (folder, *folder.parents) if each.exists() or each == each.parent)
+
+
+def _reason(folder: Path) -> str:
+    """Return why a run's job is pending, as Slurm said it last."""
+    silent = 0.0
+    with suppress(OSError):
+        silent = (folder / SILENT).lstat().st_mtime
+    return reason_of(text_of(folder / QUEUE), silent)
 
 
 def _place(folder: Path) -> tuple[str, str, str]:

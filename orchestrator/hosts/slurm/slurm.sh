@@ -7,7 +7,8 @@
 # It ends as the program does. In the run's folder, which the job sees too, lie
 #
 #   job      from before the job is submitted until it is known to be gone
-#   queue    why the job is pending, as Slurm says it
+#   queue    why the job is pending, as Slurm said it last
+#   silent   there while Slurm does not answer, since when its last change tells
 #   placed   made by the one who comes first: the job as it begins, or who gave it up; then it never begins
 #   over     the program's exit status, written by the job
 #   outcome  how Slurm ended the job, where it was not the program that ended
@@ -33,8 +34,12 @@ watch() {
         sleep "$first" &
         nap=$!
         wait "$nap"
-        squeue --me --name "$name" --states PENDING --noheader --format %r >"$folder/queue.new"
-        if [ -s "$folder/queue.new" ]; then mv -f "$folder/queue.new" "$folder/queue"; fi
+        if squeue --me --name "$name" --states PENDING --noheader --format %r >"$folder/queue.new"; then
+            rm -f "$folder/silent"
+            if [ -s "$folder/queue.new" ]; then mv -f "$folder/queue.new" "$folder/queue"; fi
+        elif [ ! -e "$folder/silent" ]; then
+            : >"$folder/silent"
+        fi
         first=$longest
     done
     while :; do

@@ -116,7 +116,7 @@ def open_work(draft: Draft, step: str) -> None:
         run=run.id,
         step=step,
         target=run.instance,
-        at=float(second),
+        at=float(int(draft.at)),  # its name may be some seconds ahead, as each needs a second of its own
         instructions=instructions_for(draft.state, here),
         context=context_for(draft.state, here, draft.limits, skills),
         skills=skills,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.text import cut_at_word
 from orchestrator.model import facts as f
 from orchestrator.model.agents import Role
 from orchestrator.model.plan import Gate, Step, StepState
@@ -130,8 +131,7 @@ def _said(fact: f.Fact) -> str:
 
 
 def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return cut_at_word(" ".join(text.split()), _LONGEST)
 
 
 def _tree(state: PMState) -> str:

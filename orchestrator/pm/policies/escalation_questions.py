@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.escalation import CaseState, EscalationCase, Via
 from orchestrator.model.plan import Tally
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from orchestrator.model.workflow import WorkflowPlan
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
+
+
+_OFTEN: Final = "Other agents answered as many of its escalations in a row as limits.max_escalations allows."
 
 
 def move(draft: Draft, case: EscalationCase, **fields: object) -> EscalationCase:
@@ -58,7 +61,8 @@ def _ask_user(draft: Draft, plan: WorkflowPlan, case: EscalationCase) -> None:
     if others := to_check(plan, case.agent):
         lines.append(f"  The answer touches: {', '.join(others[:NAMED])}")
     options = (*((APPROVE,) if edits else ()), SET_ASIDE, ABANDON)
-    ask(draft, case.step, "\n".join(lines), options, QuestionKind.LOOP if case.loop else QuestionKind.STUCK)
+    kind = QuestionKind.LOOP if case.loop or case.bounded else QuestionKind.STUCK
+    ask(draft, case.step, "\n".join(lines), options, kind)
     move(draft, case, state=CaseState.ASKED, to=Via.USER, answering="")
 
 
@@ -144,15 +148,16 @@ def _must_fit(plan: WorkflowPlan, case: EscalationCase) -> list[str]:
 
 
 def _history(state: PMState, case: EscalationCase) -> list[str]:
-    """Return what was asked and answered before: all of this agent if it goes round in circles, else what is alike."""
-    if case.loop:
+    """Return what was asked and answered before: all of this agent if a bound was reached, else what is alike."""
+    if case.loop or case.bounded:
         earlier = [
             (other, note)
             for other in state.cases.values()
             if other.agent == case.agent and other.number < case.number
             for note in other.notes
         ]
-        head = ["The same is asked again and again. What was asked before:"]
+        often = "The same is asked again and again." if case.loop else _OFTEN
+        head = [f"{often} What was asked before:"]
     else:
         earlier, head = list(similar_before(state, case)), []
     return head + [

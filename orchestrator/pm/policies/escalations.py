@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.escalation import CaseNote, CaseState, EscalationCase, Via
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.turn_end import AgentRecord
+from orchestrator.model.workflow import Escalation
 from orchestrator.model.workflow_records import NoteKind, NoteStatus, Resolver
 from orchestrator.pm.plan.adaptation import AdaptationRefused
 from orchestrator.pm.plan.advance import ACTIVE
@@ -37,7 +38,7 @@ from orchestrator.pm.state.workflow_changes import EscalationMoved
 
 if TYPE_CHECKING:
     from orchestrator.model.question import Question
-    from orchestrator.model.workflow import Escalation, WorkflowPlan
+    from orchestrator.model.workflow import WorkflowPlan
     from orchestrator.pm.state.draft import Draft
     from orchestrator.pm.state.task_state import PMState
 
@@ -60,13 +61,23 @@ def escalate(draft: Draft, step: str, why: str) -> bool:
     earlier = _asked_before(draft.state, here.agent, session.task_id)
     loop = any(times_asked(earlier, each.description) >= most for each in waiting)
     named = plan.escalation
-    if loop and _loops_settled(draft.state, here.agent, session.task_id) >= most:
+    bounded = _answered_by_agents(draft.state, here.agent, session.task_id) >= draft.limits.max_escalations
+    if bounded:
+        named = Escalation()
+    elif loop and _loops_settled(draft.state, here.agent, session.task_id) >= most:
         named = replace(named, loop="")
     notes = tuple(
         CaseNote(each.id, each.kind, each.description, _via(named, each.kind, loop=loop)) for each in waiting
     )
     case = EscalationCase(
-        len(draft.state.cases) + 1, step, here.agent, session.task_id, draft.at, notes, loop=loop
+        len(draft.state.cases) + 1,
+        step,
+        here.agent,
+        session.task_id,
+        draft.at,
+        notes,
+        loop=loop,
+        bounded=bounded,
     )
     draft.change(StepMoved(step, StepState.BLOCKED, draft.at, why), EscalationMoved(case))
     return True
@@ -89,6 +100,15 @@ def _loops_settled(state: PMState, agent: str, task_id: str) -> int:
     settled = 0
     for case in state.cases.values():
         if (case.agent, case.task_id) == (agent, task_id) and case.loop and not case.open:
+            settled = 0 if any(each.by is Resolver.USER for each in case.notes) else settled + 1
+    return settled
+
+
+def _answered_by_agents(state: PMState, agent: str, task_id: str) -> int:
+    """Return how many escalations in a row were settled without the user. An adaptation ends no count."""
+    settled = 0
+    for case in state.cases.values():
+        if (case.agent, case.task_id) == (agent, task_id) and not case.open:
             settled = 0 if any(each.by is Resolver.USER for each in case.notes) else settled + 1
     return settled
 
@@ -186,7 +206,7 @@ def _answered(
     draft: Draft, plan: WorkflowPlan, case: EscalationCase, answer: str, by: Resolver
 ) -> EscalationCase:
     """Take an answer of the user or the architect. The resolver checks it, if it may still be asked."""
-    checks = plan.escalation.resolver and not case.loop and case.depth <= plan.bounds.depth
+    checks = plan.escalation.resolver and not (case.loop or case.bounded) and case.depth <= plan.bounds.depth
     then = Via.RESOLVER if checks else Via.NOBODY
     notes = tuple(
         replace(note, answer=answer, by=by, via=then) if note.via is case.to else note for note in case.notes

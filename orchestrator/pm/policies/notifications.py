@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from orchestrator.formats.amounts import on_word_said
+from orchestrator.formats.text import cut_at_word
 from orchestrator.model.actions import Notify
 from orchestrator.model.facts import Answered, StopAsked
 from orchestrator.model.notification import NotificationRule
@@ -212,4 +213,4 @@ def _id_of(task: str, rule: NotificationRule, seed: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut_at_word(text, _LONGEST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.text import cut_at_word
 from orchestrator.model.plan import StepState, Tally
 from orchestrator.model.run import Ending
 from orchestrator.pm.plan.acknowledgements import let_go
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 FEEDBACK_KEPT: Final = 8
 """Older feedback is dropped: an order must stay readable."""
+
+
+FIRST_LINE: Final = 200
+"""How many characters of a reason's first line are shown."""
 
 
 def feed(draft: Draft, step: str, text: str) -> None:
@@ -116,12 +121,11 @@ def replan(draft: Draft, step: str, why: str, *, counts: bool = True) -> None:
 
 
 def first_line(text: str) -> str:
-    """Return the first meaningful line of a text, cut to a readable length.
+    """Return the first meaningful line of a text, cut between two words to a readable length.
 
     A line that only announces the next one (`its last lines:`) is joined with it.
     """
-    line = " ".join(parted_at_first(text)[0])
-    return line if len(line) <= 200 else line[:199] + "…"  # noqa: PLR2004  (a length, named by its use)
+    return cut_at_word(" ".join(parted_at_first(text)[0]), FIRST_LINE)
 
 
 def parted_at_first(text: str) -> tuple[list[str], list[str]]:

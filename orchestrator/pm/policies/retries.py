@@ -50,7 +50,9 @@ def ask_again(draft: Draft, step: str, reasons: str) -> None:
     """Have the agent write its handoff again, for these reasons (H6); if that did not help, ask a person."""
     if not written_again(draft, step, reasons):
         here = draft.step(step)
-        text = f"{here.agent} was asked again and its handoff for '{here.title}' still fails: {reasons}"
+        # The reasons speak to the agent; a person reads them as what was said to it.
+        how = "though it was asked again; it was told" if here.tally.asks or here.tally.fresh else "because"
+        text = f"what {here.agent} hands in for '{here.title}' is not accepted, {how}: {reasons}"
         block(draft, step, with_cause(draft, step, text))
 
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.handoff import Report, ReportStatus, Verdict
 from orchestrator.model.limits import bounded
+from orchestrator.model.note_numbers import free_id
 from orchestrator.model.plan import Gate
 from orchestrator.model.turn_end import AgentRecord, TurnEnd
 from orchestrator.model.workflow_records import (
@@ -312,11 +313,7 @@ def _escalated(session: Session, words: str, at: int) -> Session:
         for note in session.notes
     )
     if not any(note.status is NoteStatus.ESCALATED for note in notes):
-        number = next(
-            n for n in range(1, len(notes) + 2) if f"note_{n:03}" not in {each.id for each in notes}
-        )
-        added = Note(
-            f"note_{number:03}", at, words, "", NoteStatus.ESCALATED, escalation_reason="it is blocked"
-        )
+        free = free_id({each.id for each in notes})
+        added = Note(free, at, words, "", NoteStatus.ESCALATED, escalation_reason="it is blocked")
         notes = (*notes, added)
     return replace(session, notes=notes)

@@ -20,6 +20,7 @@ from orchestrator.pm.state.consultation_changes import (
     without_order,
 )
 from orchestrator.pm.state.handoff_changes import HandoffRecorded, RoleStatusRecorded
+from orchestrator.pm.state.order_names import second_of
 from orchestrator.pm.state.persistent_map import PersistentMap
 from orchestrator.pm.state.questions import Questions
 from orchestrator.pm.state.run_changes import RunBelieved, RunChange, RunOpened, run_after
@@ -110,7 +111,7 @@ def _fold_words(state: PMState, change: c.WordChange) -> PMState:
     match change:
         case c.OrderGiven(order=order):
             orders = _with_entry(state.orders, order.name, order)
-            return replace(state, orders=orders, order_second=int(order.at))
+            return replace(state, orders=orders, order_second=second_of(order, state.utc_offset))
         case c.OrderClosed():
             return replace(state, orders=_without(state.orders, change.order))
         case c.QuestionAsked(question=question):

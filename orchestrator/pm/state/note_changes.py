@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from orchestrator.model.note_numbers import numbered_apart
 from orchestrator.model.workflow_records import Note, NoteKind, NoteStatus, Resolver, Session, Writer
 
 if TYPE_CHECKING:
@@ -39,15 +40,17 @@ def accepted_notes(
 ) -> tuple[Session, tuple[NoteRefusal, ...]]:
     """Return a session with the changes that its writer may make, and the changes that are refused.
 
-    A refused change is put back: the note stands as in `base`. Notes keep their order; what was removed comes back.
+    A refused change is put back: the note stands as in `base`. Notes keep their order; what was removed comes back. A
+    second note of one id gets an id of its own.
     """
     if writer is Writer.DAEMON:
         return written, ()
     refusals = list[NoteRefusal]()
     if (base.task_id, base.session_start) != (written.task_id, written.session_start):
         refusals.append(NoteRefusal("", Forbidden.SESSION_CHANGED))
+    apart = numbered_apart(base.notes, written.notes)
     was = {note.id: note for note in base.notes}
-    now = {note.id: note for note in written.notes}
+    now = {note.id: note for note in apart}
     kept = list[Note]()
     for note in base.notes:
         after = now.get(note.id)
@@ -55,7 +58,7 @@ def accepted_notes(
         if reason is not None:
             refusals.append(NoteRefusal(note.id, reason))
         kept.append(note if reason is not None or after is None else after)
-    for note in written.notes:
+    for note in apart:
         if note.id not in was:
             made, reason = _new(note, writer)
             refusals += [NoteRefusal(note.id, reason)] if reason else []

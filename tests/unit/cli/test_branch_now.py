@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
-def at_rest(code: Path, tip: str, state: str = "complete", step: str = NEXT) -> dict[str, object]:
+def at_rest(code: Path, tip: str, state: str = "complete", step: str = NEXT) -> dict[str, Any]:
     outcome = {"work": WORK.format(tip[:10]), "next": step, "branch_seen": 1.0}
     return {
         "id": "tidy-1", "state": state, "project": str(code), "code": str(code), "branch": "task/tidy",
@@ -152,3 +153,20 @@ def test_a_branch_that_was_merged_may_be_deleted(house, task, code):
     assert "next it is merged already" in said
     view["outcome"] = {"work": f"there is no branch `task/tidy`: {work}", "next": "it is merged already"}
     assert with_branch_now(view, 5.0) is view  # the daemon has seen it
+
+
+def test_what_is_next_knows_of_a_missing_project(code, tmp_path):
+    """A task that worked in its user's own tree has no branch; one may have its code elsewhere than its project."""
+    gone = str(tmp_path / "gone")
+    view = at_rest(code, git(code, "rev-parse", "task/tidy")) | {"project": gone}
+    shared = view | {"base": "", "branch": "", "tip": "", "code": gone}
+    outcome = with_branch_now(shared, 5.0)["outcome"]
+    assert outcome["next"] == f"put {gone} back to where it was"
+    assert f"in {gone}, which is missing" in outcome["work"]
+    elsewhere = view | {"code": str(code)}
+    elsewhere["outcome"] = view["outcome"] | {
+        "next": "`task diff t-1` shows it; `task start t --project p` goes on"
+    }
+    outcome = with_branch_now(elsewhere, 5.0)["outcome"]
+    assert outcome["next"] == f"`task diff t-1` shows it; put {gone} back to where it was"
+    assert outcome["work"] == view["outcome"]["work"]

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 
@@ -119,3 +121,26 @@ def test_an_answer_that_nobody_has_heard_yet_is_said(house, task, monkeypatch):
     (home / "requests").mkdir(exist_ok=True)
     (home / "requests" / "20260101-a.json").touch()
     assert "requests that wait for it: 1 (an answer of yours may be one of them)" in task("questions").out
+
+
+@pytest.mark.parametrize(
+    ("closed", "told"),
+    [
+        ({"text": "retry", "by": "the user"}, "was answered by the user"),
+        ({"text": "set-aside", "by": "task.md"}, "was answered by task.md"),
+        ({"text": "retry"}, "was answered"),
+        ({"text": "(withdrawn)", "by": "the PM"}, "was withdrawn"),
+    ],
+)
+def test_a_closed_question_says_how_it_was_closed(house, task, closed, told):
+    """Somebody answers a question that the phone, the page or the deadline has answered before."""
+    home = house.task(questions=[house.question("q2")])
+    change = {"kind": "question_answered", "question": "q1", "at": 1_764_254_100.0, **closed}
+    line = {"n": 2, "fact": {"kind": "answered"}, "changes": [change], "actions": []}
+    (home / "journal").mkdir(exist_ok=True)
+    (home / "journal" / "0000000001.jsonl").write_text(json.dumps(line) + "\n")
+    said = task("answer", "tidy", "q1", "retry")
+    assert said.code == 2
+    assert f"q1 of tidy {told}" in said.err
+    assert "27 Nov 2025 14:35" in said.err
+    assert ("retry" in said.err) is (closed["text"] == "retry")

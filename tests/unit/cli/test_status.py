@@ -582,6 +582,35 @@ def test_what_does_not_come_from_a_box_is_said_with_cause(house, task):
     assert box["missing"][0]["ended"].endswith("Z")
 
 
+@pytest.mark.parametrize(("state", "waits"), [("alive", True), ("unreachable", True), ("gone", False)])
+def test_a_step_that_waits_for_its_last_run_says_so(house, task, state, waits):
+    """It is to be done again, and the run that was asked to end has not ended."""
+    step = house.state_json("tidy-0a1b2c3d")["steps"][0] | {
+        "id": "dev:a",
+        "status": "pending",
+        "why": "rejected",
+    }
+    agent = house.state_json("tidy-0a1b2c3d")["agents"][0] | {"run": "r-7", "step": "dev:a", "state": state}
+    house.task(steps=[step], agents=[agent])
+    out = task("status", "tidy").out
+    assert ("rejected; it waits until its last run has ended (r-7)" in out) is waits
+
+
+def test_one_cause_that_stops_all_transfers_is_said_once(house, task):
+    """One rsync that is missing stops what steers and what is large."""
+    noon, why = 1_764_254_100.0, "no rsync there: install it"
+    failing = [
+        {"what": "handoffs, events and exits", "since": noon, "why": why},
+        {"what": "artifacts and logs", "since": noon + 120, "why": why},
+        {"what": "statuses", "since": noon + 3, "why": "no such folder"},
+    ]
+    house.task(boxes=[{"address": "alpha", "lost": "", "failing": failing, "missing": []}])
+    said = " ".join(task("status", "tidy").out.split())
+    assert said.count(why) == 1
+    assert "27 Nov 2025 14:35, artifacts and logs since" in said
+    assert "alpha: statuses cannot be fetched since" in said
+
+
 def test_box_that_does_not_answer_is_said_in_status(house, task):
     house.task(
         boxes=[{"address": "alpha", "lost": "alpha is unreachable since noon", "failing": [], "missing": []}]

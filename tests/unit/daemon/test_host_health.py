@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from orchestrator.daemon.boxes.host_health import REFUSED, HostHealth
@@ -65,3 +66,16 @@ def test_crowded_box_is_tried_anew_at_once_when_asked() -> None:
     assert contact.call_again()
     assert (contact.is_crowded, link.tries) == (False, 1)
     assert not contact.call_again()
+
+
+def test_since_when_a_box_refuses_is_known_and_stays() -> None:
+    link, now = Link(), 0.0
+    contact = HostHealth("alpha", link, lambda: None, lambda: now, lambda: 0.5)  # type: ignore[arg-type]
+    before = time.time()
+    refused(contact)
+    first = contact.belief
+    now = REFUSED + 1.0
+    refused(contact)
+    assert first is not None
+    assert first.since >= before
+    assert contact.belief == first

@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.daemon.boxes.transfer_status import Failing, Missing, TransferStatus, behind
 from orchestrator.daemon.boxes.unfetched import Awaited
+from orchestrator.formats.timestamps import moment_said
 from orchestrator.model.task import Location
 from orchestrator.ports.boxes import Belief, TransferFailure, TransferKind
 from orchestrator.ports.no_boxes import NoBoxes
@@ -46,6 +47,14 @@ class Boxes(NoBoxes):
 )
 def test_transfer_status_lists_failures_only(boxes: Boxes, found: tuple[TransferStatus, ...]) -> None:
     assert behind(boxes, "t-1", ["me@box"], []) == found
+
+
+def test_a_box_that_refuses_is_listed_with_its_time() -> None:
+    refuses = Belief(
+        reachable=False, why="me@box refuses: permission denied", refused=True, since=1_764_254_100.0
+    )
+    (found,) = behind(Boxes(refuses), "t-1", ["me@box"], [])
+    assert found.lost == f"{refuses.why} (since {moment_said(refuses.since)})"
 
 
 def test_missing_files_are_listed_with_run_and_reason() -> None:

@@ -203,3 +203,20 @@ def test_note_that_was_not_taken_yet_stays_when_an_answer_is_written(folder: Wor
     WorkflowFiles(folder).show(idle, story.at)
     there = read_session(folder.read(path), path).notes
     assert [(each.id, each.resolution) for each in there] == [("note_001", "Yes"), ("note_002", "")]
+
+
+def test_write_over_an_old_copy_leaves_what_came_since(folder: WorkflowFolder) -> None:
+    folder.write("a.json", b"read")
+    assert folder.replace("a.json", b"ours", b"read")
+    assert not folder.replace("a.json", b"ours again", b"read")
+    assert folder.read("a.json") == b"ours"
+    assert not list(folder.root.glob(".tmp-*"))
+
+
+def test_file_that_somebody_is_writing_is_not_replaced(folder: WorkflowFolder) -> None:
+    """What they write next lands in the file that everybody reads."""
+    folder.write("a.json", b"read")
+    with (folder.root / "a.json").open("ab") as file:
+        assert not folder.replace("a.json", b"ours", b"read")
+        file.write(b", and more")
+    assert folder.read("a.json") == b"read, and more"

@@ -108,6 +108,30 @@ def test_note_that_was_not_taken_yet_stays_when_its_agent_is_launched(judged: Ju
     assert there.notes == (*judged.record.session.notes, late)
 
 
+class Overtaken(DiskFiles):
+    """Somebody renames a file of theirs over another one just before the daemon does."""
+
+    theirs = b""
+
+    def exchange(self, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        """Put `data` at `path`, too late the first time."""
+        theirs, self.theirs = self.theirs, b""
+        if theirs:
+            self.write(path, theirs)
+        return super().exchange(path, data, mode)
+
+
+def test_note_that_lands_while_notes_are_written_stays(judged: Judged) -> None:
+    """Under the id that the agent's own first note has, and with another text: both are there."""
+    path, files = f"agents/a/{SESSION_FILE}", Overtaken()
+    theirs = replace(note(1), description="Names are unique", timestamp=EPOCH + 9)
+    files.theirs = render_session(Session(f"a_{EPOCH}", EPOCH, (theirs,)))
+    prepare_agent(files, judged.where, judged.state, judged.state.steps["do:a"], judged.story.at)
+    there = read_session(judged.folder.read(path), path)
+    assert judged.record.session is not None
+    assert there.notes == (*judged.record.session.notes, replace(theirs, id="note_002"))
+
+
 def test_judged_outputs_are_kept_before_they_are_judged(judged: Judged) -> None:
     """The copy is written beside the decision, and a kill may have taken it."""
     judged.copy.unlink()

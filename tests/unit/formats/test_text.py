@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.text import FILE_LINES, cut, decoded, local_time, neutral, one_line, refused
+from orchestrator.formats.text import (
+    FILE_LINES,
+    cut,
+    cut_at_word,
+    decoded,
+    local_time,
+    neutral,
+    one_line,
+    refused,
+)
 from orchestrator.model.errors import BadFile, Fault
 
 
@@ -93,3 +102,19 @@ def test_hundred_faults_are_listed_and_the_rest_counted():
     error = refused("f", [Fault(n, "x") for n in range(500, 0, -1)])
     assert [fault.line for fault in error.faults[:3]] == [1, 2, 3]
     assert error.faults[-1] == Fault(0, "and 400 more faults")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("one two", 7, "one two"),
+        ("one two three", 9, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("one two three", 10, "one two…"),
+        ("a " + "b" * 30, 12, "a bbbbbbbbb…"),
+        ("b" * 30, 5, "bbbb…"),
+        ("one\ntwo three", 9, "one\ntwo…"),
+    ],
+)
+def test_a_text_is_cut_between_two_words(text, limit, shown):
+    assert cut_at_word(text, limit) == shown

@@ -78,6 +78,12 @@ def test_reason_of_a_pending_job(said, reason) -> None:
     assert reason_of(said) == reason
 
 
+def test_an_old_reason_of_a_silent_slurm_is_said_to_be_old() -> None:
+    said = reason_of("PartitionDown\n", 1_764_254_100.0)
+    assert said.startswith("Slurm does not answer since Thu 27 Nov 2025 ")
+    assert said.endswith("; PartitionDown before that")
+
+
 def test_state_of_a_job() -> None:
     assert (state_of(""), state_of("RUNNING\n"), state_of("FAILED\nTIMEOUT\n")) == ("", "RUNNING", "TIMEOUT")
 
@@ -147,6 +153,29 @@ def test_pending_run_has_a_reason_and_no_pid(tmp_path) -> None:
     assert it.observe(tmp_path) == Observation(Standing.ALIVE, None, "%1", queued="Priority")
     (tmp_path / "placed").write_text("12 n1 boot\n")
     assert it.observe(tmp_path) == ALIVE
+
+
+def test_script_notes_since_when_slurm_is_silent(tmp_path) -> None:
+    """The controller says once why the job is pending, and is never heard again."""
+    environ = cluster(
+        tmp_path, f'[ ! -e "{tmp_path}/dead" ] || exit 1; : >"{tmp_path}/dead"; echo PartitionDown'
+    )
+    srun = tmp_path / "srun"
+    srun.write_text(f'#!/bin/sh\nuntil [ -e "{tmp_path}/silent" ]; do sleep 0.02; done\n')
+    srun.chmod(0o700)
+    script = tmp_path / "slurm.sh"
+    script.write_text((files("orchestrator.hosts.slurm") / "slurm.sh").read_text())
+    subprocess.run(
+        ["sh", script, "job-1", "0.02", "0.02", "true"],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        timeout=20,
+        check=True,
+    )
+    (tmp_path / "placed").unlink()
+    assert host(Local(ALIVE), {}).observe(tmp_path).queued.endswith("; PartitionDown before that")
+    (tmp_path / "silent").unlink()
+    assert host(Local(ALIVE), {}).observe(tmp_path).queued == "PartitionDown"
 
 
 def test_run_whose_job_may_live_is_not_gone(tmp_path) -> None:

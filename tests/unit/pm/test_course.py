@@ -85,6 +85,9 @@ def test_orders_of_one_second_have_names_of_their_own() -> None:
     story.starts()
     story.spawns("dev")
     assert len({order.name for order in story.state.orders.values()}) == 2
+    assert {order.at for order in story.state.orders.values()} == {float(int(story.at))}, (
+        "none is from the future"
+    )
 
 
 def test_an_order_passes_over_a_name_that_a_stranger_took() -> None:

@@ -37,10 +37,10 @@ def on_call(name: str, **more: Any) -> WorkflowAgent:
 class EscalationStory(WorkflowStory):
     """Two doers, of which b needs a, and whoever answers."""
 
-    def __init__(self, *roles: str, bounds: Bounds | None = None) -> None:
+    def __init__(self, *roles: str, bounds: Bounds | None = None, limits: Limits = ROOMY) -> None:
         named = replace(Escalation(), **{role: role for role in roles})  # type: ignore[arg-type]
         agents = (doer("a"), doer("b"), doer("c", "a"), *map(on_call, roles), JUDGE)
-        super().__init__(plan_of(*agents, escalation=named, bounds=bounds or Bounds()), limits=ROOMY)
+        super().__init__(plan_of(*agents, escalation=named, bounds=bounds or Bounds()), limits=limits)
         self.starts()
 
     def asks(self, agent: str, kind: NoteKind = NoteKind.NONE, text: str = "Which table names?") -> None:
@@ -241,6 +241,54 @@ def _looping() -> EscalationStory:
 
 def _third(route: Route = Route.ANSWER, **more: Any) -> ResolutionItem:
     return ResolutionItem("a", "note_003", route, "Singular", **{"checked": ("c",), **more})
+
+
+QUESTIONS = (
+    "Which column holds the birthday?",
+    "May invoices be deleted?",
+    "How long are sessions kept?",
+    "Is the currency euro everywhere?",
+    "Who reads the audit log?",
+)
+
+
+def test_different_question_each_time_reaches_the_user() -> None:
+    """No two are alike, and the resolver edits the plan for each: the third is the user's, with what was answered.
+
+    Then the count begins anew.
+    """
+    story = EscalationStory("resolver", limits=replace(ROOMY, max_escalations=2))
+    for number, text in enumerate(QUESTIONS[:2], start=1):
+        story.asks("a", text=text)
+        edit = PlanEdit(EditKind.REINSTRUCT, "a", instructions=f"Answer {number}")
+        said = ResolutionItem("a", f"note_{number:03}", Route.EDIT, f"answer {number}", ("c",), edits=(edit,))
+        story.resolves(number, said)
+    story.asks("a", text=QUESTIONS[2])
+    case, question = story.state.cases["3"], story.question()
+    assert (case.bounded, case.loop, case.to) == (True, False, Via.USER)
+    assert question.kind is QuestionKind.LOOP
+    assert all(text in question.text for text in (*QUESTIONS[:3], "answer 1", "answer 2", "max_escalations"))
+    story.answers(question.id, "Ask me no more: decide such things yourself")
+    assert story.note_of("a").resolved_by is Resolver.USER
+    assert story.step("do:a").state is StepState.WORKING
+    story.asks("a", text=QUESTIONS[3])
+    assert story.state.cases["4"].to is Via.RESOLVER
+
+
+def test_escalations_of_each_agent_are_counted_apart() -> None:
+    story = EscalationStory("resolver", limits=replace(ROOMY, max_escalations=1))
+    story.asks("a", text=QUESTIONS[0])
+    story.resolves(1, item())
+    story.asks("b", text=QUESTIONS[1])
+    assert story.state.cases["2"].to is Via.RESOLVER
+
+
+def test_agent_that_asks_too_often_may_be_given_up() -> None:
+    story = EscalationStory("resolver", limits=replace(ROOMY, max_escalations=0))
+    story.asks("a", text=QUESTIONS[0])
+    story.answers(story.question().id, "set-aside")
+    assert story.step("do:a").state is StepState.SET_ASIDE
+    assert story.state.cases["1"].state is CaseState.SETTLED
 
 
 def test_loop_without_a_loop_agent_asks_the_user() -> None:

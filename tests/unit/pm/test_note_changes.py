@@ -76,6 +76,18 @@ def test_new_note_that_its_author_may_not_resolve_is_opened():
     assert [each.reason for each in refusals] == [Forbidden.FOREIGN_RESOLVER]
 
 
+@pytest.mark.parametrize("first", [OPEN, ESCALATED, RESOLVED], ids=lambda note: note.status)
+@pytest.mark.parametrize("writer", [OWN, UNKNOWN])
+def test_second_note_of_one_id_is_taken_beside_the_first(first, writer):
+    """Two wrote their first note at the same time. Nothing is put back; the next look comes to the same."""
+    second = replace(OPEN, timestamp=11, description="Names are unique", context="Making the table")
+    for _ in range(2):
+        kept, refusals = accepted_notes(_session(first), _session(second), writer)
+        assert (kept, refusals) == (_session(first, replace(second, id="note_002")), ())
+        kept, refusals = accepted_notes(kept, _session(second), writer)
+        assert (kept, refusals) == (_session(first, replace(second, id="note_002")), ())
+
+
 def test_task_of_a_session_stays():
     written = replace(_session(OPEN), task_id="other_1727539200")
     kept, refusals = accepted_notes(_session(), written, OWN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.model import facts as f
+from orchestrator.model.errors import Fault
 from orchestrator.model.handoff import ReportStatus
 from orchestrator.model.limits import Limits
 from orchestrator.model.plan import StepState
@@ -411,3 +412,16 @@ def test_launch_known_to_have_failed_counts_while_box_is_lost() -> None:
     story.loses("me@box")
     fails_to_launch(story)
     assert story.step("dev:a").tally.launches == 1
+
+
+def test_what_an_agent_was_told_is_quoted_in_the_question() -> None:
+    """The reasons speak to the agent: a person must not read them as spoken to them."""
+    story = started()
+    story.lands("explore", faults=(Fault(3, "says no status"),))
+    story.ends("explore")
+    story.comes_alive("explore")
+    story.lands("explore", faults=(Fault(4, "your file is missing"),))
+    assert "it was told: " in story.question().text
+    unasked = started(max_report_requests=0, max_fresh_starts=0)
+    unasked.lands("explore", faults=(Fault(3, "says no status"),))
+    assert "told" not in unasked.question().text

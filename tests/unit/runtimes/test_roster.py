@@ -6,7 +6,7 @@ import pytest
 from orchestrator.model.agents import Agent, Role
 from orchestrator.model.errors import BadName, Refused
 from orchestrator.model.task import AgentOverrides, Config
-from orchestrator.runtimes.roster import find_agents
+from orchestrator.runtimes.roster import find_agents, undefined
 
 
 @pytest.fixture
@@ -162,3 +162,12 @@ def test_task_md_says_what_the_pm_agent_runs_as(project, shipped):
     overrides = {"pm": AgentOverrides(command=("lead",))}
     scripted = find_agents(project, None, Config(pm="command", agents=overrides), shipped).agents["pm"]
     assert (scripted.runtime, scripted.command) == ("command", ("lead",))
+
+
+def test_how_to_define_an_agent_is_said_where_it_is_missing(project, shipped):
+    """Those that ship are found without a file in the project, so that writing them there helps nobody."""
+    assert "dev" in find_agents(project, None, Config(), shipped).agents
+    said = undefined("scout", project)
+    assert "'scout'" in said
+    assert f"{project}/.claude/agents" in said
+    assert "setup-agents" not in said

@@ -32,7 +32,7 @@ from orchestrator.formats.workflow.results import (
     render_resolution,
     render_results,
 )
-from orchestrator.formats.workflow.session import read_session, render_session
+from orchestrator.formats.workflow.session import read_session, render_kept, render_session
 from orchestrator.formats.workflow.status import read_status, render_status
 from orchestrator.model.errors import BadFile
 from orchestrator.model.workflow import EditKind
@@ -170,7 +170,6 @@ def test_omitted_status_fields_stay_omitted():
         ("session", {"session_start": 1.5}),
         ("session", {"session_start": True}),
         ("session", {"notes": {}}),
-        ("session", {"notes": [NOTE, NOTE]}),
         ("session", {"notes": [{**NOTE, "status": "done"}]}),
         ("session", {"notes": [{**NOTE, "description": " "}]}),
         ("session", {"notes": [{**NOTE, "status": "escalated"}]}),
@@ -227,6 +226,34 @@ def test_values_of_a_judgement_and_a_resolution():
     ]
     (item,) = read_resolution(data(RESOLUTION)).items
     assert (item.route, item.note, item.checked) == (Route.ANSWER, "note_001", ("b",))
+
+
+OTHER: dict[str, Any] = {**NOTE, "description": "Another", "timestamp": 9, "mood": "bad"}
+
+
+def test_second_note_of_one_id_gets_an_id_of_its_own():
+    """With the fields of it that nobody knows. The file is written anew though the session says the same."""
+    written = data({**SESSION, "notes": [NOTE, OTHER, NOTE]})
+    session = read_session(written)
+    assert [(each.id, each.description) for each in session.notes] == [
+        ("note_001", NOTE["description"]),
+        ("note_002", "Another"),
+    ]
+    for render in (render_session, render_kept):
+        assert json.loads(render(session, written))["notes"] == [NOTE, {**OTHER, "note_id": "note_002"}]
+
+
+def test_later_version_of_a_note_in_one_file_counts():
+    (note,) = read_session(data({**SESSION, "notes": [NOTE, {**RESOLVED, "note_id": "note_001"}]})).notes
+    assert note.status is NoteStatus.RESOLVED
+
+
+def test_note_that_was_written_under_a_taken_id_stays():
+    """The session has given the id to another note since: what is written over the file keeps both."""
+    session = read_session(data(SESSION))
+    first, second = json.loads(render_kept(session, data({**SESSION, "notes": [OTHER]})))["notes"]
+    assert {**first, **NOTE} == first
+    assert second == {**OTHER, "note_id": "note_002"}
 
 
 def test_kind_of_a_note():
