@@ -9,6 +9,7 @@ import pytest
 from orchestrator.daemon.journal.codec import decoded_state, dumped_state
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Undo
+from orchestrator.model.consultation import PMAction
 from orchestrator.model.file_operations import OperationDone, OperationKind, OperationsRecord
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState
@@ -129,3 +130,20 @@ def test_undo_reaches_steps_whose_records_are_gone(monkeypatch) -> None:
     assert story.step("dev:a").state is StepState.PENDING
     assert story.undoes("dev:a", story.state.tip, "back").refused
     assert len(applied_runs(story.state, "dev:b")) == 1
+
+
+def test_what_a_consultation_did_is_undone_without_asking_it_again() -> None:
+    """The PM agent handed in file operations with its decision. That consultation is over, and stays so."""
+    story = Story(pm="command")
+    story.starts()
+    consulted = story.state.consultation.step
+    applied(story, consulted)
+    story.is_led(PMAction.ORDER, "explore")
+    story.stops()
+    for run in story.state.live_runs:
+        story.ends(run=run)
+    assert story.step(consulted).state is StepState.PASSED
+    story.undoes(consulted, story.state.tip, "back")
+    assert (story.state.tip, story.step(consulted).state) == ("back", StepState.PASSED)
+    story.starts()
+    assert story.state.consultation.step != consulted
