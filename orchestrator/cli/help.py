@@ -105,6 +105,7 @@ task hosts --json
                missing: how many runs ended there whose files are not all here
                overflowing: it reports more file changes than the daemon reads
                pool, cap: the pool of the settings, and most runs at once, or null; runs beyond it wait
+  engines[]    host usable why runs tasks[]         containers and clusters, tried now
   daemon       up as_of room
 
 task questions --json

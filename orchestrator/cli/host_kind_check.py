@@ -23,6 +23,16 @@ def named_kind(text: str) -> tuple[str, str]:
 
 def of_kind(kind: str, name: str) -> Finding:
     """Return what is found of a host of a kind."""
-    lacks = HOST_KINDS.find(kind).lacks(name)
+    lacks = _lacks(kind, name)
     severity = Severity.MISSING if lacks else Severity.OK
     return Finding(f"host {kind}", severity, lacks or f"agents can be run by {kind}:{name}")
+
+
+def lacking(host: str) -> str:
+    """Return what keeps agents from a host, as runs name it; empty if nothing does. Raises Refused."""
+    discover()
+    return _lacks(*kind_and_name(host))
+
+
+def _lacks(kind: str, name: str) -> str:
+    return HOST_KINDS.find(kind).lacks(name)

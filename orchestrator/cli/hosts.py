@@ -1,4 +1,4 @@
-"""`task hosts`: lists the boxes on which agents work or may work, with the state that the daemon last found."""
+"""`task hosts`: lists where agents work: boxes as the daemon last found them, containers and clusters as of now."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 
 from orchestrator import layout, own_files
 from orchestrator.cli.beat import Beat
+from orchestrator.cli.engine_hosts import HEADINGS, engine_hosts, rows
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import ago, coloured, columns, harmless, stamp, typed, wrapped
 from orchestrator.cli.status_facts import unfetched
@@ -34,34 +35,50 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the boxes in use and those of pools; for unreachable ones also what to do."""
+    """Show the boxes in use and those of pools, for unreachable ones also what to do; and containers and clusters."""
     state = layout.state_folder(os.environ)
     beat = Beat(state)
     boxes = [_shape(each) for each in _written_boxes(layout.boxes_status(state))]
+    engines = engine_hosts(state)
     if options.json:
-        stamped = [
-            each
-            | {name: stamp(each[name]) for name in _MOMENTS}
-            | {key: each[key] or None for key in _OR_NONE}
-            | {"failing": [one | {"since": stamp(one["since"])} for one in each["failing"]]}
-            for each in boxes
-        ]
-        print(_plain(json.dumps({"boxes": stamped, "daemon": beat.shape()})))
+        print(_plain(json.dumps(_document(boxes, engines, beat))))
         return Exit.DONE
-    if not boxes:
+    if not boxes and not engines:
         print("no box is in use; to let dev and architect work on one: `cwd: user@host:/path` in task.md")
         return Exit.DONE
-    now, width = time.time(), columns()
-    pooled = any(each["pool"] for each in boxes)
-    headings = [each for each in _HEADINGS if pooled or each != "POOL"]
-    rows = [_row(each, now, pooled=pooled) for each in boxes]
-    print("\n".join(table(headings, rows, width, colour=coloured(sys.stdout), spare=True)))
-    for each in boxes:
-        if lines := [*_advice(each, width), *_unfetched(each, width, now)]:
-            print("\n".join(["", *lines]))
+    width, colour = columns(), coloured(sys.stdout)
+    shown = [_shown(boxes, width, colour=colour)] if boxes else []
+    if engines:
+        shown.append("\n".join(table(HEADINGS, rows(engines), width, colour=colour, spare=True)))
+    print("\n\n".join(shown))
     if not beat.up:
         print(f"\n{beat.words()}")
     return Exit.DONE
+
+
+def _document(boxes: list[dict[str, Any]], engines: list[dict[str, Any]], beat: Beat) -> dict[str, Any]:
+    stamped = [
+        each
+        | {name: stamp(each[name]) for name in _MOMENTS}
+        | {key: each[key] or None for key in _OR_NONE}
+        | {"failing": [one | {"since": stamp(one["since"])} for one in each["failing"]]}
+        for each in boxes
+    ]
+    return {"boxes": stamped, "engines": engines, "daemon": beat.shape()}
+
+
+def _shown(boxes: list[dict[str, Any]], width: int, *, colour: bool) -> str:
+    """Return the table of boxes, with what to do about those that need it."""
+    now = time.time()
+    pooled = any(each["pool"] for each in boxes)
+    headings = [each for each in _HEADINGS if pooled or each != "POOL"]
+    lines = table(
+        headings, [_row(each, now, pooled=pooled) for each in boxes], width, colour=colour, spare=True
+    )
+    for each in boxes:
+        if more := [*_advice(each, width), *_unfetched(each, width, now)]:
+            lines += ["", *more]
+    return "\n".join(lines)
 
 
 def _written_boxes(path: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from orchestrator.pm.handlers.answers import answered
 from orchestrator.pm.handlers.boxes import box_back, box_lost
 from orchestrator.pm.handlers.deadlines import checked_in, clock_moved, see_what_is_due
 from orchestrator.pm.handlers.folder import folder_back, folder_lost
+from orchestrator.pm.handlers.handoff_edits import role_handoff_edited
 from orchestrator.pm.handlers.pm_decisions import decision_landed
 from orchestrator.pm.handlers.rebasing import rebase_asked, rebased
 from orchestrator.pm.handlers.reports import report_landed
@@ -105,6 +106,7 @@ _RULES: Final[dict[type, Callable[[Draft, Any], object]]] = {
     f.NotesLanded: notes_landed,
     f.EditsRefused: edits_refused,
     f.RoleStatusLanded: role_status_landed,
+    f.RoleHandoffEdited: role_handoff_edited,
     f.DecisionLanded: decision_landed,
     f.RunStarted: run_started,
     f.RunQueued: run_queued,

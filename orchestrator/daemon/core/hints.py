@@ -55,6 +55,14 @@ class RoleStatusHint:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveHint:
+    """Something happened to one file of a task's archive of handoffs."""
+
+    task: str
+    handoff: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHint:
     """A request may wait for a task; the task may be new."""
 
@@ -138,6 +146,7 @@ TaskHint: TypeAlias = (
     | BriefHint
     | WorkflowHint
     | RoleStatusHint
+    | ArchiveHint
     | RequestHint
     | EventHint
     | RunHint

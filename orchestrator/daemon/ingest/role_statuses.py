@@ -1,4 +1,4 @@
-"""What was written into the status files of role agents, as facts: what an agent says, and what is put back."""
+"""What was written into the records of a task of roles, as facts: what an agent says, and what is put back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import logging
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
+from orchestrator.daemon.core.archived_handoffs import ArchivedHandoffs
 from orchestrator.daemon.core.role_statuses import SUFFIX, RoleStatusFiles
 from orchestrator.daemon.core.workflow_folder import DataFolder
-from orchestrator.model.facts import EditsRefused, RoleStatusLanded
+from orchestrator.model.errors import Refused
+from orchestrator.model.facts import EditsRefused, RoleHandoffEdited, RoleStatusLanded
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from orchestrator.daemon.core.context import Context
@@ -48,4 +50,38 @@ def status_facts(
         if edit.refused:
             yield EditsRefused(
                 at, context.nonce(), edit.refused, f"{layout.DATA}/{layout.STATUSES}/{edit.agent}{SUFFIX}"
+            )
+
+
+def archived_handoffs(context: Context, folder: Path) -> ArchivedHandoffs:
+    """Return the archived handoffs of the task whose folder in its project is `folder`."""
+    archive = context.adapters.settings.daemon.archive
+    root = folder.__class__(archive) if archive else layout.role_handoffs(folder)
+    return ArchivedHandoffs(context.adapters.files, root)
+
+
+def handoff_facts(
+    context: Context,
+    folder: Path,
+    state: PMState,
+    at: float,
+    names: Collection[str] | None = (),
+    *,
+    last: bool = False,
+) -> Iterator[Fact]:
+    """Yield what was written since the last look into the archived handoffs of a task.
+
+    The arguments are those of `status_facts`; `names` are the handoffs to look at beside the open ones, None for all.
+    """
+    try:
+        edits = archived_handoffs(context, folder).look(state, at, names, last=last)
+    except (Refused, OSError) as error:
+        log.warning("the archived handoffs of %s cannot be read: %s", state.id, error)
+        return
+    for each in edits:
+        if each.edit.refused:
+            yield EditsRefused(at, context.nonce(), each.edit.refused, each.file)
+        else:
+            yield RoleHandoffEdited(
+                at, context.nonce(), each.run, each.handoff, each.edit.status, each.edit.issues
             )

@@ -17,7 +17,7 @@ from orchestrator.daemon.ingest.finished_writers import NOBODY, Stopped
 from orchestrator.daemon.ingest.folder_repair import folder_seen, make_folder_again
 from orchestrator.daemon.ingest.operations import OperationsIntake
 from orchestrator.daemon.ingest.output_tail import last_lines
-from orchestrator.daemon.ingest.role_statuses import status_facts
+from orchestrator.daemon.ingest.role_statuses import archived_handoffs, handoff_facts, status_facts
 from orchestrator.daemon.ingest.run_lifecycle import Grace, facts_of, far_facts_of, overdue
 from orchestrator.daemon.ingest.task_intake import TaskIntake
 from orchestrator.daemon.ingest.workflow_edits import WorkflowEdits
@@ -138,6 +138,7 @@ class TaskInputs:
         self.see_reports()
         self.see_workflow()
         self.see_role_statuses()
+        self.see_archived_handoffs(None)
         return self.see_brief()
 
     def checked_in(self, at: float, *, asked: bool) -> CheckedIn:
@@ -196,6 +197,18 @@ class TaskInputs:
         if state.brief.config.family == ROLES and state.state in ACTIVE:
             for fact in status_facts(self._context, self._where().task, state, at, last=last):
                 self._engine.feed(fact)
+
+    def see_archived_handoffs(self, names: Collection[str] | None = (), *, last: bool = False) -> None:
+        """Handle what was written into archived handoffs: the open ones and `names`, or (None) all of the task.
+
+        `last`: before the end of a run is recorded.
+        """
+        state, at = self._engine.state, self._context.clock.now()
+        if state.handoffs and (state.state in ACTIVE or self._behind()):
+            folder = self._where().task
+            for fact in handoff_facts(self._context, folder, state, at, names, last=last):
+                self._engine.feed(fact)
+            self._engine.dirty |= archived_handoffs(self._context, folder).is_free(state)
 
     def see_folder(self, *, closely: bool = False) -> None:
         """Repair the task's folder in its project as far as possible, and report what cannot be repaired.
@@ -261,6 +274,7 @@ class TaskInputs:
                 self.see_reports(done={known.instance: how})
                 self.see_turn_end(run, "\n".join(fact.lines), fact.exit)
                 self.see_role_statuses(last=True)
+                self.see_archived_handoffs(last=True)
             self._engine.feed(fact)
 
     def see_trees(self) -> None:
@@ -296,7 +310,8 @@ class TaskInputs:
         return self._brief.fault if self._engine.state.state in ACTIVE else ""
 
     def see_what_is_due(self, at: float) -> None:
-        """Look again at handoffs that may have been incomplete."""
+        """Look again at handoffs that may have been incomplete, and at the archived ones that are open."""
+        self.see_archived_handoffs()
         if (again := self._intake.look_again(at)) is not None and at >= again:
             for name in self._intake.unsettled:
                 self.see_reports(name)
@@ -313,6 +328,9 @@ class TaskInputs:
         for again in (self.edit_due, self._intake.look_again(now), self._intake.publish_again(now)):
             if again is not None:
                 yield again
+        if self._engine.state.handoffs:
+            due = archived_handoffs(self._context, self._where().task).due(self._engine.state)
+            yield from () if due is None else (due,)
         for moment in self._grace.moments:
             yield moment + now - self._context.clock.monotonic()
 

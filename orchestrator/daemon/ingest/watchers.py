@@ -28,6 +28,7 @@ from watchdog.observers.polling import PollingObserver
 from orchestrator import layout
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.ingest.requests import REPLY
+from orchestrator.formats.coordination.fields import is_handoff_id
 from orchestrator.layout import EVENTS_NAME
 from orchestrator.model.workflow import STATUS_FILE
 from orchestrator.ports.files import TEMPORARY
@@ -203,6 +204,8 @@ def task_hint(task: str, folder: Path, path: Path) -> h.Hint | None:
             return h.WorkflowHint(task, agent)
         case (layout.DATA, layout.STATUSES, _):
             return h.RoleStatusHint(task)
+        case (layout.DATA, "handoffs", _, name) if is_handoff_id(name.removesuffix(".json")):
+            return h.ArchiveHint(task, name.removesuffix(".json"))
         case ("task.md",):
             return h.BriefHint(task)
         case _:

@@ -48,5 +48,8 @@ def follow(task: Task, hint: h.TaskHint) -> None:  # noqa: C901, PLR0912 (a case
         case h.RoleStatusHint():
             task.inputs.see_role_statuses()
             task.show()
+        case h.ArchiveHint(handoff=handoff):
+            task.inputs.see_archived_handoffs((handoff,))
+            task.show()
         case h.ArtifactHint(path=path):
             task.show(f"artifacts/{path}")

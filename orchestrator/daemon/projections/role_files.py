@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.core.archived_handoffs import ArchivedHandoffs
 from orchestrator.daemon.core.role_statuses import RoleStatusFiles
 from orchestrator.daemon.core.workflow_folder import DataFolder
 from orchestrator.model.errors import Refused
 from orchestrator.model.task import TaskState
+from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.records.archive import open_archive
 from orchestrator.records.shared_archive import open_shared
 
@@ -57,14 +59,22 @@ class RoleFiles:
         self._show_statuses(state, at)
 
     def _show_handoffs(self, state: PMState) -> None:
-        news = {key: each for key, each in state.handoffs.items() if self._shown.get(key) is not each}
+        archived = ArchivedHandoffs(self.files, self.root or layout.role_handoffs(self.folder))
+        news = {
+            key: each
+            for key, each in state.handoffs.items()
+            if self._shown.get(key) is not each or archived.is_refused(each)
+        }
         given_up = state.state in _GIVEN_UP
         if not state.handoffs or not (news or given_up != self._given_up):
             return
         self.behind = True
+        written = {key: each for key, each in news.items() if archived.publish(each)}
+        if not written and news:
+            return  # each has an edit that is told first
         try:
             with self._archive() as archive:
-                for key, record in news.items():
+                for key, record in written.items():
                     archive.take(record.handoff, started=state.started_at or None)
                     self._shown[key] = record
                 if given_up:
@@ -72,13 +82,16 @@ class RoleFiles:
         except Refused:
             self._shown.clear()  # somebody changed the archive: the next time it is read, and written, anew
             raise
-        self._given_up, self.behind = given_up, False
+        self._given_up, self.behind = given_up, len(written) < len(news)
+        if state.state not in ACTIVE and not self.behind:
+            for record in state.handoffs.values():
+                archived.let_go(record)
 
     def _show_statuses(self, state: PMState, at: float) -> None:
         if state is not self._seen:
-            self.behind = True
+            before, self.behind = self.behind, True
             RoleStatusFiles(DataFolder(self.files, self.folder)).publish(state, at)
-            self._seen, self.behind = state, False
+            self._seen, self.behind = state, before
 
     def _archive(self) -> AbstractContextManager[HandoffArchive]:
         if self.root is not None:

@@ -15,6 +15,7 @@ from orchestrator.model.facts.hand_ins import (
     NotesLanded,
     OperationsSettled,
     ReportLanded,
+    RoleHandoffEdited,
     RoleStatusLanded,
 )
 from orchestrator.model.facts.requests import (
@@ -93,6 +94,7 @@ __all__ = [
     "RebaseAsked",
     "Rebased",
     "ReportLanded",
+    "RoleHandoffEdited",
     "RoleStatusLanded",
     "RunGone",
     "RunLeft",
@@ -119,6 +121,7 @@ Fact: TypeAlias = (
     | OperationsSettled
     | NotesLanded
     | RoleStatusLanded
+    | RoleHandoffEdited
     | EditsRefused
     | DecisionLanded
     | RunStarted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orchestrator.model.consultation import PMDecision
-from orchestrator.model.coordination import RoleStatus
+from orchestrator.model.coordination import HandoffStatus, Issue, RoleStatus
 from orchestrator.model.errors import Fault
 from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.handoff import Report
@@ -74,10 +74,26 @@ class RoleStatusLanded:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleHandoffEdited:
+    """The receiver of a handoff changed its archived file while its run works.
+
+    `status` is where it moved it, None if it did not; `issues` are those that it added.
+    """
+
+    at: float
+    nonce: str
+    run: str
+    handoff: str
+    status: HandoffStatus | None = None
+    issues: tuple[Issue, ...] = ()
+    kind: Literal["role_handoff_edited"] = "role_handoff_edited"
+
+
+@dataclass(frozen=True, slots=True)
 class EditsRefused:
     """A file says what nobody may write there, or not this one: `edits` are put back.
 
-    `file` is the shared status of a workflow, or the status of a role's agent.
+    `file` is the shared status of a workflow, the status of a role's agent, or an archived handoff.
     """
 
     at: float

@@ -69,6 +69,13 @@ def _refused(fact: dict[str, Any]) -> str:
     return f"{fact.get('file') or 'shared_status.json'} was edited in a way that nobody may"
 
 
+def _handoff_edited(fact: dict[str, Any]) -> str:
+    issues = [str(each.get("description")) for each in fact.get("issues") or ()]
+    said = [f"it is {fact['status']}"] if fact.get("status") else []
+    said += [f"its issues are {_few(issues)}"] if issues else []
+    return f"run {fact.get('run')} edited {fact.get('handoff')}: {', and '.join(said)}"
+
+
 def _standing(fact: dict[str, Any]) -> str:
     status = fact.get("status") or {}
     parts = [f"progress {status['progress']}"] if status.get("progress") else []
@@ -302,6 +309,7 @@ def _exit(how: dict[str, Any]) -> str:
 _RENDERERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "adapt_asked": _adapted,
     "role_status_landed": _standing,
+    "role_handoff_edited": _handoff_edited,
     "edits_refused": _refused,
     "report_landed": _landed,
     "decision_landed": _landed,

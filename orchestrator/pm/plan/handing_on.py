@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.coordination import (
@@ -13,7 +13,8 @@ from orchestrator.model.coordination import (
     Issue,
     Transition,
 )
-from orchestrator.model.plan import Gate
+from orchestrator.model.plan import Gate, StepState
+from orchestrator.model.run import Purpose
 from orchestrator.pm.plan.plan_edits import plans_a_line
 from orchestrator.pm.state.handoff_changes import HandoffRecorded
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.model.plan import Step
+    from orchestrator.model.run import Run
     from orchestrator.pm.state.task_state import PMState
 
 ENTRIES: Final = 40
@@ -65,6 +67,33 @@ def moved(
         issues=(*(record.handoff.issues or ()), *issues) if issues else record.handoff.issues,
     )
     yield HandoffRecorded(head.id, replace(record, handoff=handoff))
+
+
+def added_to(record: HandoffRecord, issues: tuple[Issue, ...]) -> HandoffRecorded:
+    """Return the change that adds issues to the end of those of a handoff."""
+    handoff = replace(record.handoff, issues=(*(record.handoff.issues or ()), *issues))
+    return HandoffRecorded(handoff.head.id or "", replace(record, handoff=handoff))
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """The step that has a handoff in hand, and the run that works on it, whose order is open."""
+
+    step: Step
+    run: Run
+
+
+def receiver_of(state: PMState, handoff: str) -> Receiver | None:
+    """Return who has a handoff in hand and works on it now; None if nobody does."""
+    record = state.handoffs.get(handoff)
+    for run in state.live_runs if record is not None else ():
+        step = state.steps.get(run.step)
+        if step is None or run.purpose is not Purpose.WORK or run.order not in state.orders:
+            continue
+        at_work = (step.attempt, step.state) == (run.attempt, StepState.WORKING)
+        if at_work and received_by(state, step) is record:
+            return Receiver(step, run)
+    return None
 
 
 def lines_of(state: PMState, step: Step) -> list[str]:

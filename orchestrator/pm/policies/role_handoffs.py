@@ -98,15 +98,18 @@ def hand_on(draft: Draft, step: str, name: str, report: Report) -> bool:
     draft.change(*moved(received_by(draft.state, here), HandoffStatus.COMPLETED))
     _record(draft, here, name, handoff)
     if replans:
-        require_replanning(draft, step, _reasons(handoff.issues or ()))
+        require_replanning(draft, step, reasons_of(handoff.issues or ()))
     return replans
 
 
-def refuse(draft: Draft, step: str, why: str) -> None:
-    """Send back what the agent of a step was handed: to whoever did the work, or to the step that plans."""
+def refuse(draft: Draft, step: str, why: str, issues: tuple[Issue, ...] = ()) -> None:
+    """Send back what the agent of a step was handed: to whoever did the work, or to the step that plans.
+
+    `issues` are added to the handoff; without any, one is that says why.
+    """
     here = draft.step(step)
-    issue = Issue(IssueSeverity.HIGH, why, None)
-    draft.change(*moved(received_by(draft.state, here), HandoffStatus.REJECTED, (issue,)))
+    issues = issues or (Issue(IssueSeverity.HIGH, why, None),)
+    draft.change(*moved(received_by(draft.state, here), HandoffStatus.REJECTED, issues))
     source = draft.step(here.needs[0]) if here.needs else here
     if here.judges:
         reject(draft, step, why)
@@ -133,7 +136,7 @@ def _hand_back(draft: Draft, here: Step, said: RoleHandoff, report: Report) -> N
     received = received_by(draft.state, here)
     known = received.handoff.issues or () if received else ()
     issues = tuple(each for each in said.issues or () if each not in known)
-    why = "\n".join(filter(None, (_reasons(issues), report.completed.strip() if not issues else "")))
+    why = "\n".join(filter(None, (reasons_of(issues), report.completed.strip() if not issues else "")))
     if own:
         ask_again(draft, here.id, f"it rejects, and its type is {said.head.transition}: say one of the two")
     elif received is None:
@@ -227,7 +230,8 @@ def _record(draft: Draft, here: Step, name: str, handoff: RoleHandoff) -> None:
     draft.change(HandoffRecorded(handoff.head.id or "", HandoffRecord(here.id, name, handoff)))
 
 
-def _reasons(issues: tuple[Issue, ...]) -> str:
+def reasons_of(issues: tuple[Issue, ...]) -> str:
+    """Return issues as lines: how grave each is, what it says, and what it recommends."""
     return "\n".join(
         f"{each.severity}: {each.description}" + (f" ({each.recommendation})" if each.recommendation else "")
         for each in issues

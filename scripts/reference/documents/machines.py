@@ -58,11 +58,29 @@ class Box(TypedDict):
 
 
 @described
+class EngineHost(TypedDict):
+    """Containers of an image, or a part of a cluster, tried now."""
+
+    host: str
+    """The host, as task.md names it."""
+    usable: bool
+    """Whether agents can be run there now."""
+    why: str
+    """What keeps them from it; empty if nothing does."""
+    runs: int
+    """Live runs there."""
+    tasks: list[str]
+    """Tasks of which runs live or lived there."""
+
+
+@described
 class Hosts(TypedDict):
-    """All boxes."""
+    """All boxes, containers and clusters."""
 
     boxes: list[Box]
     """The boxes."""
+    engines: list[EngineHost]
+    """The containers and clusters."""
     daemon: Daemon
     """How the daemon stands."""
 

@@ -57,7 +57,7 @@ def test_after_a_failed_fsync_a_log_takes_nothing_more(tmp_path: Path, monkeypat
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(disk, "_sync", fail)
+        patch.setattr(disk, "sync", fail)
         with pytest.raises(OSError, match="Input/output"):
             log.append(b"second\n")
     with pytest.raises(OSError, match="must be opened and read again"):

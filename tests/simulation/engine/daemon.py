@@ -13,8 +13,8 @@ from random import Random
 from typing import Final
 
 from orchestrator.daemon.boxes.departed_tasks import DepartedTasks
+from orchestrator.daemon.core import archived_handoffs, role_statuses, shared_status
 from orchestrator.daemon.core import hints as h
-from orchestrator.daemon.core import role_statuses, shared_status
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.task_paths import Adapters as Reach
 from orchestrator.daemon.loop import Loop
@@ -146,6 +146,7 @@ class Daemon:
         """Start from what lies on the disk."""
         self.boots += 1
         role_statuses.forget()
+        archived_handoffs.forget()
         shared_status.forget()  # what a module remembers ends with its process
         self.booted_at = self.clock.monotonic()
         self._hints = SimpleQueue()

@@ -388,6 +388,7 @@ def test_where_the_daemon_beats_nothing_more_is_imported(house, beat):
         ".cli",
         ".layout",
         ".own_files",
+        *(f".layout.{each}" for each in ("daemon_files", "paths", "pm_files", "shared_files", "user")),
         *(f".cli.{each}" for each in ("beat", "branch_now", "exits", "main", "parser", "screen")),
     ]
     parts += [*(f".cli.{each}" for each in ("state_file", "status", "tasks"))]

@@ -6,6 +6,9 @@ import time
 
 import pytest
 
+from orchestrator.hosts.host_kinds import HOST_KINDS
+from orchestrator.ports.host import Host
+
 SHOWN = "SHA256:" + "a" * 43
 KEPT = "SHA256:" + "b" * 43
 
@@ -202,3 +205,62 @@ def test_odd_words_of_what_fails_are_shown_as_nothing(task, boxes_seen, daemon, 
     boxes_seen(box(failing=odd, missing=odd))
     assert task("hosts").code == 0
     assert task("hosts", "--json").code == 0
+
+
+# Containers and clusters --------------------------------------------------------------------------
+
+
+class Kind:
+    """A host kind of which one name cannot be used."""
+
+    def lacks(self, name: str) -> str:
+        return "there is no image bad here" if name == "bad" else ""
+
+    def host(self, name: str, local: Host) -> Host:
+        return local
+
+
+@pytest.fixture
+def engine():
+    HOST_KINDS.register("engine", Kind, "engine 1.0")
+    yield
+    HOST_KINDS.unregister("engine")
+
+
+def agent(host, state="alive"):
+    return {"name": "dev", "run": "r1", "agent": "dev", "step": "dev:one", "state": state, "host": host}
+
+
+def test_containers_and_clusters_say_whether_they_can_be_used(task, house, daemon, engine):
+    """They are tried now; those of all tasks are listed once, with how many runs live there."""
+    house.task(
+        "tidy-0a1b2c3d", agents=[agent("engine://good"), agent("engine://bad", "gone"), agent("local")]
+    )
+    house.task("shop-0a1b2c3d", agents=[agent("engine://good"), agent("me@box")])
+    said = task("hosts").out
+    heading, bad, good = said.splitlines()
+    assert heading.split() == ["HOST", "STATE", "RUNS", "TASKS", "WHY"]
+    assert bad.split("  ")[0] == "engine:bad"
+    assert "not usable" in bad
+    assert "no image bad" in bad
+    assert good.split() == ["engine:good", "usable", "2", "shop,", "tidy"]
+    shown = task("hosts", "--json").json["engines"]
+    assert [(each["host"], each["usable"], each["runs"]) for each in shown] == [
+        ("engine:bad", False, 0),
+        ("engine:good", True, 2),
+    ]
+
+
+def test_kind_that_is_not_installed_any_more_is_said(task, house, daemon):
+    house.task("tidy-0a1b2c3d", agents=[agent("vanished://x")])
+    (only,) = task("hosts", "--json").json["engines"]
+    assert not only["usable"]
+    assert "vanished" in only["why"]
+
+
+def test_boxes_and_containers_are_two_tables(task, house, boxes_seen, daemon, engine):
+    boxes_seen(box())
+    house.task("tidy-0a1b2c3d", agents=[agent("engine://good")])
+    first, second = task("hosts").out.split("\n\n")
+    assert first.startswith("BOX")
+    assert second.startswith("HOST")

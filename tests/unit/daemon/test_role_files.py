@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.daemon.core import archived_handoffs
+from orchestrator.daemon.core.archived_handoffs import ArchivedHandoffs
 from orchestrator.daemon.projections.role_files import RoleFiles
 from orchestrator.model.errors import Refused
 from orchestrator.ports.files import Files
@@ -21,6 +24,14 @@ from tests.unit.pm.story import Story
 FOLDER = Path("/project/tasks/demo")
 ROOT = FOLDER / "data" / "handoffs"
 AT = 1_764_254_700.0
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Remember nothing of another test."""
+    archived_handoffs.forget()
+    yield
+    archived_handoffs.forget()
 
 
 class KilledError(BaseException):
@@ -52,10 +63,12 @@ STATES: list[Any] = states_of_a_story()
 
 
 def shown(*states: Any) -> MemoryFiles:
+    archived_handoffs.forget()
     files = MemoryFiles()
     writer = RoleFiles(files, FOLDER)
     for state in states:
         writer.show(state, AT)
+    archived_handoffs.forget()
     return files
 
 
@@ -88,6 +101,7 @@ def test_kill_at_any_write_costs_nothing() -> None:
             RoleFiles(files, FOLDER).show(STATES[-1], AT)
         except KilledError:
             files.before = None
+            archived_handoffs.forget()
             RoleFiles(files, FOLDER).show(STATES[-1], AT)
             assert tree(files) == whole
             number += 1
@@ -147,7 +161,7 @@ def test_tasks_share_the_archive_that_a_setting_names() -> None:
 
 
 def test_shared_archive_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not at each change of each task; again only if something is missing, or after an error."""
+    """Not at each change of each task; again only if its index is missing. What was removed is told, and restored."""
     shared_archive.forget()
     opened, files, root = list[Path](), MemoryFiles(), Path("/archive")
 
@@ -163,10 +177,13 @@ def test_shared_archive_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for entry in files.entries(root):
         for each in files.entries(root / entry.name) if entry.is_folder else ():
             files.remove(root / entry.name / each.name)
-    with pytest.raises(Refused):
-        writer.show(STATES[3], AT)
+    writer.show(STATES[3], AT)
+    assert writer.behind
+    removed = ArchivedHandoffs(files, root).look(STATES[3], AT, None)
+    assert {each.handoff for each in removed if each.edit.refused} == set(STATES[2].handoffs)
+    files.remove(root / "index.json")
     writer.show(STATES[-1], AT)
-    assert len(opened) == 2
+    assert (len(opened), writer.behind) == (2, False)
     assert tree(files, root) == tree(shown(STATES[-1]))
 
 
