@@ -240,9 +240,8 @@ class TaskSync:
         result = together([self._publisher.publish(names - held, runs), *fetched.parts])
         if not result.more and not held:
             self._settled = runs
-        misnamed = [
-            name for name, _ in took.files if kind_of(name, runs) is None and not name.startswith(HANDED_IN)
-        ]
+        files = [name for name, _ in took.files if not name.startswith(HANDED_IN)]
+        misnamed = [name for name in files if kind_of(name, runs) is None]
         return together([result, self._left(took, misnamed)])
 
     def _pull_bulk(self, runs: frozenset[str], go_on: Callable[[], bool]) -> Pulled:

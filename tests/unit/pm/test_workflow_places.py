@@ -44,7 +44,7 @@ def test_who_may_work_on_a_box_or_by_a_host_kind(config: dict[str, Any], why: st
 
 def test_agent_on_a_box_shares_its_tree_with_nobody() -> None:
     """What agents do in one repository there is told apart by time alone: no other changes files meanwhile."""
-    plan = plan_of(doer("a", files=("a/**",)), doer("b", files=("b",)))
+    plan = plan_of(doer("a", files=("a/**",)), doer("b", files=("b/**",)))
     own = {"a": AgentOverrides(cwd=BOX)}
     steps = {each.id: each for each in first_steps(brief(plan, agents=own, bring=Bring.BRANCH))}
-    assert (steps["do:a"].claims, steps["do:b"].claims) == ((WHOLE,), ("b/**",))
+    assert (steps["do:a"].claims, steps["do:b"].claims) == ((WHOLE,), ("b",))
