@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from orchestrator import layout
 from orchestrator.cli.beat import Beat
@@ -17,10 +18,15 @@ from orchestrator.cli.data_folder import data_folder
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.observed_records import HANDOFFS
 from orchestrator.cli.observing import tell_unread
+from orchestrator.cli.progress import Counting, doing
 from orchestrator.cli.screen import harmless, typed
 from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.records.archive import ArchiveMerge, HandoffArchive, open_archive
+from orchestrator.records.handoff_versions import ReadHandoffs
+
+_KEPT: Final = 64 << 20
+"""Handoffs of as many bytes together are kept as they were read; beyond that each is read again."""
 
 
 def run(options: Namespace) -> int:
@@ -30,9 +36,11 @@ def run(options: Namespace) -> int:
         raise CommandError(Exit.USAGE, "--merge takes all there is: leave --date, --days and --details out")
     named = load_section(Path(layout.config_file(os.environ)), os.environ, "daemon").archive
     root = _root(options, named)
-    other = _other(Path(options.merge).expanduser().absolute(), root)
-    with _alone(root, named):
-        done = open_archive(DiskFiles(), root).merge(other)
+    known = ReadHandoffs(_KEPT)
+    with doing("reading the other archive"):
+        other = _other(Path(options.merge).expanduser().absolute(), root, known)
+    with _alone(root, named), Counting("merging", "handoffs") as count:
+        done = open_archive(DiskFiles(), root, known).merge(other, os.sync, count.step)
     tell_unread(done.unread, "taken")
     _tell_conflicts(done)
     print(f"{_count(done.added)} new, {done.advanced} went on: {harmless(str(root))}")
@@ -50,13 +58,13 @@ def _root(options: Namespace, named: str) -> Path:
     return Path(named)
 
 
-def _other(folder: Path, root: Path) -> HandoffArchive:
+def _other(folder: Path, root: Path, known: ReadHandoffs) -> HandoffArchive:
     """Return the archive from which is taken; it is only read. Raises CommandError: it is none."""
     if folder.is_symlink() or not folder.is_dir():
         raise CommandError(Exit.FAILED, f"{harmless(str(folder))} is no folder: give that of another archive")
     if os.path.realpath(folder) == os.path.realpath(root):
         raise CommandError(Exit.FAILED, f"{harmless(str(folder))} is this archive itself: give another one")
-    other = HandoffArchive(DiskFiles(), folder)
+    other = HandoffArchive(DiskFiles(), folder, known)
     if not other.ids:
         tell_unread(other.unread, "taken")
         raise CommandError(

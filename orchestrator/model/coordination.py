@@ -250,7 +250,10 @@ class ChainMetrics:
 
 @dataclass(frozen=True, slots=True)
 class HandoffChain:
-    """The handoffs of one task, in order."""
+    """The handoffs of one task, in order.
+
+    `given_up` is when its task ended without coming to `complete`, if it did: another archive may have what came later.
+    """
 
     id: str
     task: str
@@ -261,6 +264,7 @@ class HandoffChain:
     outcome: ChainOutcome
     metrics: ChainMetrics
     others: tuple[tuple[tuple[str, ...], str], ...] = ()
+    given_up: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

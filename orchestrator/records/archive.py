@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.coordination.completeness import follows
 from orchestrator.formats.coordination.fields import is_handoff_id
-from orchestrator.formats.coordination.handoff import SUFFIX, read_handoff, render_handoff
+from orchestrator.formats.coordination.handoff import SUFFIX, render_handoff
 from orchestrator.formats.coordination.records import (
     INDEX,
     is_chain_id,
@@ -32,10 +32,10 @@ from orchestrator.model.names import beneath
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.chains import chain_of
 from orchestrator.records.filed_handoffs import FiledHandoff, filed, index_of
-from orchestrator.records.handoff_versions import CONFLICT, HandoffVersion, latest, read_version
+from orchestrator.records.handoff_versions import CONFLICT, HandoffVersion, ReadHandoffs, latest, read_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from orchestrator.ports.files import Entry, Files
@@ -68,14 +68,14 @@ class ArchiveMerge:
     unread: tuple[UnreadRecord, ...] = ()
 
 
-def open_archive(files: Files, root: Path) -> HandoffArchive:
-    """Return the archive in a folder, complete: what a kill left undone is done.
+def open_archive(files: Files, root: Path, known: ReadHandoffs | None = None) -> HandoffArchive:
+    """Return the archive in a folder, complete: what a kill left undone is done. `known`: handoffs read already.
 
     Raises:
         OSError: the disk fails.
 
     """
-    archive = HandoffArchive(files, root)
+    archive = HandoffArchive(files, root, known)
     archive.complete()
     return archive
 
@@ -83,9 +83,11 @@ def open_archive(files: Files, root: Path) -> HandoffArchive:
 class HandoffArchive:
     """An archive, as it was read. One writer at a time; `open_archive` makes it."""
 
-    def __init__(self, files: Files, root: Path) -> None:
+    def __init__(self, files: Files, root: Path, known: ReadHandoffs | None = None) -> None:
         self._files = files
         self._root = root
+        self._parsed = known or ReadHandoffs()
+        self._quick = False
         self._kept: dict[str, FiledHandoff] = {}
         self._tasks: dict[str, set[str]] = {}
         self._aside: dict[str, set[tuple[str, str]]] = {}
@@ -165,22 +167,34 @@ class HandoffArchive:
         self._link(task, (given_up,), None, None)
         self._count()
 
-    def merge(self, other: HandoffArchive) -> ArchiveMerge:
+    def merge(
+        self,
+        other: HandoffArchive,
+        flush: Callable[[], object] | None = None,
+        told: Callable[[], object] = lambda: None,
+    ) -> ArchiveMerge:
         """Take what another archive has; that one is only read. Which is merged into which makes no difference.
 
         Where one version of a handoff goes on from another, that one stays. Where neither does, both stay: the one of
         the smaller hash under its id, the other beside it under a name that begins with `conflict_`. What was set
         aside in earlier merges, here and there, takes part. After a kill, merging again goes on.
 
+        Args:
+            other: The other archive.
+            flush: Puts all that was written on the disk. Given that, new files are not synced one by one.
+            told: Called for each handoff that was looked at.
+
         Raises:
             Refused: a link or a file lies in the way here.
             OSError: the disk fails; merging again goes on.
 
         """
+        self._quick = flush is not None
         unread, conflicts = list(other._unread), list[str]()
         known, advanced = set(self._kept), 0
         theirs = sorted({*other._kept, *other._aside})
         for identifier in theirs:
+            told()
             found = list(other._versions(identifier, unread))
             wanted = latest([*self._own_versions(identifier), *found])
             if not found:
@@ -190,6 +204,8 @@ class HandoffArchive:
             if self._settle(identifier, wanted) and len(wanted) == 1 and identifier in known:
                 advanced += 1
         self._link_all(other, set(theirs))
+        if flush is not None:
+            flush()
         self._count()
         return ArchiveMerge(len(set(self._kept) - known), advanced, tuple(conflicts), tuple(unread))
 
@@ -235,7 +251,7 @@ class HandoffArchive:
         if not entry.is_file:
             raise Refused("is no plain file")
         if is_handoff_id(stem) and stem != entry.name:
-            kept = filed(read_handoff(self._files.read(path, FILE_BYTES), entry.name))
+            kept = filed(self._parsed.read(self._files.read(path, FILE_BYTES), entry.name))
             if kept.date != date or stem in self._kept:
                 raise Refused(f"belongs into the folder {kept.date}, once")
             self._kept[stem] = kept
@@ -274,7 +290,7 @@ class HandoffArchive:
             # It did not read: when the task began may still be seen in it.
             self._files.rename(path, path.with_name(f"{DAMAGED}{found.mtime_ns}_{path.name}"))
         if found is None or there != (date, chain):
-            self._write(date, path.name, render_chain(chain))
+            self._write(date, path.name, render_chain(chain), new=found is None and there is None)
         self._chains[task] = (date, chain)
         if there is not None and there[0] != date:
             self._files.remove(beneath(self._root, there[0], path.name))
@@ -298,15 +314,15 @@ class HandoffArchive:
             raise Refused(f"the archive has no handoff {identifier[:60]!a}")
         name = f"{identifier}{SUFFIX}"
         data = self._files.read(beneath(self._root, kept.date, name), FILE_BYTES)
-        return read_handoff(data, name), data
+        return self._parsed.read(data, name), data
 
-    def _write(self, date: str, name: str, data: bytes) -> None:
+    def _write(self, date: str, name: str, data: bytes, *, new: bool = False) -> None:
         folder = beneath(self._root, date)
         there = self._files.entry(folder)
         if there is not None and not there.is_folder:
             raise Refused(f"{folder} is a link or a file: move it away")
         self._files.make_folder(folder)
-        self._files.write(beneath(folder, name), data)
+        self._files.write(beneath(folder, name), data, durable=not (new and self._quick))
 
     def _forget(self, identifier: str, date: str) -> None:
         """Take the file of a handoff away that will lie elsewhere."""
@@ -326,7 +342,7 @@ class HandoffArchive:
     def _own_versions(self, identifier: str) -> list[HandoffVersion]:
         """Return the versions of a handoff. Raises Refused if one does not read: nothing is written over it."""
         return [
-            read_version(self._files.read(beneath(self._root, *place), FILE_BYTES), identifier)
+            read_version(self._files.read(beneath(self._root, *place), FILE_BYTES), identifier, self._parsed)
             for place in self._places(identifier)
         ]
 
@@ -336,7 +352,7 @@ class HandoffArchive:
         for place in places[:_VERSIONS]:
             path = beneath(self._root, *place)
             try:
-                yield read_version(self._files.read(path, FILE_BYTES), identifier)
+                yield read_version(self._files.read(path, FILE_BYTES), identifier, self._parsed)
             except (Refused, OSError) as problem:
                 unread.append(UnreadRecord(path, str(problem)))
         for place in places[_VERSIONS:]:
@@ -360,7 +376,7 @@ class HandoffArchive:
         if own != best.data:
             if known is not None:
                 self._forget(identifier, best.kept.date)
-            self._write(best.kept.date, name, best.data)
+            self._write(best.kept.date, name, best.data, new=known is None)
             self._kept[identifier] = best.kept
             self._tasks.setdefault(best.kept.task, set()).add(identifier)
         for place in sorted(there - asides.keys()):

@@ -53,10 +53,7 @@ def chain_of(
     times = [order(each)[0] for each in ordered]
     known = [times[0], *(moment(each.created) or times[0] for each in before)]
     created = min(known if started is None else (*known, started))
-    given_up = max(
-        (moment(each.completed or "") or 0.0 for each in before if each.outcome is ChainOutcome.FAILURE),
-        default=0.0,
-    )
+    given_up = max((_given_up(each) for each in before), default=0.0)
     outcome, completed = ChainOutcome.OPEN, None
     last = ordered[-1].head
     if last.transition is Transition.COMPLETE and last.status is not HandoffStatus.REJECTED:
@@ -78,7 +75,14 @@ def chain_of(
         outcome=outcome,
         metrics=_metrics(ordered, coverage if coverage is not None else max(measured, default=None)),
         others=min((each.others for each in before if each.others), key=repr, default=()),
+        given_up=iso(given_up) if given_up else None,
     )
+
+
+def _given_up(chain: HandoffChain) -> float:
+    """Return when the task of a chain was given up; 0 if it was not."""
+    ended = chain.completed if chain.outcome is ChainOutcome.FAILURE else None
+    return max(moment(each or "") or 0.0 for each in (ended, chain.given_up))
 
 
 def _link(head: HandoffHead, minutes: int) -> ChainLink:

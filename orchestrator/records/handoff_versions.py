@@ -40,9 +40,31 @@ class HandoffVersion:
         return self.kept.date, f"{CONFLICT}{self.handoff.head.id}_{self.digest[:_DIGITS]}{SUFFIX}"
 
 
-def read_version(data: bytes, identifier: str) -> HandoffVersion:
+class ReadHandoffs:
+    """Handoffs as they were read, by name and content: a merge comes to the same file several times.
+
+    Of files of more than `most` bytes together none is kept.
+    """
+
+    def __init__(self, most: int = 0) -> None:
+        self._left = most
+        self._read: dict[tuple[str, bytes], RoleHandoff] = {}
+
+    def read(self, data: bytes, name: str) -> RoleHandoff:
+        """Return the handoff in a file. Raises BadFile, as `read_handoff`."""
+        key = name, sha256(data).digest()
+        found = self._read.get(key)
+        if found is None:
+            found = read_handoff(data, name)
+            if len(data) <= self._left:
+                self._left -= len(data)
+                self._read[key] = found
+        return found
+
+
+def read_version(data: bytes, identifier: str, known: ReadHandoffs | None = None) -> HandoffVersion:
     """Return what a file says of the handoff of an id. Raises Refused: it is no such handoff."""
-    handoff = read_handoff(data, f"{identifier}{SUFFIX}")
+    handoff = (known or ReadHandoffs()).read(data, f"{identifier}{SUFFIX}")
     return HandoffVersion(handoff, data, filed(handoff))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 from orchestrator.formats.coordination.fields import Others, handoff_id, time, unnamed, with_others
@@ -23,10 +24,12 @@ from orchestrator.model.coordination import (
 from orchestrator.model.errors import BadFile, Fault
 
 INDEX: Final = "index.json"
+_GIVEN_UP: Final = "givenUp"
+"""A field beside the document's: when a task was given up whose chain came to `complete` in another archive."""
 _CHAIN_ID: Final = re.compile(rf"{CHAIN}[A-Za-z0-9][A-Za-z0-9_-]{{0,127}}")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CHAIN_SHAPE: Final[dict[str, Any]] = {
-    **dict.fromkeys(("chainId", "taskId", "created", "completed", "duration_minutes", "outcome")),
+    **dict.fromkeys(("chainId", "taskId", "created", "completed", "duration_minutes", "outcome", _GIVEN_UP)),
     "handoffs": [dict.fromkeys(("handoffId", "from", "to", "duration_minutes"))],
     "metrics": dict.fromkeys(("total_files_modified", "test_coverage", "issues_found", "issues_resolved")),
 }
@@ -61,6 +64,8 @@ def render_chain(chain: HandoffChain, base: bytes = b"") -> bytes:
             "issues_resolved": chain.metrics.issues_resolved,
         },
     }
+    if chain.given_up is not None and chain.outcome is not ChainOutcome.FAILURE:
+        made[_GIVEN_UP] = chain.given_up
     return rewritten(
         chain, base, lambda data: read_chain(data, chain.id), lambda _: with_others(made, chain.others)
     )
@@ -135,7 +140,10 @@ def _chain(found: Fields, others: Others) -> HandoffChain:
             issues_resolved=metrics.integer("issues_resolved", 0),
         ),
         others=others,
+        given_up=time(found, _GIVEN_UP),
     )
+    if chain.outcome is ChainOutcome.FAILURE:
+        chain = replace(chain, given_up=chain.completed)
     if chain.id and not (is_chain_id(chain.id) and chain.id == f"{CHAIN}{chain.task}"):
         found.fault(f"`chainId` is {chain.id[:80]!a}: write {CHAIN} and the taskId")
     return chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.amounts import span_said
-from orchestrator.model.plan import StepState, Tally
+from orchestrator.model.plan import Gate, StepState, Tally
 from orchestrator.model.question import OPTIONS_ONLY, QuestionKind
 from orchestrator.model.run import Ending
 from orchestrator.model.task import TaskState
@@ -29,7 +29,7 @@ from orchestrator.pm.plan.asking import (
 )
 from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.budget import budget_answered
-from orchestrator.pm.policies.completion import approve, go_through, pass_step, review_asked_by
+from orchestrator.pm.policies.completion import approve, go_through, review_asked_by, through_gates
 from orchestrator.pm.policies.consultation_end import fail
 from orchestrator.pm.policies.escalations import answered_by_user
 from orchestrator.pm.policies.evidence import accepted_by_user
@@ -123,7 +123,7 @@ def _carry_out(draft: Draft, question: Question) -> None:
             draft.notice(f"{question.id}: {text}")
     elif word == ACCEPT and offered:
         draft.change(CriteriaMarked(accepted_by_user(draft.state, question.id)))
-        pass_step(draft, step)
+        through_gates(draft, step, past=Gate.CRITERIA)
     elif word == REPLAN and offered:
         replan(draft, step, f"to be planned anew {because(question)}", counts=question.by != USER)
     elif word == APPROVE and offered and not answered_by_user(draft, question):

@@ -64,7 +64,12 @@ def go_through(draft: Draft, step: str, *, past: str = "") -> None:
     if is_judge(here) and here.strewn and judge_again(draft, step, _again(here)):
         draft.change(StepStrewed(step, ()))
         return
-    gate = held_by(draft.state, here, past=past)
+    through_gates(draft, step, past=past)
+
+
+def through_gates(draft: Draft, step: str, *, past: str = "") -> None:
+    """Take a step through its gates, whoever judged it. `past` is as for `go_through`."""
+    gate = held_by(draft.state, draft.step(step), past=past)
     if gate is None:
         pass_step(draft, step)
     else:

@@ -34,7 +34,7 @@ STEPS: Final[dict[S, frozenset[S]]] = {
     S.WORKING: frozenset({S.PENDING, S.CHECKING, S.PASSED, S.BLOCKED, S.FAILED, S.SET_ASIDE}),
     S.CHECKING: frozenset({S.PENDING, S.PASSED, S.BLOCKED, S.FAILED, S.SET_ASIDE}),
     S.PASSED: frozenset({S.PENDING, S.BLOCKED, S.SET_ASIDE}),
-    S.BLOCKED: frozenset({S.PENDING, S.PASSED, S.SET_ASIDE}),
+    S.BLOCKED: frozenset({S.PENDING, S.CHECKING, S.PASSED, S.SET_ASIDE}),
     S.FAILED: frozenset({S.PENDING, S.SET_ASIDE}),
     S.SET_ASIDE: frozenset({S.PENDING}),
 }

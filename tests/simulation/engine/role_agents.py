@@ -60,10 +60,7 @@ class RoleAgent(Agent):
         step, behaviour = self.environment["STEP"], self.dice.behaviour
         report = super().report()
         if step == "close":
-            # Always met: where the user accepts unmet ones, the cleanup is on the branch although no merge of it was
-            # decided, a known fault (docs/explanation/roles.md, Not built).
-            marks = self._marks(report.artifacts[0])
-            return replace(report, criteria=tuple(replace(each, met=True, reason="") for each in marks))
+            return replace(report, criteria=self._marks(report.artifacts[0]))
         report = replace(report, subtasks=None)
         if step in {"implement", "audit", "clean"}:
             self.replans = self.dice.deviates(behaviour.rejects * _RARELY)

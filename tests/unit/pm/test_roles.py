@@ -7,6 +7,7 @@ import re
 import pytest
 
 from orchestrator.formats.coordination.fields import is_handoff_id
+from orchestrator.model.actions import Merge
 from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.plan import StepState
@@ -322,6 +323,21 @@ def test_unmet_criterion_replans() -> None:
         unmet = MET[0].__class__(MET[0].text, met=False, reason="two tests fail")
         story.closes((unmet, MET[1]))
     assert "two tests fail" in story.question().text
+
+
+def test_accepted_criteria_still_merge_the_cleanup() -> None:
+    """A person's word is evidence for the criteria, and no merge: one that fails is found as otherwise."""
+    story = RoleStory(after_rejections=AfterRejections.ASK)
+    for step in ("plan", "implement", "audit", "clean"):
+        story.hands_on(step)
+    unmet = MET[0].__class__(MET[0].text, met=False, reason="two tests fail")
+    story.closes((unmet, MET[1]))
+    story.undone = (Merge,)
+    story.answers(story.question().id, "accept")
+    (merge,) = [each for each in story.state.outbox.values() if isinstance(each, Merge)]
+    assert (merge.step, merge.commit) == ("close", story.state.steps["clean"].commit)
+    assert story.state.steps["close"].state is StepState.CHECKING
+    assert story.state.state is TaskState.RUNNING
 
 
 def test_blocked_role_tries_another_way_then_asks() -> None:

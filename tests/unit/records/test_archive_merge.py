@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,16 @@ from hypothesis import strategies as st
 
 from orchestrator.formats.coordination.handoff import render_handoff
 from orchestrator.formats.coordination.records import read_index
-from orchestrator.model.coordination import HandoffContext, HandoffStatus, RoleHandoff, Transition
+from orchestrator.model.coordination import (
+    ChainOutcome,
+    HandoffContext,
+    HandoffStatus,
+    RoleHandoff,
+    Transition,
+    iso,
+)
 from orchestrator.records.archive import ArchiveMerge, HandoffArchive, open_archive
-from orchestrator.records.handoff_versions import latest, read_version
+from orchestrator.records.handoff_versions import ReadHandoffs, latest, read_version
 from orchestrator.testing.memory_files import MemoryFiles
 from orchestrator.testing.memory_tree import Kind
 from tests.unit.records.pipelines import BEGAN, LEAK, PIPELINE, handed_on
@@ -31,16 +39,40 @@ def grown(handoff: RoleHandoff) -> tuple[RoleHandoff, ...]:
     return handoff, accepted, completed, rejected, other
 
 
+TYPES = (Transition.AUDIT, Transition.AUDIT, Transition.COMPLETE)
 VERSIONS = [
-    each for number in range(3) for each in grown(handed_on(number, Transition.AUDIT, 60.0 * (number + 1)))
+    each for number, kind in enumerate(TYPES) for each in grown(handed_on(number, kind, 60.0 * (number + 1)))
 ]
 
 
 @st.composite
 def archives(draw: st.DrawFn) -> MemoryFiles:
-    """An archive with at most one version of each handoff, and perhaps the moment at which its tasks began."""
+    """An archive with at most one version of each handoff, whose tasks began at some time, or were given up."""
     chosen = {each.head.id: each for each in draw(st.lists(st.sampled_from(VERSIONS), max_size=4))}
-    return filled(*chosen.values(), started=draw(st.sampled_from([None, BEGAN, BEGAN + 600])))
+    files = filled(*chosen.values(), started=draw(st.sampled_from([None, BEGAN, BEGAN + 600])))
+    if (at := draw(st.sampled_from([None, BEGAN + 9000.0, BEGAN + 40_000.0]))) is not None:
+        archive = open_archive(files, ROOT)
+        for chain in archive.chains:
+            archive.give_up(chain.task, at)
+    return files
+
+
+def test_chain_given_up_here_and_complete_there():
+    """Where the completion is rejected in a third archive, it was given up, whichever of them merge first."""
+    begun, done = handed_on(1, Transition.AUDIT, 60.0), handed_on(2, Transition.COMPLETE, 120.0)
+    accepted = replace(done, head=replace(done.head, status=HandoffStatus.ACCEPTED))
+    rejected = replace(accepted, head=replace(accepted.head, status=HandoffStatus.REJECTED))
+    given_up = filled(begun)
+    open_archive(given_up, ROOT).give_up("task_1", BEGAN + 40_000.0)
+    those = given_up, filled(accepted), filled(rejected)
+    outcomes = set()
+    for order in itertools.permutations(those):
+        files = MemoryFiles()
+        for each in order:
+            merge(files, each)
+        (chain,) = open_archive(files, ROOT).chains
+        outcomes.add((chain.outcome, chain.completed))
+    assert outcomes == {(ChainOutcome.FAILURE, iso(BEGAN + 40_000.0))}
 
 
 def merged(*those: MemoryFiles) -> dict[str, bytes]:
@@ -51,8 +83,9 @@ def merged(*those: MemoryFiles) -> dict[str, bytes]:
     return tree(files)
 
 
-def merge(mine: MemoryFiles, theirs: MemoryFiles) -> ArchiveMerge:
-    return open_archive(mine, ROOT).merge(HandoffArchive(theirs, ROOT))
+def merge(mine: MemoryFiles, theirs: MemoryFiles, flush: Callable[[], object] | None = None) -> ArchiveMerge:
+    known = ReadHandoffs(1 << 20)
+    return open_archive(mine, ROOT, known).merge(HandoffArchive(theirs, ROOT, known), flush)
 
 
 @settings(max_examples=25)
@@ -103,13 +136,14 @@ def at_odds() -> tuple[MemoryFiles, MemoryFiles]:
     )
 
 
-def test_a_kill_at_each_write_of_a_merge_costs_nothing():
-    """No version is lost, and merging again comes to what one merge comes to."""
+@pytest.mark.parametrize("flush", [None, int], ids=["each", "together"])
+def test_a_kill_at_each_write_of_a_merge_costs_nothing(flush):
+    """No version is lost, and merging again comes to what one merge comes to; also if new files sync together."""
     steps = list[str]()
     whole, theirs = at_odds()
     whole.before = lambda step, path: steps.append(f"{step} {path.name}")
-    done = merge(whole, theirs)
-    assert (done.added, done.advanced, len(done.conflicts), len(steps) > 15) == (1, 1, 2, True)
+    done = merge(whole, theirs, flush)
+    assert (done.added, done.advanced, len(done.conflicts), len(steps) > 12) == (1, 1, 2, True)
     for number in range(len(steps)):
         mine, _ = at_odds()
         left = iter(range(number))
@@ -120,7 +154,7 @@ def test_a_kill_at_each_write_of_a_merge_costs_nothing():
 
         mine.before = before
         with contextlib.suppress(KilledError):
-            merge(mine, theirs)
+            merge(mine, theirs, flush)
         mine.before = None
         mine.crash(power=True)
         assert open_archive(mine, ROOT).unread == (), steps[number]
