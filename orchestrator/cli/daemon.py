@@ -107,7 +107,7 @@ def _status(state: str, *, as_json: bool) -> None:
             print(f"daily report at {daily['at']}: {daily['file'] or 'none yet'}")
             if daily["fault"]:
                 print(f"one could not be written, and is tried again within an hour: {daily['fault']}")
-    print(f"{known} tasks in {state}")
+    print(f"{known} task{'s' * (known != 1)} in {state}")
     if service:
         print(f"run by {service.manager}: {service.unit}")
     print(f"log: {layout.daemon_log(state)}")

@@ -180,7 +180,7 @@ def _advice(box: dict[str, Any], width: int) -> list[str]:
 def _meanwhile(box: dict[str, Any]) -> str:
     """Return what happens while a box does not answer: without agents nobody needs it."""
     if box["runs"] or box["missing"] or box["tasks"]:
-        return "retried automatically; its agents keep working, and nothing of theirs is lost"
+        return "retried automatically; a lost connection ends no agent there, and what they write is fetched afterwards"
     return "no agent is there: it is tried again when one is to work there"
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+_NOT_SEEN = frozenset({"gone", "unreachable", "unknown"})
+"""States of a run of which nobody knows what it is doing now."""
+
 OF_STEPS = ("STEP", "AGENT", "STATUS", "TRY", "SINCE", "WHAT")
 OF_AGENTS = ("RUN OF", "FOR", "STATE", "TURN", "SINCE", "USED", "HOST", "PANE", "EVIDENCE")
 
@@ -222,7 +225,7 @@ def agent_cells(agent: dict[str, Any], now: float) -> tuple[object, ...]:
         agent.get("name"),
         agent.get("step"),
         agent.get("state"),
-        agent.get("turn") if agent.get("state") != "gone" else "",
+        agent.get("turn") if agent.get("state") not in _NOT_SEEN else "",
         ago(agent.get("turn_since") or agent.get("since"), now),
         _used_by(agent),
         agent.get("host") if agent.get("host") != "local" else "",

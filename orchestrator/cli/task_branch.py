@@ -87,10 +87,13 @@ def _what_was_on_it(view: dict[str, Any], repository: Repository, branch: str) -
     kept = {commit: step for commit, step in made.items() if repository.commit_of(commit)}
     if not kept:
         return ": it was deleted or renamed, and its commits are no longer in this repository"
+    tip = str(view.get("tip") or "")
+    if tip in kept:  # what is committed later was not accepted: it was never on the branch
+        kept = {each: step for each, step in kept.items() if each == tip or repository.is_ancestor(each, tip)}
     named = "".join(
         f"\n  {commit[:SHORT]}  {harmless(step)}" for commit, step in list(kept.items())[-_NAMED:]
     )
-    last = next(reversed(kept))
+    last = tip if tip in kept else next(reversed(kept))
     again = typed("git", "-C", code_of(view), "branch", branch, last[:SHORT])
     return (
         f": it was deleted or renamed. Its commits were:{named}\nto restore it at the last of them: {again}"

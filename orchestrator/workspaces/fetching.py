@@ -18,13 +18,16 @@ from typing import Final
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import BoxLink
-from orchestrator.workspaces.git_process import Git, GitFailed, GitLate
+from orchestrator.workspaces.git_process import Git, GitFailed, GitLate, GitTooLoud
 
 DEADLINE: Final = 300.0
 """Seconds that one fetch may take; what was brought until then is not kept."""
 
 LARGEST: Final = 1_073_741_824
 """The maximum number of bytes that one fetch may bring, as git packs them."""
+
+PRINTED: Final = 1_048_576
+"""The maximum number of bytes that git may print meanwhile, with what the box says by its sideband."""
 
 TREE: Final = 8_589_934_592
 FILES: Final = 1_000_000
@@ -89,6 +92,11 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
     return here.ask("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
 
 
+def too_loud(link: BoxLink, there: str) -> str:
+    """Return why an exchange of commits with a box was ended whose git prints without end."""
+    return f"{link.address}: git of {there} printed more than {PRINTED:,} bytes, and was ended"
+
+
 def borrow_objects(here: Git, git: Git, apart: Path) -> None:
     """Make a repository at `apart`, where `git` runs, that shares the objects of the one here. Raises Unavailable."""
     asked = (
@@ -120,11 +128,13 @@ def _receive(link: BoxLink, there: str, apart: Path, git: Git) -> None:
     upload = line_of(["sh", "-c", _UPLOAD, "sh", there])
     with link.shell() as words:
         ssh = {"GIT_SSH_COMMAND": shlex.join(words), "GIT_SSH_VARIANT": "ssh"}
-        git = Git(git.cwd, git.deadline, git.environ, {**git.variables, **ssh}, git.largest)
+        git = Git(git.cwd, git.deadline, git.environ, {**git.variables, **ssh}, git.largest, PRINTED)
         try:
             git.run("fetch", *_OPTIONS, f"--upload-pack={upload}", "--", "ssh://box/", f"+HEAD:{_BROUGHT}")
         except GitLate as problem:
             raise link.cut_off(str(problem)) from None
+        except GitTooLoud:
+            raise Unavailable(too_loud(link, there)) from None
         except GitFailed as problem:
             said = problem.said.strip()
             if any(path.stat().st_size >= git.largest - _PAGE for path in apart.glob("objects/pack/tmp_*")):

@@ -19,6 +19,7 @@ from typing import Final
 from orchestrator.formats import git_config
 from orchestrator.formats.scarcity import cause_of
 from orchestrator.model.errors import Unavailable
+from orchestrator.workspaces.bounded_output import PrintsTooMuch, read_to_end
 
 _SETTINGS: Final = {
     "color.ui": "false",
@@ -94,6 +95,10 @@ class GitFailed(Unavailable):
         super().__init__(message)
 
 
+class GitTooLoud(Unavailable):
+    """A git command printed more than it may, and was killed."""
+
+
 class GitLate(Unavailable):
     """A git command did not end by its deadline, and was killed."""
 
@@ -109,6 +114,7 @@ class Git:
         variables: GIT_DIR and the like, where the place is not to be found out from `cwd`: an agent may have
             put another repository there, whose configuration would name programs to run.
         largest: bytes of the largest file that a command may write; 0: any.
+        prints: bytes that a command without input may print; 0: any.
 
     """
 
@@ -117,6 +123,7 @@ class Git:
     environ: Mapping[str, str]
     variables: Mapping[str, str] = field(default_factory=dict)
     largest: int = 0
+    prints: int = 0
 
     def run(self, *arguments: str, stdin: bytes = b"", allowed: Sequence[int] = (0,)) -> tuple[int, bytes]:
         """Run `git ARGUMENTS` and return its exit status and output.
@@ -124,6 +131,7 @@ class Git:
         Raises:
             GitFailed: the status is none of `allowed`.
             GitLate: it did not end by the deadline, and was killed.
+            GitTooLoud: it printed more than `prints`, and was killed.
             Unavailable: git is not there.
             Refused: the repository names more programs than can be overridden.
 
@@ -187,7 +195,7 @@ class Git:
         """Run a command to its end, for the one that was `asked`; return its status, output and complaints.
 
         Raises:
-            GitLate, Unavailable: as `run`.
+            GitLate, GitTooLoud, Unavailable: as `run`.
 
         """
         try:
@@ -204,7 +212,14 @@ class Git:
             raise Unavailable(f"git cannot be run in {self.cwd}: {cause_of(error)}") from error
         with process:
             try:
-                output, complaint = process.communicate(stdin, timeout=self.deadline)
+                if self.prints and not stdin:
+                    output, complaint = read_to_end(process, self.deadline, self.prints)
+                else:
+                    output, complaint = process.communicate(stdin, timeout=self.deadline)
+            except PrintsTooMuch:
+                raise GitTooLoud(
+                    f"`git {asked}` in {self.cwd} printed more than {self.prints:,} bytes, and was ended"
+                ) from None
             except subprocess.TimeoutExpired as error:
                 raise GitLate(
                     f"`git {asked}` in {self.cwd} did not end within {self.deadline:g} seconds (git.timeout)"

@@ -16,8 +16,8 @@ from typing import Final
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import BoxLink
-from orchestrator.workspaces.fetching import DEADLINE, LARGEST, borrow_objects
-from orchestrator.workspaces.git_process import Git, GitFailed, GitLate
+from orchestrator.workspaces.fetching import DEADLINE, LARGEST, PRINTED, borrow_objects, too_loud
+from orchestrator.workspaces.git_process import Git, GitFailed, GitLate, GitTooLoud
 from orchestrator.workspaces.repository import checked_commit
 
 REF: Final = re.compile(r"refs/orchestrator/[A-Za-z0-9/_-]{1,400}")
@@ -73,12 +73,14 @@ def send_commit(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
         receive = line_of(["sh", "-c", _RECEIVE, "sh", there, str(largest)])
         with link.shell() as words:
             ssh = {"GIT_SSH_COMMAND": shlex.join(words), "GIT_SSH_VARIANT": "ssh"}
-            git = Git(apart, deadline, environ, {"GIT_DIR": made, **ssh})
+            git = Git(apart, deadline, environ, {"GIT_DIR": made, **ssh}, prints=PRINTED)
             to = f"{checked_commit(commit)}:{ref}"
             try:
                 git.run("push", *_OPTIONS, f"--receive-pack={receive}", "--", "ssh://box/", to)
             except GitLate as problem:
                 raise link.cut_off(str(problem)) from None
+            except GitTooLoud:
+                raise Unavailable(too_loud(link, there)) from None
             except GitFailed as problem:
                 raise _failed(link, there, commit, problem.said.strip(), largest) from None
 

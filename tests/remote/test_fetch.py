@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.hosts.ssh.link import Link
 from orchestrator.model.boxes import Address
-from orchestrator.model.errors import Refused
+from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import Unreachable
 from orchestrator.workspaces.fetching import fetch_head
 from tests.remote.boxes import Box, Boxes
@@ -67,6 +67,17 @@ def test_head_is_brought_into_the_ref_and_nothing_else_changes(
     new = set(git(project, "for-each-ref").splitlines()) - set(refs.splitlines())
     assert [line.split()[-1] for line in new] == [REF]
     assert not (project / "far").exists()
+
+
+def test_a_box_whose_git_talks_without_end_is_left(link: Link, box: Box, project: Path) -> None:
+    """What git there writes to its standard error comes to ours by the sideband, with the commits."""
+    cloned(project, box.home / "repo")
+    hook = box.home / "hook"
+    hook.write_text("#!/bin/sh\nexec yes 'hello, hello, hello, hello' >&2\n")
+    hook.chmod(0o700)
+    (box.home / ".gitconfig").write_text(f"[uploadpack]\n\tpackObjectsHook = {hook}\n")
+    with pytest.raises(Unavailable, match="printed more than 1,048,576 bytes"):
+        fetched(link, str(box.home / "repo"), project)
 
 
 def test_brought_again_it_is_where_head_is_now(link: Link, box: Box, project: Path) -> None:

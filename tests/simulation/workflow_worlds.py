@@ -9,37 +9,23 @@ from typing import Final
 
 from orchestrator.model.settings import Settings
 from tests.auditor.audit import AUDITED, audit
-from tests.simulation.engine.fault_schedule import BUSY, FaultSchedule
-from tests.simulation.engine.faults import HOUR, Chances, Rates
+from tests.simulation.engine.fault_schedule import HALF_A_DAY, FaultSchedule
 from tests.simulation.engine.fresh_worlds import WorldResult, result_of
 from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.notification_sink import NOTIFY
 from tests.simulation.engine.run import Failed, Outcome, simulate_world
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
-from tests.simulation.engine.user import Habits
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan, with_answers
 from tests.simulation.engine.world import World
-
-LASTS: Final = 0.5
-"""Days with faults. After them every workflow is brought to its end."""
 
 SIZES: Final = ((2, 5), (4, 9), (8, 20), (20, 60), (60, 200))
 OFTEN: Final = (0.45, 0.35, 0.15, 0.045, 0.005)
 """How many agents work in a workflow, and how often: large ones are rare, as they take minutes."""
 
-SCHEDULE: Final = replace(
-    BUSY,
-    days=LASTS,
-    rates=Rates(kill=24, power=4, tmux=1, full=1, git=1, clock=0, suspend=1, eio=0),
-    chances=Chances(launch=0.05, torn=0.7, steps=80),
-    habits=Habits(latest=HOUR, restless=0.1, keen=0.8),
-)
-
-
 CERTAIN: Final = replace(
-    SCHEDULE, rates=replace(SCHEDULE.rates, power=0), habits=replace(SCHEDULE.habits, eager=0)
+    HALF_A_DAY, rates=replace(HALF_A_DAY.rates, power=0), habits=replace(HALF_A_DAY.habits, eager=0)
 )
 """No power cut takes away what agents wrote, and nothing is started again: an auditor finds all files."""
 
@@ -92,7 +78,7 @@ def simulate_workflow(
     seed: str, most: int = 200, schedule: FaultSchedule | None = None, bad: float | None = None
 ) -> Outcome:
     """Run the workflows of a seed; where all files are there at the end, an auditor looks at them. Raises Failed."""
-    schedule = schedule or (CERTAIN if is_certain(seed) else SCHEDULE)
+    schedule = schedule or (CERTAIN if is_certain(seed) else HALF_A_DAY)
     worlds = list[World]()
 
     def world_of(scenario: Scenario) -> World:

@@ -21,7 +21,7 @@ from orchestrator.model.names import checked_name
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.permissions import policy_for
 from orchestrator.pm.plan.families import cast_of, family_of
-from orchestrator.pm.plan.pools import placed, standings
+from orchestrator.pm.plan.pools import placed, shared_places, standings
 from orchestrator.runtimes.registry import denied_in_vain, runtime_of
 from orchestrator.runtimes.roster import PM, Roster, find_agents, undefined
 from orchestrator.runtimes.skills import Skills, find_skills
@@ -74,7 +74,9 @@ def started(context: Context, task: Task, asked: StartRequest, states: Iterable[
         raise Refused(f"task.md: {missing}")
     brief = with_workflow(files, folder, brief, task.engine.state.brief.workflow)
     brief = with_skill(files, root, task.home, asked.name, brief, task.engine.state.brief.skill)
+    states = tuple(states)
     brief, chosen = _placed(context, task, brief, asked, states)
+    chosen += shared_places(brief.config, task.id, states)
     found = roster(context, root, brief)
     for warning in found.warnings:
         task.engine.say(f"an agent's definition was {warning}")

@@ -162,7 +162,7 @@ def tree_of(state: PMState, step: Step, where: TaskPaths) -> Tree | None:
         root=where.trees,
         name=step.workspace,
         branch=state.branch,
-        base=state.base,
+        base=state.tip or state.base,  # from where the branch is made, if somebody deleted it
         detached=step.kind is WorkspaceKind.READ_ONLY,
         life=max(life_of(state, step), 1),
     )

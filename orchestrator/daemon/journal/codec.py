@@ -38,6 +38,7 @@ _TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
     Runs: (dict[str, Run], lambda entries: Runs(entries.values())),
     Questions: (dict[str, Question], lambda entries: Questions(entries.values())),
     PersistentMap[str, str]: (dict[str, str], PersistentMap),
+    PersistentMap[str, tuple[str, ...]]: (dict[str, tuple[str, ...]], PersistentMap),
 }
 """How each kind of table is written and restored: data derived from its entries is not journaled."""
 

@@ -84,12 +84,13 @@ class SkillFiles:
     def _restore(
         self, folder: MemoryFolder, plan: SkillPlan, state: PMState, phases: Iterable[SkillPhase]
     ) -> None:
-        """Put memory files back to what was handed in: whoever reads on finds them complete."""
+        """Put memory files back to what was handed in, to stay: whoever reads on finds them complete."""
         for phase in phases:
             data = self._memory(folder, plan, state, phase.agent)
             try:
                 if data is not None:
                     folder.restore(agent_memory_file(plan.task_id, phase.agent), data)
+                    SkillStore(self.files, Path(plan.state_file)).keep(plan.session, phase.agent)
             except Unreadable as problem:
                 log.warning("the memory file of %s cannot be put back: %s", phase.agent, problem)
 

@@ -142,7 +142,7 @@ def check_rewritten(state: PMState) -> str:
     work = work_checked_last(state)
     if work is None or not work.check_files:
         return ""
-    return f", by a check that the task has changed itself: {shortened(', '.join(work.check_files), 160)}"
+    return f", by a check whose command names what the task has changed: {shortened(', '.join(work.check_files), 160)}"
 
 
 def _stale(state: PMState, after: Step, tip: str) -> str:

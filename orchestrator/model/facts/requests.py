@@ -16,11 +16,12 @@ class TaskStarted:
     """The user said `task start`: for the first time, or again after the task ended or was stopped.
 
     `history` are the reports already in the folder at a first start: name and hash. They are never acted on.
-    `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why: the
-    `brief` has that box in its place. `confirmed` is the digest of the Agent Config that the user agreed to.
-    `utc_offset` is by how many seconds local time is ahead of UTC. `links` are the folders in the task's own that were
-    links at a first start, each with where it leads. `found` is where the task's branch was at a first start, if it had
-    commits of its own: those of a task of that name that no journal knows any more.
+    `skills` are those that an agent could load. `chosen` says of each pool in task.md which box was taken, and why
+    (the `brief` has that box in its place), and which places on boxes other tasks use, too. `confirmed` is the digest
+    of the Agent Config that the user agreed to. `utc_offset` is by how many seconds local time is ahead of UTC.
+    `links` are the folders in the task's own that were links at a first start, each with where it leads. `found` is
+    where the task's branch was at a first start, if it had commits of its own: those of a task of that name that no
+    journal knows any more.
     """
 
     at: float

@@ -132,7 +132,7 @@ def _committed(fact: dict[str, Any]) -> str:
 def _check_changed(fact: dict[str, Any]) -> str:
     """Return which files of the check's command the work has changed, if any."""
     files = fact.get("check_files")
-    return f"; of the check's own command the task has changed {', '.join(files)}" if files else ""
+    return f"; the check's command names what the task has changed: {', '.join(files)}" if files else ""
 
 
 def _inspected(fact: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from orchestrator.model.actions import Rebase, Undo
 from orchestrator.model.plan import StepState
 from orchestrator.pm.handlers.rebasing import SHORT, acceptances, rest
 from orchestrator.pm.plan.advance import ACTIVE
+from orchestrator.pm.plan.consultations import is_consultation
 from orchestrator.pm.policies.operations import applied_runs
 from orchestrator.pm.policies.reopen import feed, reopen
 from orchestrator.pm.state.changes import (
@@ -59,12 +60,15 @@ def undone(draft: Draft, fact: Undone) -> None:
 
 def _open_again(draft: Draft, step: str) -> None:
     why = f"the file operations of {step} were undone"
-    feed(
-        draft,
-        step,
-        "The user reversed what you changed the last time. It is to be done again, in another way.",
-    )
-    for each in dict.fromkeys((step, *(judge.id for judge in acceptances(draft.state)))):
+    again = [judge.id for judge in acceptances(draft.state)]
+    if not is_consultation(draft.step(step)):  # that is over: there is no news to decide on
+        feed(
+            draft,
+            step,
+            "The user reversed what you changed the last time. It is to be done again, in another way.",
+        )
+        again.insert(0, step)
+    for each in dict.fromkeys(again):
         reopen(draft, each, why)
     if draft.state.criteria:
         draft.change(CriteriaMarked(()))

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.formats.location import render_location
 from orchestrator.model.task import Location
 from orchestrator.pm.plan.advance import ACTIVE
 
@@ -45,6 +46,22 @@ def standings(states: Iterable[PMState], lost: Collection[str], unfit: Collectio
         if state.state in ACTIVE:
             tasks.update({place.host for place in _places(state.brief.config) if place.host})
     return Standings(runs, tasks, frozenset(lost), frozenset(unfit))
+
+
+def shared_places(config: Config, task: str, states: Iterable[PMState]) -> tuple[str, ...]:
+    """Return a sentence for each folder on a box in which agents of another active task work, too."""
+    others: dict[Location, list[str]] = {}
+    for state in states:
+        if state.id != task and state.state in ACTIVE:
+            for place in dict.fromkeys(_places(state.brief.config)):
+                others.setdefault(place, []).append(state.id)
+    mine = dict.fromkeys(place for place in _places(config) if place.host)
+    return tuple(
+        f"agents of {', '.join(others[place][:FEW])} work in {render_location(place)}, too: a clone for each task "
+        "(`cwd:`) keeps their work apart"
+        for place in mine
+        if place in others
+    )
 
 
 def placed(

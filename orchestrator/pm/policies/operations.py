@@ -65,11 +65,12 @@ def confirmed_record(state: PMState, run: Run) -> OperationsRecord | None:
 
 def applied_runs(state: PMState, step: str) -> tuple[str, ...]:
     """Return the runs of a step whose file operations were carried out and not undone since, oldest first."""
-    return tuple(
+    known = (
         each.run
         for each in state.operations
         if each.done and not each.undone and _step_of(state, each) == step
     )
+    return (*state.operated.get(step, ()), *known)
 
 
 def operations_settled(draft: Draft, fact: OperationsSettled) -> None:

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from orchestrator.model.actions import Action
 from orchestrator.model.budget import Worked
 from orchestrator.model.consultation import ConsultationState
+from orchestrator.model.file_operations import OperationsRecord
 from orchestrator.model.run import Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import changes as c
@@ -128,10 +129,10 @@ def _fold_notes(state: PMState, change: c.NoteChange) -> PMState:
             spoke = state.spoke.with_entry(change.name, change.run) if change.run else state.spoke
             return replace(state, seen=state.seen.with_entry(change.name, change.sha256), spoke=spoke)
         case c.OperationsRecorded(record=record):
-            return replace(state, operations=(*state.operations, record)[-OPERATIONS_KEPT:])
+            return _operated(state, record)
         case c.OperationsUndone(runs=runs, at=at):
             records = [replace(each, undone=at) if each.run in runs else each for each in state.operations]
-            return replace(state, operations=tuple(records))
+            return _undone(replace(state, operations=tuple(records)), runs)
         case c.RequestAcknowledged():
             return replace(state, requests=(*state.requests, change.request)[-REQUESTS_KEPT:])
         case c.Noticed():
@@ -223,6 +224,24 @@ def _moved(state: PMState, change: c.TaskMoved) -> PMState:
     # A task that goes on looks at its branch again before it ends.
     tended = 0 if change.to is TaskState.RUNNING else state.tended
     return replace(state, state=change.to, why=change.why, worked=worked, tended=tended)
+
+
+def _operated(state: PMState, record: OperationsRecord) -> PMState:
+    """Return a state with one more record; of the oldest ones it keeps which run of which step can be undone."""
+    records, operated = (*state.operations, record), state.operated
+    for old in records[:-OPERATIONS_KEPT]:
+        run = state.runs.get(old.run)
+        if run is not None and old.done and not old.undone:
+            operated = operated.with_entry(run.step, (*operated.get(run.step, ()), run.id))
+    return replace(state, operations=records[-OPERATIONS_KEPT:], operated=operated)
+
+
+def _undone(state: PMState, runs: tuple[str, ...]) -> PMState:
+    """Return a state in which the operations of some runs cannot be undone any more."""
+    operated = state.operated
+    for step in {state.runs[run].step for run in runs if run in state.runs} & set(operated):
+        operated = operated.with_entry(step, tuple(run for run in operated[step] if run not in runs))
+    return state if operated is state.operated else replace(state, operated=operated)
 
 
 def _briefed(state: PMState, change: c.BriefTaken) -> PMState:

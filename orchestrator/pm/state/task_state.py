@@ -48,7 +48,8 @@ class PMState:
     `handoffs` are those from role to role by id, in the order in which they were handed on.
     `plans` are the plans before each adaptation. `handed_in` is what each agent of a workflow handed in, `verdicts`
     what its verifiers said of it. `operations` are the newest records of file operations that the PM carried out, or
-    refused, for agents that touch no file. `role_statuses` is what agents of roles say in their status files, by name.
+    refused, for agents that touch no file; `operated` are, by step, the runs of older ones that were carried out and
+    not undone. `role_statuses` is what agents of roles say in their status files, by name.
     `goal_before` is the goal that task.md had before its last change since the task began; empty if it had no other.
     """
 
@@ -94,6 +95,7 @@ class PMState:
     handed_in: dict[str, tuple[HandIn, ...]] = field(default_factory=dict)
     verdicts: dict[str, tuple[VerdictGiven, ...]] = field(default_factory=dict)
     operations: tuple[OperationsRecord, ...] = ()
+    operated: PersistentMap[str, tuple[str, ...]] = field(default_factory=PersistentMap)
     role_statuses: dict[str, RoleStatusRecord] = field(default_factory=dict)
     goal_before: str = ""
 

@@ -177,6 +177,8 @@ class Evidence:
                     holds = bool(made) and made[-1].head.status in OPEN and not lacking(made[-1])
                 case Gate.NOTES | Gate.OUTPUTS | Gate.POC | Gate.JOINT | Gate.CHECKPOINT | Gate.RESOLUTION:
                     continue  # `workflow_laws` holds them, by what the agents really left
+                case Gate.MEMORY:
+                    continue  # and `skill_laws` this one
                 case _:
                     holds = False
             if not holds:

@@ -18,6 +18,7 @@ from tests.simulation.engine.hook_events import RUNTIME, with_hooks
 from tests.simulation.engine.pm_agents import ASKED, decides
 from tests.simulation.engine.role_agents import RoleAgent, is_of_roles
 from tests.simulation.engine.shared_state import Dice, Life, SharedState
+from tests.simulation.engine.skill_agents import PhaseAgent, is_of_skill, skill_life
 from tests.simulation.engine.workflow_agents import is_of_workflow, workflow_life
 
 Naps = Generator[float, None, None]
@@ -29,6 +30,10 @@ def life_of(shared: SharedState, dice: Dice) -> Callable[[FakeProcess], Life]:
 
 
 def _live(shared: SharedState, dice: Dice, process: FakeProcess) -> Life:
+    if is_of_skill(process.spec.environment):
+        phase = PhaseAgent(shared, dice, process)
+        _may_leave_a_process_behind(shared, dice, phase)
+        return skill_life(phase)
     agent = (RoleAgent if is_of_roles(process.spec.environment) else Agent)(shared, dice, process)
     _may_leave_a_process_behind(shared, dice, agent)
     life = _chosen_life(shared, dice, agent)

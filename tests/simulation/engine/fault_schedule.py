@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypedDict
 
 from orchestrator.testing.fake_clock import START
@@ -55,6 +55,15 @@ AWAY: Final = FaultSchedule(
     BoxRates(*[rate / 15 for rate in (3.0, 0.5, 0.3, 0.3, 0.1, 0.3)]),
 )
 SCHEDULES: Final = (BUSY, AWAY)
+
+HALF_A_DAY: Final = replace(
+    BUSY,
+    days=0.5,
+    rates=Rates(kill=24, power=4, tmux=1, full=1, git=1, clock=0, suspend=1, eio=0),
+    chances=Chances(launch=0.05, torn=0.7, steps=80),
+    habits=Habits(latest=HOUR, restless=0.1, keen=0.8),
+)
+"""For worlds of one plan family: a dozen kills in half a day. After that every task is brought to its end."""
 
 
 class Boxed(TypedDict, total=False):

@@ -27,6 +27,8 @@ from tests.simulation.engine.removal import come_back, left_behind
 from tests.simulation.engine.reports import reported_otherwise
 from tests.simulation.engine.role_laws import RoleLaws
 from tests.simulation.engine.role_tasks import RoleTask
+from tests.simulation.engine.skill_laws import SkillLaws
+from tests.simulation.engine.skill_tasks import SkillTask
 from tests.simulation.engine.workflow_laws import WorkflowLaws
 from tests.simulation.engine.workflow_tasks import WorkflowTask
 
@@ -67,6 +69,7 @@ class Watched:
     branch: Branch
     workflow: WorkflowLaws | None = None
     roles: RoleLaws | None = None
+    skill: SkillLaws | None = None
     boot: int = 0
     known: PMState | None = None
     open: dict[str, float] = field(default_factory=dict)
@@ -96,6 +99,9 @@ class Invariants:
             if isinstance(user_task, RoleTask):
                 watched.roles = RoleLaws(self.world, user_task)
                 audit.also.append(watched.roles.enter)
+            if isinstance(user_task, SkillTask):
+                watched.skill = SkillLaws(self.world, user_task)
+                audit.also.append(watched.skill.enter)
             self.tasks.append(watched)
             self._journals[layout.task_journal(user_task.home)] = watched
         self.world.files.appended = self._appended
@@ -313,6 +319,8 @@ class Invariants:
             found += watched.workflow.shown(audit.state)
         if watched.roles is not None:
             found += watched.roles.shown(audit.state)
+        if watched.skill is not None:
+            found += watched.skill.shown(audit.state)
         reopened = Journal(files, layout.task_journal(user_task.home))
         if reopened.state != audit.state:
             found.append(

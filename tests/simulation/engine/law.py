@@ -42,6 +42,8 @@ class Law(StrEnum):
     CAPS = "no more agents of a workflow work at once than its plan allows"
     AUDITED = "the files of a workflow are what the contract says"
     HANDED_ON = "handoffs of roles go through their life, and the records say what the journal says"
+    PHASES = "a phase of a skill begins in its turn, and ends by what its own agent left"
+    SESSION_SHOWN = "the state file of a skill says what the journal says"
     MERGED = "the branch moves forward, and has what was merged"
     COMMIT = "a commit has the work of its step, and lacks nothing"
     WORK_KEPT = "nothing takes away an agent's work"

@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -73,6 +74,7 @@ class SharedState:
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
     verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
     agent, and when. answers: what those who answer really wrote about the notes of an agent.
+    memories: the SHA-256 of each memory file that the agents of phases really left, by its path in the project.
     box, clone: where these agents run, if not here. helped: the folders of tasks with two agents that do subtasks.
     """
 
@@ -95,6 +97,7 @@ class SharedState:
     verdicts: dict[str, list[Any]] = field(default_factory=dict)
     claims: dict[tuple[Path, str], list[tuple[float, str]]] = field(default_factory=dict)
     answers: dict[tuple[Path, str, str], set[str]] = field(default_factory=dict)
+    memories: dict[str, set[str]] = field(default_factory=dict)
     box: str = ""
     clone: Clone | None = None
     helped: set[Path] = field(default_factory=set)
@@ -105,6 +108,10 @@ class SharedState:
         self.runs[step] += 1
         dice = Dice(self, f"agent.{step}/{self.runs[step]}")
         return Check(dice) if spec.argv == CHECK else self.life_of(self, dice)
+
+    def knows(self, path: str, data: bytes) -> None:
+        """Note what an author really left as a memory file."""
+        self.memories.setdefault(path, set()).add(sha256(data).hexdigest())
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a whole file at once."""

@@ -263,3 +263,15 @@ def test_commits_that_git_has_removed_are_not_offered(shop, house, task):
     said = task("diff", "tidy")
     assert (said.code, "git -C" in said.err) == (1, False)
     assert "nothing was made" not in said.err
+
+
+def test_a_deleted_branch_is_restored_at_what_was_accepted(shop, house, task):
+    """A later commit that no judge has accepted was never on the branch."""
+    accepted = shop.work("one.py")
+    later = shop.work("two.py")
+    steps = [house.step("dev:one", commit=accepted), house.step("dev:two", commit=later, status="pending")]
+    shop.state_json(steps=steps, tip=accepted)
+    shop.git("branch", "-D", "task/tidy")
+    said = task("diff", "tidy").err
+    assert f"branch task/tidy {accepted[:10]}" in said
+    assert later[:10] not in said

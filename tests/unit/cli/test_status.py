@@ -596,6 +596,13 @@ def test_a_step_that_waits_for_its_last_run_says_so(house, task, state, waits):
     assert ("rejected; it waits until its last run has ended (r-7)" in out) is waits
 
 
+@pytest.mark.parametrize(("state", "shown"), [("alive", True), ("unreachable", False), ("unknown", False)])
+def test_what_nobody_sees_is_not_said_to_be_busy(house, task, state, shown):
+    agent = house.state_json("tidy-0a1b2c3d")["agents"][0] | {"state": state, "turn": "busy", "evidence": ""}
+    house.task(agents=[agent])
+    assert ("busy" in task("status", "tidy").out) is shown
+
+
 def test_one_cause_that_stops_all_transfers_is_said_once(house, task):
     """One rsync that is missing stops what steers and what is large."""
     noon, why = 1_764_254_100.0, "no rsync there: install it"

@@ -415,3 +415,12 @@ def test_a_long_title_is_cut_visibly_and_stands_whole_beneath():
     assert len(first) <= finish.SUBJECT
     assert first.endswith("many…")
     assert (blank, whole, about) == ("", title, "Subtask a.")
+
+
+def test_a_deleted_branch_is_made_again_at_what_was_accepted(far):
+    """It was made at the task's first commit: the next agent began without the work of those before it."""
+    step = far.steps["dev:one"]
+    for tip, base in (("", far.base), ("d" * 40, "d" * 40)):
+        tree = tree_of(replace(far, tip=tip), step, WHERE)
+        assert tree is not None
+        assert tree.base == base

@@ -126,7 +126,9 @@ def test_a_check_that_was_rewritten_is_said_to_be() -> None:
     story.ends("test:a", Exit(code=0), run=story.comes_alive("test:a"))
     story.approves("test:a")
     story.approves("review:a")
-    said = "check after: exited 0, by a check that the task has changed itself: 'check.sh' (+1 -9)"
+    said = (
+        "check after: exited 0, by a check whose command names what the task has changed: 'check.sh' (+1 -9)"
+    )
     assert said in outcome_of(story.state, None).work
     assert any("'check.sh' (+1 -9)" in check.what for check in pm_view(story.state, 1.0).checks)
 

@@ -80,7 +80,7 @@ DRAWN = (
 """A session; after how many steps of one driver the other goes on; where the agents of a task work."""
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(*DRAWN)
 def test_both_drivers_go_through_the_same_states(
     drawn: tuple[CompositeSkill, Outputs], switches: list[int], workspace: WorkspaceKind

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.model import facts as f
 from orchestrator.model.pools import Pool
 from orchestrator.model.task import AgentOverrides, Config, Location
-from orchestrator.pm.plan.pools import Standings, placed, standings
+from orchestrator.pm.plan.pools import Standings, placed, shared_places, standings
 from tests.unit.pm.story import Story
 
 FARM = Pool("farm", ("alpha", "me@beta:2222", "gamma"), 4)
@@ -163,3 +163,19 @@ def test_an_edited_task_md_that_names_the_pool_moves_nothing() -> None:
     story.feed(f.BriefChanged(story.at, edited))
     assert story.state.brief.goal == "Something else"
     assert story.state.brief.config.cwd == Location("/srv/shop", "alpha")
+
+
+def test_a_clone_on_a_box_that_another_task_uses_is_named_at_the_start() -> None:
+    """Somebody who merges by hand there may take along what belongs to the other task."""
+    place = Location("/srv/shop", "alpha")
+    other = Story(cwd=place).planned("a")
+    config = Config(cwd=place)
+    (said,) = shared_places(config, "mine-1", [other.state])
+    assert other.state.id in said
+    assert "alpha:/srv/shop" in said
+    assert shared_places(config, other.state.id, [other.state]) == (), "a task shares nothing with itself"
+    assert shared_places(Config(cwd=Location("/srv/other", "alpha")), "mine-1", [other.state]) == ()
+    assert shared_places(Config(cwd=Location("/srv/shop", "")), "mine-1", [Story().planned("a").state]) == ()
+    other.stops()
+    other.ends("dev:a")
+    assert shared_places(config, "mine-1", [other.state]) == ()

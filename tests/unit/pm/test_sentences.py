@@ -50,7 +50,7 @@ def test_four_ends_are_four_sentences(how, said):
         (WorkCommitted(0.0, "n", "dev:a", 1, ""), "changed nothing"),
         (
             WorkCommitted(0.0, "n", "dev:a", 1, "c" * 40, 2, check_files=("'check.sh' (+1 -9)",)),
-            "is commit cccccccccc (2 files); of the check's own command the task has changed 'check.sh' (+1 -9)",
+            "is commit cccccccccc (2 files); the check's command names what the task has changed: 'check.sh' (+1 -9)",
         ),
         (WorkCommitted(0.0, "n", "dev:a", 1, "", left="box:/repo"), "lies uncommitted in box:/repo"),
         (WorkCommitted(0.0, "n", "dev:a", 1, "", reason="no git"), "could not be committed: no git"),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from orchestrator.daemon.journal.codec import decoded_state, dumped_state
 from orchestrator.model import facts as f
 from orchestrator.model.actions import Undo
+from orchestrator.model.consultation import PMAction
 from orchestrator.model.file_operations import OperationDone, OperationKind, OperationsRecord
 from orchestrator.model.plan import StepState
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.policies.operations import applied_runs
+from orchestrator.pm.state import fold
 from tests.unit.pm.story import MET, Story
 
 DONE = (OperationDone(OperationKind.CREATE, "/tree/a.py", "what the goal asks for", 12),)
@@ -112,3 +117,33 @@ def test_a_branch_that_moved_on_meanwhile_is_refused() -> None:
     decision = complete("a").undoes("dev:a", "elsewhere", "back")
     assert decision.refused
     assert "the PM left it at c-a-1" in decision.reply
+
+
+def test_undo_reaches_steps_whose_records_are_gone(monkeypatch) -> None:
+    """Of old records only the runs are kept, by step: each can be undone, once, also after the state was read anew."""
+    monkeypatch.setattr(fold, "OPERATIONS_KEPT", 1)
+    story = complete("a", "b", "c")
+    assert [each.run for each in story.state.operations] == list(applied_runs(story.state, "dev:c"))
+    story.state = decoded_state(json.loads(dumped_state(story.state)))
+    assert len(applied_runs(story.state, "dev:a")) == 1
+    story.undoes("dev:a", story.state.tip, "back")
+    assert story.step("dev:a").state is StepState.PENDING
+    assert story.undoes("dev:a", story.state.tip, "back").refused
+    assert len(applied_runs(story.state, "dev:b")) == 1
+
+
+def test_what_a_consultation_did_is_undone_without_asking_it_again() -> None:
+    """The PM agent handed in file operations with its decision. That consultation is over, and stays so."""
+    story = Story(pm="command")
+    story.starts()
+    consulted = story.state.consultation.step
+    applied(story, consulted)
+    story.is_led(PMAction.ORDER, "explore")
+    story.stops()
+    for run in story.state.live_runs:
+        story.ends(run=run)
+    assert story.step(consulted).state is StepState.PASSED
+    story.undoes(consulted, story.state.tip, "back")
+    assert (story.state.tip, story.step(consulted).state) == ("back", StepState.PASSED)
+    story.starts()
+    assert story.state.consultation.step != consulted
