@@ -25,7 +25,7 @@ RUNTIMES = {
 """Several CLIs: what one makes of an order and its sandbox, another does not."""
 
 MODEL = "openai/gpt-5.1"
-"""opencode's. By itself it takes the first maker whose key it finds: Claude Code's, whose address it reads otherwise."""
+"""opencode's. By itself it takes the first maker whose key it finds: Claude Code's; it reads that address otherwise."""
 
 OVER = {"complete", "failed", "waiting"}
 
