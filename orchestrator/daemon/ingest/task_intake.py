@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.context import Context
-from orchestrator.daemon.core.task_paths import TaskPaths, workspace_of
+from orchestrator.daemon.core.hand_ins import take_hand_in
+from orchestrator.daemon.core.task_paths import TaskPaths, remote_task_of, workspace_of
 from orchestrator.daemon.ingest.handoffs import HandoffIngest
 from orchestrator.daemon.ingest.outboxes import Outboxes
 from orchestrator.daemon.ingest.turn_ends import turn_end
@@ -16,7 +17,7 @@ from orchestrator.daemon.journal.engine import Engine
 from orchestrator.hosts.ssh.withheld import withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from orchestrator.daemon.ingest.finished_writers import Done
@@ -71,8 +72,13 @@ class TaskIntake:
         return None if self._outboxes is None else self._outboxes.look_again(at)
 
     def turn_end(self, where: TaskPaths, run: str, words: str, how: Exit | None) -> Fact | None:
-        """Return the fact that an agent of a workflow left when its turn, or its process, ended."""
+        """Return the fact that an agent left which hands in by files, when its turn, or its process, ended.
+
+        Raises OSError: the disk cannot do it now.
+        """
         adapters = self._context.adapters
+        # A memory file lies where its agent wrote it, which nobody made durable: its phase ends once the copy is.
+        keep = self._keep if self._engine.state.brief.skill is None else self._keep_now
         return turn_end(
             adapters.files,
             where.task,
@@ -80,10 +86,19 @@ class TaskIntake:
             run,
             self._context.clock.now(),
             adapters.settings.limits,
-            self._keep,
+            keep,
             words,
             how,
+            partial(self._take_hand_in, where),
         )
+
+    def _take_hand_in(self, where: TaskPaths, run: Run, wanted: Sequence[str]) -> None:
+        """Bring here what a run on a box left in the files of its workflow."""
+        adapters, task = self._context.adapters, remote_task_of(self._engine.state, where, run)
+        brought = None if task is None else adapters.boxes.handed_in(task)
+        if brought is not None:
+            home = layout.run_home(where.home, run.id)
+            take_hand_in(adapters.files, where.task, home, brought, run.id, run.agent, wanted)
 
     def _of(self, where: TaskPaths) -> HandoffIngest:
         self._where = where
@@ -109,10 +124,11 @@ class TaskIntake:
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""
-        files, accepted = self._context.adapters.files, layout.task_reports(self._home)
-
-        def work() -> None:
-            files.make_folder(accepted)
-            files.write(accepted / digest, report)
-
+        work = partial(self._keep_now, digest, report)
         self._context.executor.do(f"{self._home.name}/reports", work)
+
+    def _keep_now(self, digest: str, report: bytes) -> None:
+        """Keep a copy of what was handed in, by its hash, before anything follows from it. Raises OSError."""
+        files, accepted = self._context.adapters.files, layout.task_reports(self._home)
+        files.make_folder(accepted)
+        files.write(accepted / digest, report)
