@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator import layout
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.start_target import known_task
-from orchestrator.daemon.ingest.skill_plan import check_driver, read_plan, session_file
+from orchestrator.daemon.ingest.skill_plan import read_plan, session_file, taken_back
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.composite import SkillPlan
 from orchestrator.model.errors import Refused
@@ -37,7 +37,8 @@ def with_session(project: Path, name: str, brief: Brief) -> tuple[Brief, list[Fi
     try:
         task = known_task(layout.state_folder(os.environ), name, str(project))
         if task is not None and task.begun and plan is not None:
-            check_driver(DiskFiles(), replace(plan, session=replace(plan.session, task=name)))
+            if plan.session.task != name:
+                found.append(Finding(_TOPIC, Severity.MISSING, taken_back(plan.state_file)))
         else:
             plan = read_plan(DiskFiles(), project, name, brief)[0]
     except Refused as error:

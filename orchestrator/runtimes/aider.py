@@ -21,6 +21,7 @@ from orchestrator.formats.provider_refusal import refusal
 from orchestrator.formats.usage import aider_usage
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.runtimes import Launching, Spawn
 from orchestrator.runtimes.screens import ScreenRule, shipped_rules
@@ -85,6 +86,7 @@ class Aider:
 
     name: Final = "aider"
     receipts: Final = False
+    read_only: Final = True
     unruled: Final = frozenset({Act.READ, Act.WRITE})
     variables: Final = (
         "AIDER_*",
@@ -115,7 +117,10 @@ class Aider:
         named = bool(model) and (model not in _ALIASES or _ALIASES_KEY in spawn.environ)
         earlier = spawn.resumes if is_history(spawn.resumes, folder.parent) else ""
         argv = ["sh", str(folder / SCRIPT), earlier, spawn.prompt, "aider", *_ANSWERED]
-        argv += ["--input-history-file", str(folder / "aider-input"), "--read", str(folder / NOTES)]
+        argv += ["--input-history-file", str(folder / "aider-input")]
+        # Asked, it answers, and takes nothing of its answer for an edit.
+        operates = spawn.agent.hands is Hands.OPERATIONS
+        argv += ["--chat-mode", "ask"] if operates else ["--read", str(folder / NOTES)]
         argv += ["--model", model] if named else []
         return Launching(tuple(argv), _ENVIRONMENT, {SCRIPT: _SOURCE, NOTES: _NOTES})
 

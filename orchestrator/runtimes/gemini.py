@@ -26,6 +26,7 @@ from orchestrator.formats.usage import gemini_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage import Read
@@ -117,6 +118,7 @@ class Gemini:
 
     name: Final = "gemini"
     receipts: Final = True
+    read_only: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         "GEMINI_API_KEY",
@@ -293,8 +295,11 @@ def _defaults(spawn: Spawn) -> dict[str, Any]:
 def _policy(agent: Agent) -> str:
     """Return Gemini's own rules: every tool, for the gate stands ahead of them; none that the definition leaves out.
 
-    They rank below the user's, which may still deny.
+    They rank below the user's, which may still deny. An agent of `hands: operations` is given what only reads, whatever
+    servers of tools the user has.
     """
+    if agent.hands is Hands.OPERATIONS:
+        return _RULE.format('"*"', "deny", 1) + _RULE.format(json.dumps(list(_UNASKED)), "allow", 2)
     withheld = [
         tool for tool, names in _NAMED.items() if agent.tools and not set(names).intersection(agent.tools)
     ]

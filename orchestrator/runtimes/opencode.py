@@ -21,6 +21,7 @@ from orchestrator.formats.usage import script_usage
 from orchestrator.model.activity import Record
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Failure, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.model.usage_limit import Reset
@@ -50,6 +51,13 @@ _PERMISSION: Final[dict[str, Any]] = {
     **dict.fromkeys(("plan_enter", "plan_exit", "question"), "deny"),
 }
 """Questions are put by handoffs, so its own dialog for them is off."""
+
+_READING: Final[dict[str, Any]] = {
+    "*": "deny",
+    "read": _PERMISSION["read"],
+    **dict.fromkeys(("glob", "grep", "list"), "allow"),
+}
+"""The permissions of an agent of `hands: operations`."""
 
 _TOOLS: Final = {
     "read": ("Read",),
@@ -88,6 +96,7 @@ class Opencode:
 
     name: Final = "opencode"
     receipts: Final = True
+    read_only: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = (
         "OPENCODE_API_KEY",
@@ -194,6 +203,8 @@ class Opencode:
 
 
 def _permission(spawn: Spawn) -> dict[str, Any]:
+    if spawn.agent.hands is Hands.OPERATIONS:
+        return _READING
     permission = dict(_PERMISSION)
     permission["external_directory"] = {"*": "ask"} | {f"{folder}/*": "allow" for folder in spawn.granted}
     if tools := spawn.agent.tools:

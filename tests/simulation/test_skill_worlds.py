@@ -30,9 +30,15 @@ def test_fresh_skills(number, simulated) -> None:
     checked(f"{fresh_worlds.drawn_seed()}.{number}", simulated)
 
 
-def test_what_was_handed_in_outlives_a_power_cut(simulated) -> None:
-    """The power failed after the last phase: the state file said that all was complete, and memory files were gone."""
-    checked("try.5", simulated)
+@pytest.mark.parametrize("seed", ["try.5", "third.35"])
+def test_what_was_handed_in_outlives_a_power_cut(seed, simulated) -> None:
+    """Memory files are made durable as their phase ends, and again at the end: agents need not have seen to that."""
+    checked(seed, simulated)
+
+
+def test_edit_of_the_state_file_moves_nothing(simulated) -> None:
+    """An agent took the task's name out of it ahead of the last phase's end."""
+    checked("third.54", simulated)
 
 
 @pytest.mark.thorough(reason="two worlds of the same kind go in CI")

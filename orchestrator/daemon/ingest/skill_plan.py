@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +14,6 @@ from orchestrator.model.composite import SkillPlan, SkillState, agent_memory_fil
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import SKILLS
 from orchestrator.pm.plan.workflow_obstacles import box_keys
-from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
@@ -47,7 +45,8 @@ def with_skill(
     if brief.config.family != SKILLS:
         return brief
     if running is not None:
-        check_driver(files, running)
+        if running.returned:
+            raise Refused(taken_back(running.state_file))
         return replace(brief, skill=running)
     plan, kept = read_plan(files, project, name, brief)
     files.make_folder(layout.task_reports(home))
@@ -77,6 +76,12 @@ def read_plan(files: Files, project: Path, name: str, brief: Brief) -> tuple[Ski
     return SkillPlan(session, str(path), _hash(context), memories), (context, *kept.values())
 
 
+def taken_back(path: str) -> str:
+    """Return why a task does not go on that has given the session of a state file back."""
+    again = "`task skill run --daemon --state FILE` has the daemon drive it, in a new task"
+    return f"commands took the session {path} back: {again}"
+
+
 def session_file(project: Path, brief: Brief) -> Path:
     """Return the state file that a task.md names. Raises Refused: it names none."""
     if not brief.config.session:
@@ -84,18 +89,6 @@ def session_file(project: Path, brief: Brief) -> Path:
             "task.md names no `session:`: `task skill run --daemon` begins a task of the family skills"
         )
     return project / brief.config.session
-
-
-def check_driver(files: Files, plan: SkillPlan) -> None:
-    """Refuse a session that others drive by now. A state file that does not read is written anew from the journal."""
-    task = plan.session.task
-    if not plan.returned:
-        with suppress(BadFile, Refused, Unreadable):
-            task = SkillStore(files, Path(plan.state_file)).load().task
-    if plan.returned or task != plan.session.task:
-        who = f"the task {task} drives" if task not in {"", plan.session.task} else "commands drive"
-        again = "`task skill run --daemon --state FILE` has the daemon drive it, in a new task"
-        raise Refused(f"{who} the session {plan.state_file} by now: {again}")
 
 
 def _faults(files: Files, session: SkillSession, project: Path, name: str, brief: Brief) -> Iterator[str]:

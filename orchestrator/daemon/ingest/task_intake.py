@@ -71,8 +71,13 @@ class TaskIntake:
         return None if self._outboxes is None else self._outboxes.look_again(at)
 
     def turn_end(self, where: TaskPaths, run: str, words: str, how: Exit | None) -> Fact | None:
-        """Return the fact that an agent of a workflow left when its turn, or its process, ended."""
+        """Return the fact that an agent left which hands in by files, when its turn, or its process, ended.
+
+        Raises OSError: the disk cannot do it now.
+        """
         adapters = self._context.adapters
+        # A memory file lies where its agent wrote it, which nobody made durable: its phase ends once the copy is.
+        keep = self._keep if self._engine.state.brief.skill is None else self._keep_now
         return turn_end(
             adapters.files,
             where.task,
@@ -80,7 +85,7 @@ class TaskIntake:
             run,
             self._context.clock.now(),
             adapters.settings.limits,
-            self._keep,
+            keep,
             words,
             how,
         )
@@ -109,10 +114,11 @@ class TaskIntake:
 
     def _keep(self, digest: str, report: bytes) -> None:
         """Keep a copy of a report, by its hash. Not waited for: the journal has what the decision needs."""
-        files, accepted = self._context.adapters.files, layout.task_reports(self._home)
-
-        def work() -> None:
-            files.make_folder(accepted)
-            files.write(accepted / digest, report)
-
+        work = partial(self._keep_now, digest, report)
         self._context.executor.do(f"{self._home.name}/reports", work)
+
+    def _keep_now(self, digest: str, report: bytes) -> None:
+        """Keep a copy of what was handed in, by its hash, before anything follows from it. Raises OSError."""
+        files, accepted = self._context.adapters.files, layout.task_reports(self._home)
+        files.make_folder(accepted)
+        files.write(accepted / digest, report)

@@ -11,7 +11,6 @@ from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy, set_a
 from orchestrator.formats.skill.state import write_session
 from orchestrator.model.composite import SkillState, agent_memory_file
 from orchestrator.model.errors import BadFile, Refused
-from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.plan.composite.driven import driven, handed_in, phases_to_do
 from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
@@ -30,8 +29,8 @@ log = logging.getLogger(__name__)
 class SkillFiles:
     """Shows the session of one task. `home` is the task's own folder.
 
-    The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile. A task at
-    rest leaves the file alone once others drive the session.
+    The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile. A session
+    that was given back, and that others drive since, is left alone.
     """
 
     files: Files
@@ -46,7 +45,7 @@ class SkillFiles:
             return
         folder = MemoryFolder(self.files, Path(state.project))
         store = SkillStore(self.files, Path(plan.state_file))
-        if state.state not in ACTIVE and _has_another_driver(store, plan):
+        if plan.returned and _has_another_driver(store, plan):
             self._seen = state
             return
         try:

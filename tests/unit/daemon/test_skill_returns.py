@@ -59,16 +59,15 @@ def test_daemon_leaves_alone_what_others_drive() -> None:
     assert daemon.session.store.load() == moved_on
 
 
-def test_task_at_rest_does_not_take_a_session_again() -> None:
-    """Its state file names no task, as that of one which was archived and restored: a start is refused."""
+def test_edit_ahead_of_the_end_moves_nothing() -> None:
+    """An agent takes the task's name out of the state file before the last phase ends: it is written anew."""
     daemon = driven()
-    daemon.rests()
+    daemon.turns()
     daemon.session.driver.give_back(NAME)
-    daemon.shown = SkillFiles(daemon.files, daemon.home)
-    daemon.show()
-    assert daemon.session.store.load().task == ""
-    with pytest.raises(Refused):
-        with_skill(daemon.files, PROJECT, daemon.home, NAME, daemon.brief, daemon.state.brief.skill)
+    daemon.turns()
+    assert daemon.state.state is TaskState.COMPLETE
+    ended = daemon.session.store.load()
+    assert (ended.task, ended.state) == (NAME, SkillState.COMPLETE)
 
 
 def test_files_are_as_they_were_handed_in() -> None:
