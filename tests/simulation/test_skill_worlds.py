@@ -8,8 +8,7 @@ from tests.simulation.engine import fresh_worlds
 from tests.simulation.engine.run import Failed
 from tests.simulation.skill_worlds import simulate_skills
 
-FRESH = 2
-MORE = 24
+FRESH = 26
 ENDS = {"complete", "partial", "failed"}
 
 
@@ -24,12 +23,6 @@ def checked(seed: str, simulated) -> None:
     simulated(outcome)
 
 
-@pytest.mark.parametrize("number", range(FRESH))
-def test_fresh_skills(number, simulated) -> None:
-    """Each takes a second or two of one core."""
-    checked(f"{fresh_worlds.drawn_seed()}.{number}", simulated)
-
-
 @pytest.mark.parametrize("seed", ["try.5", "third.35"])
 def test_what_was_handed_in_outlives_a_power_cut(seed, simulated) -> None:
     """Memory files are made durable as their phase ends, and again at the end: agents need not have seen to that."""
@@ -41,7 +34,8 @@ def test_edit_of_the_state_file_moves_nothing(simulated) -> None:
     checked("third.54", simulated)
 
 
-@pytest.mark.thorough(reason="two worlds of the same kind go in CI")
-@pytest.mark.parametrize("number", range(MORE))
-def test_more_fresh_skills(number, simulated) -> None:
-    checked(f"{fresh_worlds.drawn_seed()}.more.{number}", simulated)
+@pytest.mark.thorough(reason="three kept worlds of the same kind go in CI")
+@pytest.mark.parametrize("number", range(FRESH))
+def test_fresh_skills(number, simulated) -> None:
+    """Each takes a second or two of one core."""
+    checked(f"{fresh_worlds.drawn_seed()}.{number}", simulated)
