@@ -19,7 +19,7 @@ from orchestrator.formats.settings import load_section
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import iso
 from orchestrator.model.errors import OrchestratorError, Refused
-from orchestrator.records.archive import UnreadRecord
+from orchestrator.records.archive_files import UnreadRecord
 from orchestrator.records.handoff_facts import ArchiveFacts, HandoffFact, read_archive
 from orchestrator.records.observed_sources import Reading, SourceKind, SourceRead
 from orchestrator.records.observer import DAY

@@ -17,7 +17,7 @@ from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import Transition, iso, moment
-from orchestrator.records.archive import UnreadRecord
+from orchestrator.records.archive_files import UnreadRecord
 from orchestrator.records.daily_report import report
 from orchestrator.records.observer import DAY, Observation, observe
 from orchestrator.records.observer_document import document_of

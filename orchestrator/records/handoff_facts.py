@@ -27,7 +27,7 @@ from orchestrator.model.coordination import (
     moment,
 )
 from orchestrator.model.errors import OrchestratorError, Refused
-from orchestrator.records.archive import DAMAGED, UnreadRecord
+from orchestrator.records.archive_files import DAMAGED, UnreadRecord
 from orchestrator.records.handoff_versions import CONFLICT
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.records.archive import UnreadRecord
+    from orchestrator.records.archive_files import UnreadRecord
 
 
 class SourceKind(StrEnum):

@@ -25,7 +25,7 @@ from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.names import beneath
 from orchestrator.pm.plan.handing_on import receiver_of
 from orchestrator.ports.files import Unreadable
-from orchestrator.records.archive import DAMAGED
+from orchestrator.records.archive_files import DAMAGED
 
 if TYPE_CHECKING:
     from collections.abc import Collection

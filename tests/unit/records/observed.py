@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.model.coordination import IssueSeverity, PipelineRole
-from orchestrator.records.archive import UnreadRecord
+from orchestrator.records.archive_files import UnreadRecord
 from orchestrator.records.observed_sources import Reading, SourceKind, SourceRead
 from orchestrator.records.observer import DAY, Observation, observe
 from orchestrator.records.observer_page import page
