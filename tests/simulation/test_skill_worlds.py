@@ -13,9 +13,9 @@ MORE = 24
 ENDS = {"complete", "partial", "failed"}
 
 
-def checked(seed: str, simulated) -> None:
+def checked(seed: str, simulated, *, back: bool = False) -> None:
     try:
-        outcome = simulate_skills(seed)
+        outcome = simulate_skills(seed, back=back)
     except Failed as failed:
         pytest.fail(
             f"{failed}\nagain: tests.simulation.skill_worlds.simulate_skills({seed!r})", pytrace=False
@@ -39,6 +39,12 @@ def test_what_was_handed_in_outlives_a_power_cut(seed, simulated) -> None:
 def test_edit_of_the_state_file_moves_nothing(simulated) -> None:
     """An agent took the task's name out of it ahead of the last phase's end."""
     checked("third.54", simulated)
+
+
+@pytest.mark.parametrize("number", range(FRESH))
+def test_commands_take_sessions_back(number, simulated) -> None:
+    """They stop the tasks, take the sessions back, and carry them on to their ends."""
+    checked(f"{fresh_worlds.drawn_seed()}.back.{number}", simulated, back=True)
 
 
 @pytest.mark.thorough(reason="two worlds of the same kind go in CI")
