@@ -17,7 +17,7 @@ from tests.polling import wait_until
 
 DAEMONS: Final = ("munged", "slurmctld", "slurmd")
 PATIENCE: Final = 10
-MISSING: Final = "as root after: apt-get install munge slurmctld slurmd slurm-client"
+MISSING: Final = "as root, where scripts/setup --boxes could install Slurm"
 
 _CONF: Final = """\
 ClusterName=test

@@ -13,7 +13,7 @@ from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.pager import show
 from orchestrator.cli.screen import coloured, columns, harmless
 from orchestrator.cli.table import table
-from orchestrator.cli.task_branch import SHORT, Work, work_of
+from orchestrator.cli.task_branch import SHORT, Work, astray, work_of
 from orchestrator.cli.tasks import chosen
 
 _OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-relative")
@@ -28,6 +28,8 @@ def run(options: Namespace) -> int:
     if options.listed:
         return _list(work)
     change = _meant(work, options.step, options.attempt)
+    if options.step is None and (moved := astray(work)):
+        print(moved, file=sys.stderr)
     if work.repository.same_files(change.old, change.new):
         print(f"{harmless(change.what)}: no change", file=sys.stderr)
         return Exit.DONE

@@ -62,7 +62,7 @@ task status NAME --json
   brief_fault  why the last edit of task.md cannot be taken, or empty
   asked_since  what task.md asks for since the task came to rest, or empty
   edited[]     key was now                                edits of Agent Config that the next start applies
-  branch base tip code started_at last_checkin updated notices[] noticed
+  branch base tip code started_at moved_at last_checkin updated notices[] noticed
                code: the folder whose repository has the branch; base: empty where the task has none
                tip: the commit at which the PM left the branch; empty before anything was merged
                notices: the last ones; noticed: how many there were (`task why NAME noticed` shows all)

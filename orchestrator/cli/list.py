@@ -98,7 +98,7 @@ def _nothing(state: str, project: str) -> str:
 def _changed(task: TaskRecord) -> float:
     """Return when a task last changed: `updated` also moves when the daemon looks at a task that rests."""
     view = task.view
-    moments = [view.get("started_at")]
+    moments = [view.get("started_at"), view.get("moved_at")]
     moments += [each.get("since") for key in ("steps", "agents") for each in view.get(key) or ()]
     moments += [each.get("asked_at") for each in view.get("questions") or ()]
     known = [float(each) for each in moments if each]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXAMPLE = "task status tidy"
-_MOMENTS = ("started_at", "last_checkin", "updated")
+_MOMENTS = ("started_at", "moved_at", "last_checkin", "updated")
 _OF_AGENTS = ("since", "turn_since")
 
 

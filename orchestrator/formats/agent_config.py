@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
+    WORKFLOW,
     AcceptedEvidence,
     AfterRejections,
     AgentOverrides,
@@ -85,7 +86,17 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
             )
     agents = {agent: AgentOverrides(**fields) for agent, fields in overrides.items()}
     config = Config(**top, agents=agents, written={entry.key: entry.value for entry in entries})
-    return config, faults + _prepares_nothing(config, seen)
+    return config, [*faults, *_far_agents(config, seen), *_prepares_nothing(config, seen)]
+
+
+def _far_agents(config: Config, lines: dict[str, int]) -> Iterator[Fault]:
+    """Yield the faults of agents that may not work on another machine. In a workflow, its plan says which may."""
+    for agent, own in config.agents.items():
+        far = own.cwd is not None and own.cwd.host and agent not in REMOTE_ROLES
+        if far and config.family != WORKFLOW:
+            key = f"{agent}.cwd"
+            why = "is on another machine: only dev and architect may work remotely, give a local path"
+            yield Fault(lines[key], f"`{key}:` {why}")
 
 
 def _prepares_nothing(config: Config, lines: dict[str, int]) -> list[Fault]:
@@ -166,8 +177,6 @@ def _value(agent: str, key: str, entry: Entry) -> tuple[str, Any]:
     value = read(entry.value)
     if agent and isinstance(value, Permissions):
         value = from_source(value, f"task.md, {entry.key}")
-    if agent and isinstance(value, Location) and value.host and agent not in REMOTE_ROLES:
-        raise Refused("is on another machine: only dev and architect may work remotely, give a local path")
     return field, value
 
 

@@ -127,7 +127,8 @@ class AgentOverrides:
     """The model that the agent program is asked to use."""
 
     cwd: Location | None = None
-    """Where this agent works instead of a tree of the task; only dev and architect may work on another machine."""
+    """Where this agent works instead of a tree of the task; only dev and architect, and agents of a
+    workflow, may work on another machine."""
 
     host: str = ""
     """The host kind that this agent is run by, and what names the host within it: `KIND:NAME`."""

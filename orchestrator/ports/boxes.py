@@ -25,6 +25,7 @@ class RemoteTask:
         place: the folder on the box in which its agents work.
         runs: those of its runs that live there, or are to.
         over: those that have ended, and of whose files not all were brought yet.
+        workflow: whether its agents hand in by the files of a workflow, which are sent and brought, too.
 
     """
 
@@ -36,6 +37,7 @@ class RemoteTask:
     place: str
     runs: frozenset[str] = frozenset()
     over: frozenset[str] = frozenset()
+    workflow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,21 @@ class Boxes(Protocol):
         """Send what lies in the task's handoffs and artifacts here, and in an instance's scratchpad.
 
         Nothing that is there is replaced.
+        """
+        ...
+
+    def send_workflow(self, remote_task: RemoteTask, sent: Path) -> None:
+        """Send the files of a workflow to a box, over those that lie there; what is replaced is kept there.
+
+        `sent` is a folder with what is sent last: the shared status as the run is to find it, and whose it is. Raises
+        Unavailable.
+        """
+        ...
+
+    def handed_in(self, remote_task: RemoteTask) -> Path | None:
+        """Return the folder here with the files of a workflow as they were brought from a box; None if there is none.
+
+        Whatever is known of the end of a turn there was written after these.
         """
         ...
 

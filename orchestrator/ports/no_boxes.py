@@ -68,6 +68,14 @@ class NoBoxes:
         """Raise Unavailable."""
         raise _nowhere(remote_task.box)
 
+    def send_workflow(self, remote_task: RemoteTask, sent: Path) -> None:
+        """Raise Unavailable."""
+        del sent
+        raise _nowhere(remote_task.box)
+
+    def handed_in(self, remote_task: RemoteTask) -> Path | None:
+        """Nothing was ever brought."""
+
     def show(self, remote_task: RemoteTask) -> None:
         """Raise Unavailable."""
         raise _nowhere(remote_task.box)

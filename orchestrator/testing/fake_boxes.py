@@ -185,6 +185,22 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
                 data = self._files.read(path)
                 link.run("send", partial(box.files.put, to, data))
 
+    def send_workflow(self, remote_task: RemoteTask, sent: Path) -> None:
+        """Send the files of a workflow over those there, and last what is in `sent`. A cut leaves a part."""
+        link, box = self._link(remote_task.box), self._machines[remote_task.box]
+        if box.hindered_since is not None:
+            raise Unavailable(f"{box.name}: rsync is not there")
+        there = layout.task_folder(Path(remote_task.place), remote_task.name)
+        for root in (remote_task.folder, sent):
+            for path in under(self._files, layout.orchestration(root)):
+                if "records" not in path.parts:
+                    to, data = there / path.relative_to(root), self._files.read(path)
+                    link.run("send", partial(box.files.put, to, data))
+
+    def handed_in(self, remote_task: RemoteTask) -> Path | None:
+        """Return the folder here with the files of a workflow as they were brought from a box."""
+        return self._mirror(remote_task) / "tree" if remote_task.workflow else None
+
     def show(self, remote_task: RemoteTask) -> None:
         """Nobody looks at panes here."""
 
@@ -299,14 +315,17 @@ class FakeBoxes(HostRegistry[FakeMonitor]):
             self._machines[box].changed.append(monitor.hear)
         return self._monitors[box]
 
+    def _mirror(self, remote_task: RemoteTask) -> Path:
+        """Return the folder for what is brought of a task from its place on a box."""
+        name = sha256(f"{remote_task.box}:{remote_task.place}".encode()).hexdigest()[:12]
+        return layout.box_mirror(self._state, name, remote_task.task)
+
     def _ways(self, box: Box) -> Ways:
         link = FakeLink(box)
 
         def sync(remote_task: RemoteTask) -> FakeSync:
-            name = sha256(f"{remote_task.box}:{remote_task.place}".encode()).hexdigest()[:12]
-            mirror = layout.box_mirror(self._state, name, remote_task.task)
             files = TaskFiles(self._files, self._gate(remote_task.task))
-            return FakeSync(link, files, remote_task, mirror, self._arrived)
+            return FakeSync(link, files, remote_task, self._mirror(remote_task), self._arrived)
 
         def channel(remote_tasks: list[RemoteTask]) -> Any:  # noqa: ANN401 (nobody listens to it)
             raise AssertionError(remote_tasks)

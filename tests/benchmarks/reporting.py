@@ -40,11 +40,14 @@ def rows(bench: Bench) -> Iterator[Row]:
         page = Path(folder) / "page.html"
         report = [str(TASK), "report", TASK_ID, "--output", str(page)]
         floor = [sys.executable, "-c", _FLOOR, str(layout.task_journal(home))]
-        taken, read = list[float](), list[float]()
+        taken, worked, read = list[float](), list[float](), list[float]()
         for _ in bench.times(5, what):
             read.append(_timed(floor, environ))
+            before = os.times()
             taken.append(_timed(report, environ))
+            worked.append(_processor_ms(os.times()) - _processor_ms(before))
         yield Row(what, "ms", taken, read, "the same lines, read as JSON", Reach(Of.MEDIAN, 1000))
+        yield Row(f"{what}: processor time", "ms", worked, reach=Reach(Of.MEDIAN, 1000))
         size = page.stat().st_size / 1000
         yield Row(f"{what}: its page", "kB", [size], reach=Reach(Of.MEDIAN, 500))
 
@@ -53,6 +56,11 @@ def _timed(command: list[str], environ: dict[str, str]) -> float:
     watch = Stopwatch()
     subprocess.run(command, env=environ, stdout=subprocess.DEVNULL, check=True)
     return watch.ms
+
+
+def _processor_ms(times: os.times_result) -> float:
+    """Return the processor time of all children that have ended."""
+    return (times.children_user + times.children_system) * 1000
 
 
 def lay_down(folder: Path) -> Path:

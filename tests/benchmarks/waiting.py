@@ -15,12 +15,17 @@ class TooLong(Exception):
 
 
 def until(
-    holds: Callable[[], T], what: str, complaint: Callable[[], str] = str, *, every: float = 0.001
+    holds: Callable[[], T],
+    what: str,
+    complaint: Callable[[], str] = str,
+    *,
+    every: float = 0.001,
+    patience: float = PATIENCE,
 ) -> T:
     """Call `holds` until it returns something true, and return that. `complaint` says more when it does not."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not (answer := holds()):
         if time.monotonic() > deadline:
-            raise TooLong(f"{what} did not come within {PATIENCE:.0f} s {complaint()}")
+            raise TooLong(f"{what} did not come within {patience:.0f} s {complaint()}")
         time.sleep(every)
     return answer

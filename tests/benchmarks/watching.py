@@ -8,11 +8,13 @@ import select
 import signal
 import struct
 import termios
+import time
 from collections.abc import Iterator
 
 from orchestrator import layout
 from tests.benchmarks.bench import Bench, Stopwatch
 from tests.benchmarks.floors import bare_python
+from tests.benchmarks.idle import processor_seconds
 from tests.benchmarks.row import Of, Reach, Row
 from tests.benchmarks.status import TASK, Calls, lay_down
 from tests.benchmarks.waiting import PATIENCE
@@ -21,6 +23,9 @@ from tests.benchmarks.world import World
 TASKS, STEPS, AGENTS = 5, 20, 10
 TIMES = 10.0
 """A quarter of a second where an empty interpreter takes 25 ms."""
+
+REST = 10.0
+"""Seconds for which it is watched at rest."""
 
 _FLOOR_IS = "python3 -c pass"
 _WHOLE = b"Quit"
@@ -49,6 +54,18 @@ class Screen:
             if not select.select([self._terminal], [], [], PATIENCE)[0]:
                 raise RuntimeError(f"task watch never showed {text!r}")
             seen = seen[-len(text) :] + os.read(self._terminal, 1 << 16)
+
+    def drain(self, seconds: float) -> None:
+        """Take for a while what the terminal is given."""
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            if select.select([self._terminal], [], [], left)[0]:
+                os.read(self._terminal, 1 << 16)
+
+    @property
+    def worked(self) -> float:
+        """The milliseconds of processor time that it has taken so far."""
+        return processor_seconds(self._pid) * 1000
 
     def press(self, key: bytes) -> None:
         os.write(self._terminal, key)
@@ -79,11 +96,12 @@ def rows(bench: Bench) -> Iterator[Row]:
             lay_down(world, f"part-{number}", STEPS, AGENTS)
         yield from _starts(bench, world)
         yield _changes(bench, world)
+        yield _rests(bench, world)
 
 
 def _starts(bench: Bench, world: World) -> Iterator[Row]:
     what = f"task watch, {TASKS} tasks, {TASKS * AGENTS} agents"
-    floor, first, obeyed = Calls(), list[float](), list[float]()
+    floor, first, worked, obeyed = Calls(), list[float](), list[float](), list[float]()
     for _ in bench.times(9, what):
         floor.call(bare_python(), world, terminal=False)
         watch = Stopwatch()
@@ -91,12 +109,14 @@ def _starts(bench: Bench, world: World) -> Iterator[Row]:
         try:
             screen.until(_WHOLE)
             first.append(watch.ms)
+            worked.append(screen.worked)
             screen.press(b"q")
             screen.until_ended()
             obeyed.append(watch.ms)
         finally:
             screen.close()
     yield Row(f"{what}, its first frame", "ms", first, floor.clock, _FLOOR_IS, Reach(Of.RATIO, TIMES))
+    yield Row(f"{what}, processor time until then", "ms", worked, reach=Reach(Of.MEDIAN, 250))
     said = "a key pressed at the first frame waits for Textual"
     yield Row(f"{what}, begun and ended by a key", "ms", obeyed, floor.clock, _FLOOR_IS, note=said)
 
@@ -125,3 +145,23 @@ def _changes(bench: Bench, world: World) -> Row:
     finally:
         screen.close()
     return Row(what, "ms", taken, reach=Reach(Of.MEDIAN, 100))
+
+
+def _rests(bench: Bench, world: World) -> Row:
+    what, taken = f"task watch at rest, {TASKS * AGENTS} agents", list[float]()
+    screen = Screen(world)
+    try:
+        screen.until(_WHOLE)
+        screen.press(b"?")
+        screen.until(b"keys of task watch")
+        screen.press(b"q")
+        screen.drain(REST)  # until all that it imports late is there
+        for _ in bench.times(3, what):
+            before = screen.worked
+            screen.drain(REST)
+            taken.append((screen.worked - before) / (REST * 1000) * 100)
+        screen.press(b"q")
+        screen.until_ended()
+    finally:
+        screen.close()
+    return Row(what, "% of a core", taken, reach=Reach(Of.MEDIAN, 2))

@@ -19,13 +19,13 @@ RUNTIMES = {
     "planner": "claude",
     "implementer": "codex",
     "auditor": "gemini",
-    "cleaner": "gemini",
+    "cleaner": "opencode",
     "orchestrator": "codex",
 }
-"""Several CLIs: what one makes of an order and its sandbox, another does not.
+"""Several CLIs: what one makes of an order and its sandbox, another does not."""
 
-opencode is none of them: it reads the address of its model from the variable that Claude Code has, in another form.
-"""
+MODEL = "openai/gpt-5.1"
+"""opencode's. By itself it takes the first maker whose key it finds: Claude Code's; it reads that address otherwise."""
 
 OVER = {"complete", "failed", "waiting"}
 
@@ -39,6 +39,7 @@ def test_real_roles_hand_on_and_are_counted() -> None:
     if why := next(filter(None, map(why_missing, clis)), None):
         pytest.skip(why)
     config = ["family: roles", *(f"{role}.runtime: {name}" for role, name in RUNTIMES.items())]
+    config.append(f"cleaner.model: {MODEL}")
     settings = {"limits__termination_grace": "5 s"}
     with a_house_of(clis, played(RoleCast().turn), settings) as house:
         world = house.world

@@ -17,6 +17,7 @@ from orchestrator.daemon.actions.branch_there import branch_there
 from orchestrator.daemon.actions.launch_spec import launch_spec
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
+from orchestrator.daemon.core.hand_ins import keep_sent
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
@@ -30,6 +31,7 @@ from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunQueued, RunStarted
 from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.policies.turn_ends import hands_in_by_files
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes.roster import undefined
@@ -87,6 +89,8 @@ def launch(
     spec = launch_spec(adapters, state, run, step, agent, where, there, workspace, branch)
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
+        if not launched and hands_in_by_files(step) and state.brief.workflow is not None:
+            adapters.boxes.send_workflow(remote_task, keep_sent(adapters.files, where.task, folder, run.id))
         adapters.files.write(layout.run_outstanding(folder), b"")
     # A run's folder describes processes: it means nothing after a power cut here, so it is not fsynced. Processes on a
     # box survive a power cut here.

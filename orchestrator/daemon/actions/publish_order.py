@@ -75,7 +75,8 @@ def publish_order(  # noqa: PLR0913, PLR0917 (it gathers many values)
     elif Gate.MEMORY in state.steps[run.step].gates:
         text = _phase_text(adapters, state, run, agent, where, rendered, workspace)
     elif hands_in_by_files(state.steps[run.step]):
-        text = workflow_preamble(_workflow_order(adapters, state, run, agent, where, rendered, workspace))
+        order = _workflow_order(adapters, state, run, where, there, rendered, workspace)
+        text = workflow_preamble(order)
     else:
         text = _text(adapters, state, run, agent, where, there, rendered, workspace, branch)
     adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
@@ -201,8 +202,8 @@ def _workflow_order(
     adapters: Adapters,
     state: PMState,
     run: Run,
-    agent: Agent,
     where: TaskPaths,
+    there: RunView,
     order: str,
     workspace: Path,
 ) -> WorkflowOrder:
@@ -217,10 +218,10 @@ def _workflow_order(
         task=state.name,
         at=state.orders[run.order].at,
         cwd=str(workspace),
-        folder=str(layout.orchestration(where.task)),
-        scratchpad=str(layout.scratchpad(where.task, run.instance)),
+        folder=str(layout.orchestration(there.where.task)),
+        scratchpad=str(layout.scratchpad(there.where.task, run.instance)),
         order=order,
-        definition=agent.prompt,
+        definition=state.agents[run.agent].prompt,
         earlier=_earlier_work(adapters, state, run, where),
         learned=_learned(adapters, state, run, where),
     )

@@ -29,8 +29,8 @@ from orchestrator.hosts.ssh.host import BoxHost
 from orchestrator.hosts.ssh.link import link_to
 from orchestrator.hosts.ssh.login import login_environment
 from orchestrator.hosts.ssh.lookup import commit_at, file_at
-from orchestrator.hosts.ssh.pull import clear
-from orchestrator.hosts.ssh.push import push
+from orchestrator.hosts.ssh.pull import TREE, clear
+from orchestrator.hosts.ssh.push import push, push_over
 from orchestrator.hosts.ssh.remote_paths import RemotePaths
 from orchestrator.hosts.ssh.runs import ROOT
 from orchestrator.hosts.ssh.sync import LocalPaths, TaskSync
@@ -38,6 +38,7 @@ from orchestrator.hosts.ssh.uncommitted import lies_uncommitted
 from orchestrator.hosts.ssh.window import close_window, ensure_window
 from orchestrator.hosts.tmux import Tmux
 from orchestrator.hosts.tmux_failures import NoServer, NoTarget
+from orchestrator.model.errors import Unavailable
 from orchestrator.model.pools import pool_of
 from orchestrator.model.settings import Settings
 from orchestrator.model.task import Location
@@ -126,6 +127,28 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             monitor.ways.link, remote_task.folder, [*SHARED, f"scratchpad/{instance}"], shared, self._environ
         ):
             log.warning("not all was sent to %s: %s", remote_task.box, left)
+
+    def send_workflow(self, remote_task: RemoteTask, sent: Path) -> None:
+        """Send the files of a workflow to a box, over those that lie there, and last what is in `sent`.
+
+        Raises Unavailable.
+        """
+        link = self._monitor(remote_task.box).ways.link
+        shared = self._there(link, remote_task).shared
+        for folder in (remote_task.folder, sent):
+            if left := push_over(link, folder, shared, self._environ):
+                raise Unavailable(
+                    f"{remote_task.box}: not all files of the workflow were sent: {left[-200:]}"
+                )
+
+    def handed_in(self, remote_task: RemoteTask) -> Path | None:
+        """Return the folder here with the files of a workflow as they were brought from a box."""
+        return self._mirror(remote_task) / TREE if remote_task.workflow else None
+
+    def _mirror(self, remote_task: RemoteTask) -> Path:
+        """Return the folder for what is brought of a task from its place on a box."""
+        name = hashlib.sha256(f"{remote_task.box}:{remote_task.place}".encode()).hexdigest()[:12]
+        return layout.box_mirror(self._state, name, remote_task.task)
 
     def show(self, remote_task: RemoteTask) -> None:
         """Make the window here that shows a task's session on its box, if it is missing. Raises Unavailable."""
@@ -227,10 +250,7 @@ class KeptBoxes(HostRegistry[HostMonitor]):
 
         def sync(remote_task: RemoteTask) -> TaskSync:
             there = self._there(link, remote_task)
-            name = hashlib.sha256(f"{box}:{remote_task.place}".encode()).hexdigest()[:12]
-            here = LocalPaths(
-                remote_task.folder, remote_task.home, layout.box_mirror(self._state, name, remote_task.task)
-            )
+            here = LocalPaths(remote_task.folder, remote_task.home, self._mirror(remote_task))
             files = TaskFiles(self._files, self._gate(remote_task.task))
             return TaskSync(link, files, there, here, self._environ, bounds=self._bounds)
 
@@ -254,7 +274,11 @@ class KeptBoxes(HostRegistry[HostMonitor]):
             with self._lock:
                 self._grounds[remote_task.box] = known
         return RemotePaths(
-            remote_task.task, remote_task.name, remote_task.place, f"{normpath(known['HOME'])}/{ROOT}"
+            remote_task.task,
+            remote_task.name,
+            remote_task.place,
+            f"{normpath(known['HOME'])}/{ROOT}",
+            workflow=remote_task.workflow,
         )
 
     def _show(self) -> None:

@@ -86,7 +86,15 @@ def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Ru
         )
 
     return RemoteTask(
-        run.host, state.id, state.name, where.home, where.task, place.path, of(state.live_runs), of(over)
+        run.host,
+        state.id,
+        state.name,
+        where.home,
+        where.task,
+        place.path,
+        of(state.live_runs),
+        of(over),
+        workflow=state.brief.workflow is not None,
     )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.context import Context
-from orchestrator.daemon.core.task_paths import TaskPaths, workspace_of
+from orchestrator.daemon.core.hand_ins import take_hand_in
+from orchestrator.daemon.core.task_paths import TaskPaths, remote_task_of, workspace_of
 from orchestrator.daemon.ingest.handoffs import HandoffIngest
 from orchestrator.daemon.ingest.outboxes import Outboxes
 from orchestrator.daemon.ingest.turn_ends import turn_end
@@ -16,7 +17,7 @@ from orchestrator.daemon.journal.engine import Engine
 from orchestrator.hosts.ssh.withheld import withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from orchestrator.daemon.ingest.finished_writers import Done
@@ -88,7 +89,16 @@ class TaskIntake:
             keep,
             words,
             how,
+            partial(self._take_hand_in, where),
         )
+
+    def _take_hand_in(self, where: TaskPaths, run: Run, wanted: Sequence[str]) -> None:
+        """Bring here what a run on a box left in the files of its workflow."""
+        adapters, task = self._context.adapters, remote_task_of(self._engine.state, where, run)
+        brought = None if task is None else adapters.boxes.handed_in(task)
+        if brought is not None:
+            home = layout.run_home(where.home, run.id)
+            take_hand_in(adapters.files, where.task, home, brought, run.id, run.agent, wanted)
 
     def _of(self, where: TaskPaths) -> HandoffIngest:
         self._where = where

@@ -72,11 +72,12 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
     keep: Callable[[str, bytes], None],
     words: str,
     how: Exit | None = None,
+    take: Callable[[Run, Sequence[str]], None] | None = None,
 ) -> ReportLanded | None:
     """Return what the end of a turn means for a run; None if it hands in by a handoff, or its crash counts.
 
     `folder` is the task's folder; `keep` stores the report, and the outputs, by their hashes. `how` is how the run's
-    process ended, if it did.
+    process ended, if it did. `take` brings here what a run elsewhere left in its files, of its outputs those named.
 
     Raises:
         OSError: the disk cannot be read or written now.
@@ -90,6 +91,8 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
         report = phase_end(files, state, known, kept)
     elif state.brief.workflow is not None:
         root = WorkflowFolder(files, folder)
+        if take is not None:
+            take(known, _wanted_of(state, step))
         turn = read_turn(root, state, step, subjects_of(state, step), words)
         report = report_of(state, known, turn, limits)
         kept += _outputs(root, step.agent, turn) if holds(report) else ()
@@ -156,6 +159,14 @@ def read_turn(
         resolution=resolution,
         answer=_answer(folder, own, outputs) if plan and own.id in on_call(plan) else "",
     )
+
+
+def _wanted_of(state: PMState, step: Step) -> tuple[str, ...]:
+    """Return the files that count in the `task_output/` of a step's agent."""
+    if Gate.RESOLUTION in step.gates:
+        return (resolution_file(int(step.id.rpartition(":")[2])),)
+    plan = state.brief.workflow
+    return wanted(agents_now(plan, state.records)[step.agent]) if plan else ()
 
 
 def wanted(agent: WorkflowAgent) -> tuple[str, ...]:

@@ -119,6 +119,7 @@ def document_of(  # noqa: PLR0913 (it is gathered from several sources)
         "tip": state.tip,
         "code": str(code_of(state.project, state.brief)),
         "started_at": state.started_at,
+        "moved_at": state.moved_at or None,
         "last_checkin": last_checkin or None,
         "updated": at,
         "notices": [masked(notice) for notice in state.notices[-NOTICES_SHOWN:]],

@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 STEERING: Final = 4_194_304 + 1
 """The maximum size of a handoff or event that is fetched: more than is ever read, so that an excess is reported."""
 
+HANDED_IN: Final = "orchestration/"
+"""The folder with the files of a workflow; what agents hand in there is fetched."""
+
+_HAND_IN_RULES: Final = (
+    "- .*",
+    "+ /orchestration",
+    "+ /orchestration/shared_status.*",
+    "+ /orchestration/agents",
+    "+ /orchestration/agents/*",
+    "+ /orchestration/agents/*/completion_drive",
+    "+ /orchestration/agents/*/completion_drive/session_current.json",
+    "+ /orchestration/agents/*/task_output",
+    "+ /orchestration/agents/*/task_output/**",
+    "- /orchestration/**",
+)
+
 STEERED: Final = 60.0
 """Seconds that a call of rsync may take for control files."""
 
@@ -61,14 +77,17 @@ class ControlFiles:
             sources += [f"{self.there.own}/./requests/events"] if runs else []
             sources.append(f"{self.there.shared}/./handoffs")
             quota = Quota(min(quota.size, size), min(quota.files, files))
+        # Last: what tells that a turn is over was seen before what it left.
+        sources += [f"{self.there.shared}/./orchestration"] if runs and self.there.workflow else []
         if not sources:
             return Took()
         rules = ["- .*", "- /handoffs/*/", *run_rules(runs, ["claimed", "pid", "exit"])]
         events = [f"+ /requests/events/{run}.*" for run in sorted(runs)]
+        rules += _HAND_IN_RULES if self.there.workflow else ()
         rules += ["+ /requests", "+ /requests/events", *events, "- /requests/**"]
         took = self.mirror.bring(sources, rules=rules, largest=STEERING, deadline=STEERED, quota=quota)
         for name, each in took.files:
-            if not name.startswith(RUNS):
+            if not name.startswith((RUNS, HANDED_IN)):
                 self._total += each - self._sizes.get(name, 0)
                 self._sizes[name] = each
         if took.over and not took.files:

@@ -13,6 +13,11 @@ from orchestrator.ports.box_link import BoxLink
 LARGEST: Final = 16 * 1_048_576
 """The maximum size of a file that is sent: it is for agents to read."""
 
+OURS: Final = ("orchestration",)
+"""The folders in which what lies here is what counts: what another one replaces there is kept in `KEPT`."""
+
+KEPT: Final = ".replaced"
+
 # Not even older files there are replaced: any difference was made by somebody. Links may lead anywhere.
 _OPTIONS: Final = (
     "--recursive",
@@ -23,6 +28,32 @@ _OPTIONS: Final = (
     "--exclude=.*",
     f"--max-size={LARGEST}",
 )
+
+
+_OVER: Final = (
+    "--recursive",
+    "--relative",
+    "--times",
+    "--checksum",
+    "--backup",
+    f"--backup-dir={KEPT}",
+    "--chmod=D0700,F0600",
+    "--exclude=.*",
+    "--exclude=/orchestration/records",
+    f"--max-size={LARGEST}",
+)
+
+
+def push_over(link: BoxLink, here: Path, there: str, environ: Mapping[str, str]) -> str:
+    """Send the files of a workflow, below `here`, to below the absolute path `there`, over those that are others.
+
+    Returns rsync's error messages, or nothing. Raises as `rsync` does.
+    """
+    if not there.startswith("/"):
+        raise Refused("a push needs an absolute path")
+    sources = [f"{here}/./{folder}" for folder in OURS if (here / folder).is_dir()]
+    target = f"{BOX}:{there.rstrip('/')}/"
+    return rsync(link, [*_OVER, "--", *sources, target], environ).said if sources else ""
 
 
 def push(

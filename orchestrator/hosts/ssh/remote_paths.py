@@ -74,6 +74,7 @@ class RemotePaths:
         name: Its name.
         cwd: Where its agents work there.
         root: Our own folder there.
+        workflow: Whether agents there hand in by the files of a workflow.
 
     """
 
@@ -81,6 +82,7 @@ class RemotePaths:
     name: str
     cwd: str
     root: str
+    workflow: bool = False
 
     def __post_init__(self) -> None:
         checked_name(self.task, "task id")

@@ -26,7 +26,7 @@ from typing import Final
 
 from orchestrator import layout
 from orchestrator.hosts.ssh.bounds import RUNS, Bounds, Choice, Quota, Room, choice, room
-from orchestrator.hosts.ssh.control_files import STEERING, ControlFiles, run_rules, too_many
+from orchestrator.hosts.ssh.control_files import HANDED_IN, STEERING, ControlFiles, run_rules, too_many
 from orchestrator.hosts.ssh.integrity import unsettled
 from orchestrator.hosts.ssh.links_there import ways
 from orchestrator.hosts.ssh.marks import check_marks, emptied, unmarked
@@ -146,7 +146,8 @@ class TaskSync:
         """
         if self._known.prepared:
             self._check_marks()
-        make_folders(self._link, self._there, list(FOLDERS))
+        own = ["orchestration"] if self._there.workflow else []
+        make_folders(self._link, self._there, [*FOLDERS, *own])
         if not self._known.prepared:
             self._known.prepare()
             self._known.keep()
@@ -239,7 +240,8 @@ class TaskSync:
         result = together([self._publisher.publish(names - held, runs), *fetched.parts])
         if not result.more and not held:
             self._settled = runs
-        misnamed = [name for name, _ in took.files if kind_of(name, runs) is None]
+        files = [name for name, _ in took.files if not name.startswith(HANDED_IN)]
+        misnamed = [name for name in files if kind_of(name, runs) is None]
         return together([result, self._left(took, misnamed)])
 
     def _pull_bulk(self, runs: frozenset[str], go_on: Callable[[], bool]) -> Pulled:

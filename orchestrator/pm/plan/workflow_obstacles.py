@@ -8,9 +8,11 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from orchestrator.model.task import Brief, Location
+from orchestrator.model.agents import REMOTE_ROLES
+from orchestrator.model.task import Brief, WorkspaceKind
 from orchestrator.model.workflow import AgentKind, Checkpoint, WorkflowPlan
 from orchestrator.pm.plan.families.workflow import claims_in_tree, workers
+from orchestrator.pm.plan.work_location import leaves_a_tree, location_of
 from orchestrator.pm.state.claims import overlap
 
 if TYPE_CHECKING:
@@ -130,29 +132,33 @@ def _not_yet(plan: WorkflowPlan, brief: Brief) -> list[str]:
     ]
     if brief.config.pm:
         found.append("task.md has `pm:`, but the plan of a workflow says what is done next")
-    found += [
-        f"its agents can only work on this machine: take `{key}:` out of task.md" for key in far_keys(brief)
-    ]
-    return found
+    return [*found, *_on_boxes(plan, brief)]
 
 
-def far_keys(brief: Brief) -> list[str]:
-    """Return the keys of task.md that have agents work elsewhere, as they are written there."""
-    return [
-        f"{of}{key}"
-        for of, cwd, host in _wishes(brief)
-        for key, far in (("cwd", cwd is not None and cwd.host), ("host", host))
-        if far
-    ]
+def _on_boxes(plan: WorkflowPlan, brief: Brief) -> Iterator[str]:
+    """Yield why agents cannot work on the boxes that task.md names."""
+    agents, config = {each.id: each for each in plan.agents}, brief.config
+    if config.cwd is not None and config.cwd.host and not REMOTE_ROLES & set(agents):
+        yield "no agent of the plan is named dev or architect: take `cwd:` out of task.md, or write `AGENT.cwd:`"
+    for name, own in config.agents.items():
+        far = [("cwd", own.cwd is not None and own.cwd.host), ("host", own.host)]
+        yield from (
+            f"{name} is no agent of the plan: take `{name}.{key}:` out of task.md, or name an agent of the plan there"
+            for key, is_far in far
+            if is_far and name not in agents
+        )
+    for each in plan.agents:
+        place = location_of(config, each.id)
+        if place is None or not place.host:
+            continue
+        if each.kind is AgentKind.VERIFIER:
+            yield f"{each.id} verifies, which is done on this machine only: it cannot work on {place.host}"
+        elif each.workspace is WorkspaceKind.WORKTREE and not leaves_a_tree(config, each.id):
+            yield f"what {each.id} commits on {place.host} is merged here: write `bring: branch` into task.md"
 
 
 def box_keys(brief: Brief) -> list[str]:
     """Return the keys of task.md that have agents work on another machine over SSH, as they are written there."""
-    return [f"{of}cwd" for of, cwd, _ in _wishes(brief) if cwd is not None and cwd.host]
-
-
-def _wishes(brief: Brief) -> list[tuple[str, Location | None, str]]:
-    """Return where task.md wants all agents, and each, to work: the beginning of its keys, `cwd` and `host`."""
     config = brief.config
-    own = ((f"{name}.", each.cwd, each.host) for name, each in config.agents.items())
-    return [("", config.cwd, config.host), *own]
+    wishes = [("", config.cwd), *((f"{name}.", each.cwd) for name, each in config.agents.items())]
+    return [f"{of}cwd" for of, cwd in wishes if cwd is not None and cwd.host]

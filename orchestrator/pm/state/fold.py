@@ -201,6 +201,7 @@ def _begun(change: c.TaskBegun) -> PMState:
         base=change.base,
         state=TaskState.RUNNING,
         started_at=change.at,
+        moved_at=change.at,
         worked=Worked(since=change.at),
         seen=PersistentMap(change.seen),
         links=change.links,
@@ -223,7 +224,7 @@ def _moved(state: PMState, change: c.TaskMoved) -> PMState:
         worked = replace(worked, since=change.at)
     # A task that goes on looks at its branch again before it ends.
     tended = 0 if change.to is TaskState.RUNNING else state.tended
-    return replace(state, state=change.to, why=change.why, worked=worked, tended=tended)
+    return replace(state, state=change.to, why=change.why, moved_at=change.at, worked=worked, tended=tended)
 
 
 def _operated(state: PMState, record: OperationsRecord) -> PMState:

@@ -75,6 +75,7 @@ class PMState:
     noticed: int = 0
     rules: tuple[PermissionRule, ...] = ()
     started_at: float = 0.0
+    moved_at: float = 0.0
     order_second: int = 0
     skills: tuple[Skill, ...] = ()
     consultation: ConsultationState = NO_CONSULTATION

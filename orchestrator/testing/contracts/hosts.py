@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -115,10 +115,13 @@ class HostKindContract:
             host.open_session(SESSION, "contract", root / "state" / "pm.log")
             yield made
         finally:
-            for run in (root / "state" / "runs").glob("*"):
-                host.end(run, kill=True)
-            subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
-            shutil.rmtree(root, ignore_errors=True)
+            with ExitStack() as last:  # also if a host cannot end a run
+                last.callback(shutil.rmtree, root, ignore_errors=True)
+                last.callback(
+                    subprocess.run, ["tmux", "-S", socket, "kill-server"], check=False, capture_output=True
+                )
+                for run in (root / "state" / "runs").glob("*"):
+                    last.callback(host.end, run, kill=True)
 
     def test_it_can_be_used_here(self) -> None:
         """Nothing is missing for the host of this suite."""

@@ -336,13 +336,15 @@ class Status(TypedDict):
     branch: str
     """Branch of the work, or empty."""
     base: str
-    """Commit that the branch began with, or empty."""
+    """Commit where the branch began, or empty."""
     tip: str
-    """Commit at which the PM left the branch; empty before anything was merged."""
+    """Commit at which the PM left the branch; empty before a merge."""
     code: str
-    """Folder whose repository has the branch."""
+    """Folder of the repository."""
     started_at: Moment | None
     """When the task was started."""
+    moved_at: Moment | None
+    """When its state changed last."""
     last_checkin: Moment | None
     """When the PM last looked at the whole."""
     updated: Moment | None

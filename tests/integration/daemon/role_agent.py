@@ -3,7 +3,8 @@
 SCRIPT is a JSON file: `{"audit": [{…}, {…}], …}`. The first object says what the first run of that step does, and so
 on; beyond them a role hands on as it should. An object may have: `hold` (wait until the file `go/HOLD` is there),
 `parts` (parts of the handoff in place of the usual ones; null takes one out), `write` (files, path to text), `status`
-(what it says by the script that its order names: pairs of key and value).
+(what it says by the script that its order names: pairs of key and value), `rejects` (why it rejects what it was handed,
+by an edit of the archived file; then it hands in nothing).
 Each life first appends its run to the file `runs` beside SCRIPT.
 """
 
@@ -41,6 +42,9 @@ def main() -> int:
         wait_for(script.parent / "go" / turn["hold"])
     for key, value in turn.get("status", []):
         subprocess.run([status_update(), ENV["AGENT"], key, value], check=True, timeout=LONGEST)
+    if turn.get("rejects"):
+        edit(turn["rejects"])
+        return 0
     written = write(turn)
     whole = closing() if ENV["STEP"] == "close" else handoff(written)
     parts = turn.get("parts", {})
@@ -48,6 +52,23 @@ def main() -> int:
     whole["report"] = whole.get("report", {}) | {"run": ENV["RUN"], "inReplyTo": ENV["REPLY_TO"]}
     lay_down(whole)
     return 0
+
+
+def edit(why: str) -> None:
+    """Reject what was handed on to this role by two edits in place, as the document has it."""
+    for path in Path(ENV["TASK_DIR"], "data", "handoffs").glob("*/handoff_*.json"):
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        if (whole["handoff"]["to"], whole["handoff"]["status"]) == (ENV["DEFINITION"].upper(), "accepted"):
+            whole["handoff"]["status"] = "rejected"
+            replace(path, whole)
+            whole["issues"].append({"severity": "high", "description": why})
+            replace(path, whole)
+
+
+def replace(path: Path, whole: dict[str, Any]) -> None:
+    beside = path.with_suffix(".json.tmp")
+    beside.write_text(json.dumps(whole), encoding="utf-8")
+    beside.rename(path)
 
 
 def status_update() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.daemon.workflow_designs import check_folder, design
 from tests.integration.daemon.world import World
 from tests.podman import IMAGE, own_podman, podman, podman_is_there
 
@@ -55,6 +56,24 @@ SKILL = """\
 name: make
 match: [make]
 phases: [{id: look, agent: looker}, {id: work, agent: maker}]
+"""
+
+
+HANDS_IN = r"""
+folder=$ORCHESTRATOR_TASK_DIR/orchestration subject=${ORCHESTRATOR_STEP#*:}
+was=ready_for_verification now=verified
+if [ "${ORCHESTRATOR_STEP%%:*}" = do ]; then
+    own=$folder/agents/$subject was=working now=ready_for_verification
+    said='{"task_id": "%s_task_1764254000", "session_start": 1764254000, "notes": []}'
+    printf "$said" "$subject" >"$own/completion_drive/session_current.json"
+    for name in "$subject.md" run.log; do echo made >"$own/task_output/$name"; done
+    echo "$subject" >"$ORCHESTRATOR_WORKSPACE/$subject.txt"
+fi
+text=$(cat "$folder/shared_status.json")
+entry="\"$subject\": {"
+rest=${text#*"$entry"}
+printf '%s\n' "${text%%"$entry"*}$entry${rest/$was/$now}" >"$folder/part"
+mv "$folder/part" "$folder/shared_status.json"
 """
 
 
@@ -160,4 +179,25 @@ def test_phases_of_a_skill_work_in_containers(contained, variables) -> None:
     assert contained.git("diff", "--name-only", "main", f"task/{task}").split() == ["looker.txt", "maker.txt"]
     hosts = {run.get("host", "local") for run in contained.story(task).runs.values()}
     assert hosts == {f"podman://{IMAGE}"}
+    assert podman(variables, "ps", "--all", "--quiet") == ""
+
+
+@pytest.mark.thorough(
+    reason="unit/pm/test_workflow_places.py allows it; where agents hand in is the same folder"
+)
+def test_workflow_is_carried_out_in_containers(contained, variables) -> None:
+    """Agents and verifier hand in by the workflow's files, which a container sees as those here."""
+    script = contained.root / "dev.sh"
+    script.write_text(HANDS_IN)
+    folder = design(contained, {}, {"one": "", "two": "one"})
+    page = folder.parent / "task.md"
+    lines = [line for line in page.read_text().splitlines() if not line.startswith("worker.command:")]
+    page.write_text("\n".join([*lines, f"worker.command: bash {script}", f"host: podman:{IMAGE}", ""]))
+    for words in (("workflow", "approve", "t1"), ("start", "t1")):
+        said = contained.task(*words, "--project", str(contained.project))
+        assert said.code == 0, said
+    contained.until_is("complete")
+    assert contained.git("diff", "--name-only", "main", "task/t1").split() == ["one.txt", "two.txt"]
+    assert {run.get("host") for run in contained.story().runs.values()} == {f"podman://{IMAGE}"}
+    check_folder(contained)
     assert podman(variables, "ps", "--all", "--quiet") == ""

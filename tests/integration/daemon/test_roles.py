@@ -137,6 +137,29 @@ def test_command_of_a_receiver_sends_work_back(world: World) -> None:
     assert "exited 1" in rejected["issues"][-1]["description"]
 
 
+def test_edits_of_the_archive_are_heard_or_put_back(world: World) -> None:
+    """An auditor rejects by an edit in place, and hands in nothing; a stranger's edit is put back and told."""
+    folder = begun(world, {"audit": [{"hold": "on", "rejects": "nobody is greeted"}]})
+    world.until_works("audit")
+    world.until(
+        lambda: [each["handoff"]["status"] for each in archived(folder, "handoff_*")][-1] == "accepted"
+    )
+    over = min(folder.glob("data/handoffs/*/handoff_*.json"))
+    before = over.read_bytes()
+    beside = over.with_suffix(".json.tmp")
+    beside.write_bytes(before.replace(b'"completed"', b'"pending"'))
+    beside.rename(over)
+    world.until(lambda: any(over.name in each for each in world.state_shown()["notices"]))
+    world.until(lambda: over.read_bytes() == before)
+    world.go("on")
+    ends_complete(world)
+    assert "nobody is greeted" in world.story().orders("implement")[1]
+    assert world.lives_of("audit") == 2
+    statuses = [each["handoff"]["status"] for each in archived(folder, "handoff_*")]
+    assert sorted(statuses) == [*["completed"] * 4, "rejected"]
+    world.check_once()
+
+
 def test_archive_is_made_again_by_a_new_daemon(world: World) -> None:
     """It is a view of the journal: lost while the daemon was down, it comes back whole."""
     folder = begun(world, {"clean": [{"hold": "on"}]})

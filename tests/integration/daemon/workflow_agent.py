@@ -2,7 +2,7 @@
 
 The script is a JSON object: for each step a list of turns, of which the last one is repeated. A turn may set `status`
 (that of the agent, or of the subject), `notes`, `asks` (notes beside those that are there), `write` (files in
-`task_output/`), `work` (files in the worktree),
+`task_output/`), `work` (files in the worktree), `run` (a command there, behind that),
 `missing` (what a verifier misses), `judges` (at a checkpoint: the agents, each with what it misses), `decision` (on a
 proof of concept), `exit`, `raw` (files of the workflow, written as they are), and `hold` (a name: it waits until the
 file of that name lies in `go/` beside the script). What is not said is done well.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -70,6 +71,8 @@ def _do(folder: Path, agent: str, subject: str, turn: dict[str, Any]) -> None:
         _write(own / "task_output" / path, f"{agent} made {path}\n")
     for path, text in turn.get("work", {f"{subject}.txt": f"{subject}\n"}).items():
         _write(Path(path), text)
+    if command := turn.get("run"):
+        subprocess.run(command, check=True)
     _status(folder, subject, turn.get("status", "ready_for_verification"))
 
 

@@ -174,6 +174,7 @@ class House:
             "base": "0123456789abcdef",
             "tip": "",
             "started_at": AT,
+            "moved_at": AT,
             "last_checkin": AT,
             "updated": AT,
             "notices": [],

@@ -275,3 +275,12 @@ def test_a_deleted_branch_is_restored_at_what_was_accepted(shop, house, task):
     said = task("diff", "tidy").err
     assert f"branch task/tidy {accepted[:10]}" in said
     assert later[:10] not in said
+
+
+def test_a_branch_that_lost_accepted_work_is_not_just_unchanged(shop, task):
+    accepted = shop.work()
+    shop.state_json(tip=accepted)
+    shop.git("update-ref", "refs/heads/task/tidy", shop.base)
+    said = task("diff", "tidy").err
+    assert "it lacks work that was accepted" in said
+    assert f"--force task/tidy {accepted[:10]}" in said

@@ -142,3 +142,10 @@ def test_checkin_alone_does_not_change_the_time_of_a_task(house, task):
     assert "CHANGED" in heading
     assert (first.split()[0], "2 min ago" in first) == ("new", True)
     assert (second.split()[0], "2 h ago" in second) == ("old", True)
+
+
+def test_a_task_that_was_stopped_has_changed_then(house, task):
+    """No step of it moves as it is stopped while it waits for an answer."""
+    house.task(state="stopped", started_at=1.0, moved_at=time.time() - 120, steps=[], agents=[], questions=[])
+    (line,) = [line for line in task("list").out.splitlines() if "stopped" in line]
+    assert "2 min ago" in line

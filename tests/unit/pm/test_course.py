@@ -229,3 +229,12 @@ def test_check_needs_no_place_with_a_cli() -> None:
         "test:a": Purpose.CHECK,
         "dev:b": Purpose.WORK,
     }
+
+
+def test_since_when_a_task_is_as_it_is_is_known() -> None:
+    story = Story()
+    story.starts()
+    began = story.state.moved_at
+    story.at += 60
+    story.stops()
+    assert (began > 0, story.state.moved_at) == (True, story.at)

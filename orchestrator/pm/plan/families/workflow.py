@@ -21,6 +21,7 @@ from orchestrator.model.plan import Gate, Step
 from orchestrator.model.task import Brief, Phase, WorkspaceKind
 from orchestrator.model.workflow import AgentKind, Checkpoint, WorkflowAgent, WorkflowPlan
 from orchestrator.pm.plan.families.rules import Caps, FamilyRules
+from orchestrator.pm.plan.work_location import location_of
 from orchestrator.pm.state.claims import WHOLE, claims_of
 
 if TYPE_CHECKING:
@@ -265,7 +266,10 @@ def _workspace(brief: Brief, agent: WorkflowAgent) -> tuple[WorkspaceKind, str, 
 
 def claims_in_tree(brief: Brief, agent: WorkflowAgent) -> tuple[str, ...]:
     """Return the files that an agent keeps others from changing: all of a tree that it shares."""
-    return (WHOLE,) if _workspace(brief, agent)[0] is WorkspaceKind.SHARED else claims_of(agent.files)
+    apart = _workspace(brief, agent)[0] is not WorkspaceKind.SHARED and (
+        location_of(brief.config, agent.id) is None
+    )
+    return claims_of(agent.files) if apart else (WHOLE,)
 
 
 def _done_when(agent: WorkflowAgent) -> Iterator[str]:
