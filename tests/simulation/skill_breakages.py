@@ -130,3 +130,8 @@ def keeps_no_copies(patch):
 
     patch.setattr(phase_launch, "kept_copy", careless)
     patch.setattr(skill_files, "kept_copy", careless)
+
+
+def writes_what_it_has_given_back(patch):
+    """A session that commands have taken back is still written from the journal."""
+    patch.setattr(skill_files, "_has_another_driver", lambda *_: False)

@@ -12,14 +12,18 @@ from tests.simulation.engine.notification_sink import NOTIFY
 from tests.simulation.engine.run import Outcome, simulate_world
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
+from tests.simulation.engine.skill_commands import SkillCommands
 from tests.simulation.engine.skill_tasks import SkillTask, drawn_skill
 from tests.simulation.engine.world import World
 
 NAMES = ("kappa", "lambda")
 
 
-def skill_world(scenario: Scenario, *, rough: bool = False) -> World:
-    """Return the world of a seed: one session of a skill, or two that share the daemon. `rough`: most agents lie."""
+def skill_world(scenario: Scenario, *, rough: bool = False, back: bool = False) -> World:
+    """Return the world of a seed: one session of a skill, or two that share the daemon.
+
+    rough: most agents lie. back: commands take the sessions back, and end them.
+    """
     random = scenario.random("skills.world")
     tasks = tuple(
         SkillTask(
@@ -41,10 +45,14 @@ def skill_world(scenario: Scenario, *, rough: bool = False) -> World:
     behaviour = replace(behaviour, bad=0.4, odd=0.8) if rough else behaviour
     world = World(scenario, tasks, behaviour, Settings(notify=NOTIFY), deaf=random.choice((0.0, 0.1, 0.5)))
     for task in tasks:
+        if back:
+            SkillCommands(world, task)
         world.shared.knows(context_file(task.session.task_id or ""), task.context)
     return world
 
 
-def simulate_skills(seed: str, *, rough: bool = False) -> Outcome:
+def simulate_skills(seed: str, *, rough: bool = False, back: bool = False) -> Outcome:
     """Run the world of a seed. Raises Failed."""
-    return simulate_world(seed, HALF_A_DAY.days, None, HALF_A_DAY, partial(skill_world, rough=rough))
+    return simulate_world(
+        seed, HALF_A_DAY.days, None, HALF_A_DAY, partial(skill_world, rough=rough, back=back)
+    )

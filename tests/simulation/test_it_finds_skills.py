@@ -23,12 +23,14 @@ MOST: int = 16
 class Breakage:
     """A way to break skills, and the laws of which one finds it.
 
-    lies: what agents do that goes wrong, and beside their work, where that is rare in other worlds.
+    lies: what agents do that goes wrong, and beside their work, where that is rare in other worlds. back: commands
+    take the sessions back.
     """
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     laws: frozenset[Law] = frozenset({Law.PHASES})
     lies: tuple[Callable[[PhaseAgent], Life], Callable[[PhaseAgent], None]] | None = None
+    back: bool = False
 
 
 BREAKAGES = [
@@ -48,6 +50,7 @@ BREAKAGES = [
     Breakage(breakages.loses_memory_files_in_a_power_cut, frozenset({Law.SESSION_SHOWN})),
     Breakage(breakages.leaves_changed_files_at_the_end, frozenset({Law.SESSION_SHOWN})),
     Breakage(breakages.keeps_no_copies, frozenset({Law.PHASES, Law.SESSION_SHOWN})),
+    Breakage(breakages.writes_what_it_has_given_back, frozenset({Law.SESSION_SHOWN}), back=True),
 ]
 
 
@@ -65,11 +68,11 @@ def test_it_finds_skills_of_a_daemon_that(breakage, monkeypatch) -> None:
         for kind, lie in zip(("BAD", "HARMS"), breakage.lies, strict=True):
             monkeypatch.setattr(skill_agents, kind, (lie,))
     with pytest.raises(Failed) as caught:
-        _some_worlds(rough=breakage.lies is not None)
+        _some_worlds(rough=breakage.lies is not None, back=breakage.back)
     assert Law.NO_CRASH not in caught.value.laws, caught.value
     assert breakage.laws & caught.value.laws, caught.value
 
 
-def _some_worlds(*, rough: bool) -> None:
+def _some_worlds(*, rough: bool, back: bool) -> None:
     for number in range(MOST):
-        simulate_skills(f"break.{number}", rough=rough)
+        simulate_skills(f"break.{number}", rough=rough, back=back)

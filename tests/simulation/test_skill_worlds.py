@@ -12,14 +12,15 @@ FRESH = 26
 ENDS = {"complete", "partial", "failed"}
 
 
-def checked(seed: str, simulated) -> None:
+def checked(seed: str, simulated, *, back: bool = False) -> None:
     try:
-        outcome = simulate_skills(seed)
+        outcome = simulate_skills(seed, back=back)
     except Failed as failed:
         pytest.fail(
-            f"{failed}\nagain: tests.simulation.skill_worlds.simulate_skills({seed!r})", pytrace=False
+            f"{failed}\nagain: tests.simulation.skill_worlds.simulate_skills({seed!r}, {back=})",
+            pytrace=False,
         )
-    assert set(outcome.tasks.values()) <= ENDS
+    assert set(outcome.tasks.values()) <= ENDS | ({"stopped"} if back else set())
     simulated(outcome)
 
 
@@ -34,8 +35,20 @@ def test_edit_of_the_state_file_moves_nothing(simulated) -> None:
     checked("third.54", simulated)
 
 
-@pytest.mark.thorough(reason="three kept worlds of the same kind go in CI")
+@pytest.mark.parametrize("seed", ["back.1", "back.5"])
+def test_commands_take_sessions_back(seed, simulated) -> None:
+    """They stop the tasks, take the sessions back, and carry them on to their ends."""
+    checked(seed, simulated, back=True)
+
+
+@pytest.mark.thorough(reason="kept worlds of the same kind go in CI")
 @pytest.mark.parametrize("number", range(FRESH))
 def test_fresh_skills(number, simulated) -> None:
     """Each takes a second or two of one core."""
     checked(f"{fresh_worlds.drawn_seed()}.{number}", simulated)
+
+
+@pytest.mark.thorough(reason="kept worlds of the same kind go in CI")
+@pytest.mark.parametrize("number", range(FRESH))
+def test_fresh_skills_that_commands_take_back(number, simulated) -> None:
+    checked(f"{fresh_worlds.drawn_seed()}.back.{number}", simulated, back=True)

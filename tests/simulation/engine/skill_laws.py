@@ -40,6 +40,8 @@ class SkillLaws:
         now = decision.state
         opened = {each.run.step for each in decision.changes if isinstance(each, RunOpened)}
         found = list[str]()
+        if opened and was.brief.skill is not None and was.brief.skill.returned:
+            found.append(f"{sorted(opened)} began, and the session was given back")
         for phase in self.task.skill.phases:
             step = phase_step(phase.id)
             if step in opened:
@@ -66,8 +68,8 @@ class SkillLaws:
         return [Finding(Law.SESSION_SHOWN, each) for each in self._differences(state)]
 
     def _differences(self, state: PMState) -> Iterator[str]:
-        if state.brief.skill is None:
-            return
+        if state.brief.skill is None or state.brief.skill.returned:
+            return  # `skill_commands` looks at a session that was given back
         files, path = self.world.files, self.task.state_file
         try:
             session = read_session(files.read(path), path.name)

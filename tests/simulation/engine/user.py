@@ -72,8 +72,11 @@ class User:
 
         For a calm user a stopped task has not ended, since they restart it.
         """
-        ends = OVER if self.calm else ENDED
-        return all(self.world.shown(user_task).get("state") in ends for user_task in self.world.present)
+        ends, returned = OVER if self.calm else ENDED, self.world.returned
+        return all(
+            self.world.shown(user_task).get("state") in ends or user_task.id in returned
+            for user_task in self.world.present
+        )
 
     def calm_down(self) -> None:
         """Stay until every task has ended."""
@@ -183,7 +186,7 @@ class User:
                 self.world.ask(user_task, "start", project=str(PROJECT), name=user_task.name)
 
     def _start(self, user_task: UserTask, *, again: bool = False) -> None:
-        if user_task.id in self.world.deleted:
+        if user_task.id in self.world.deleted or user_task.id in self.world.returned:
             return
         if not again:
             self._goals[user_task.name] = self._goals.get(user_task.name, 0) + 1

@@ -50,6 +50,7 @@ class World:
     deaf: the probability that a watcher loses an event. slow: workers take time. trouble_at: when the disk last
     refused a change. written_at: when somebody other than the daemon last wrote. waiting: the requests whose reply
     nobody has taken, and when each was made. deleted: the tasks that the user deleted, by id, with their last states.
+    returned: the tasks that gave their sessions back to commands.
     after_turns: called after each turn of the daemon. on_kill: called when
     the daemon was killed.
     """
@@ -76,6 +77,7 @@ class World:
     counts: Counter[str] = field(default_factory=Counter)
     waiting: dict[str, float] = field(default_factory=dict)
     deleted: dict[str, str] = field(default_factory=dict)
+    returned: set[str] = field(default_factory=set)
     after_turns: list[Callable[[], None]] = field(default_factory=list)
     on_kill: list[Callable[[], None]] = field(default_factory=list)
     trouble_at: float = 0.0
