@@ -118,7 +118,7 @@ def _list(settings: NotifySettings, *, shown: int | None, as_json: bool) -> None
         (
             clock(envelope.notification.at, at),
             envelope.notification.rule,
-            state,
+            state.replace("_", " "),
             _title(envelope.notification),
             "; ".join(_hows(envelope, waits, at)),
         )
