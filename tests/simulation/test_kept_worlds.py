@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.engine.kept_worlds import FILE, Kept, read
+from tests.simulation.engine.run import simulate_world
+from tests.simulation.rough_worlds import ON_BOXES, on_boxes
 
 ROOT = Path(__file__).parents[2]
 IN_CI = {"sg.3"}
@@ -33,6 +35,12 @@ def is_short(kept):
 )
 def test_worlds_that_once_broke_a_law_break_none(kept, checked_world):
     checked_world(kept.seed, kept.days, kept.only)
+
+
+@pytest.mark.thorough(reason="it was not shrunk, and takes long")
+def test_box_that_lost_its_rsync_is_noticed_by_schedule():
+    """The model made no round where nothing had happened, and an agent was ended as silent whose box sent nothing."""
+    simulate_world("g7", 0.2, schedule=ON_BOXES, world_of=on_boxes)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
+from orchestrator.daemon.boxes.host_monitor import EVERY
 from orchestrator.hosts.ssh.marks import MARK
 from orchestrator.ports.host import LaunchSpec
 from orchestrator.testing.fake_box import Box, Break
@@ -167,6 +168,8 @@ class BoxFaults:
         """Remove rsync, and bring it back after a while."""
         if box.hindered_since is None:
             box.hindered_since = self.world.clock.monotonic()
+            # The monitor of a box notices at its next round by schedule: the model makes none where nothing happened.
+            self.world.clock.after(EVERY, box.tell)
 
         def back() -> None:
             box.hindered_since = None
