@@ -24,8 +24,15 @@ def confirmed(folder: Path, said: Launched) -> Launched | None:
     Of a launcher that has ended nothing can be asked. Then its session counts unless a stranger leads that now.
     """
     script = str(folder / SCRIPT)
-    if not alive(said.process):
-        return replace(said, session=0) if _is_a_strangers(said.session, script) else said
+    if alive(said.process):
+        agreed = _agreed(said, script)
+        if alive(said.process):  # else it ended between the looks, and what they found is of nobody
+            return agreed
+    return replace(said, session=0) if _is_a_strangers(said.session, script) else said
+
+
+def _agreed(said: Launched, script: str) -> Launched | None:
+    """Return what the process table says of a launcher that lives; None if the process is not one."""
     if not runs_script(said.process.pid, script):
         return None
     row = row_of(said.process.pid)
