@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,12 +32,21 @@ from orchestrator.formats.workflow.plan_text import set_approval
 from orchestrator.formats.workflow.starter import EXAMPLE_AGENT, starter_files, starter_task
 from orchestrator.formats.workflow.status import first_status, render_status
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.model.plan import StepState
 from orchestrator.model.workflow import OUTPUT_FOLDER, PLAN_FILE, STATUS_FILE, PlanApproval
 from orchestrator.model.workflow_records import AgentStatus
+from orchestrator.pm.plan.families.workflow import do, verify
 from orchestrator.pm.plan.workflow_check import DesignFinding, Rule, Weight, check_design
 
 _MODE: Final = 0o644
 _RENDERERS: Final = {"text": text_graph, "mermaid": mermaid_graph, "dot": dot_graph}
+_VERIFIED: Final = frozenset({AgentStatus.VERIFIED.value, AgentStatus.COMPLETE.value})
+_SHOWN: Final = {
+    StepState.CHECKING.value: AgentStatus.READY.value,
+    StepState.PASSED.value: AgentStatus.READY.value,
+    StepState.SET_ASIDE.value: AgentStatus.FAILED.value,
+}
+"""States of work that agents have other words for."""
 _SEVERITIES: Final = {Weight.FAULT: Severity.MISSING, Weight.ADVICE: Severity.WARN}
 
 
@@ -155,7 +165,8 @@ def approve(options: Namespace) -> int:
 def show(options: Namespace) -> int:
     """Draw a design with the status of each agent."""
     design = _read(options)
-    statuses = statuses_of(design.plan, design.status)
+    view = _view(design)
+    statuses = unclaimed(statuses_of(design.plan, design.status), view)
     if options.json:
         shape = {**graph_values(design.plan, statuses), "approval": _approval(design)}
         print(neutral_json(json.dumps(shape)))
@@ -166,18 +177,38 @@ def show(options: Namespace) -> int:
             for line in _RENDERERS[options.format or "text"](design.plan, statuses).splitlines()
         )
     )
-    if options.format in {None, "text"} and (said := _at_rest(design)):
+    if options.format in {None, "text"} and (said := _at_rest(design, view)):
         print(said)
     return Exit.DONE
 
 
-def _at_rest(design: DesignFiles) -> str:
-    """Return that nobody works at a task that came to rest before its end: the status of its agents waits with it."""
+def unclaimed(statuses: Mapping[str, str], view: Mapping[str, Any]) -> dict[str, str]:
+    """Return the statuses of agents, where "verified" is what the task's view says too.
+
+    In the shared file it may be a claim: of a verifier whose turn has not ended, or of the agent itself.
+    """
+    steps = {step["id"]: step["status"] for step in view.get("steps", ())}
+    found = dict(statuses)
+    for agent, status in statuses.items():
+        if status in _VERIFIED and steps.get(verify(agent), StepState.PASSED) != StepState.PASSED:
+            work = steps.get(do(agent), StepState.PENDING)
+            found[agent] = _SHOWN.get(work, work)
+    return found
+
+
+def _view(design: DesignFiles) -> Mapping[str, Any]:
+    """Return what the daemon last wrote of the design's task; empty if it was never started."""
     known = known_task(layout.state_folder(os.environ), design.name, str(design.project))
-    state = known.view.get("state", "") if known is not None else ""
-    if not state or state in AT_WORK or state in {"complete", "partial"}:
+    return known.view if known is not None else {}
+
+
+def _at_rest(design: DesignFiles, view: Mapping[str, Any]) -> str:
+    """Return that nobody works at a task that is at rest and not whole: the status of its agents stays as it was."""
+    state = view.get("state", "")
+    if not state or state in AT_WORK or state == "complete":
         return ""
-    return f"{design.name} is {state}: nobody works at it, whatever stands above"
+    said = {"failed": "has failed", "partial": "is complete in part"}.get(state, f"is {state}")
+    return f"{design.name} {said}: nobody works at it, whatever stands above"
 
 
 _REWRITTEN: Final = frozenset(

@@ -157,7 +157,7 @@ def _line(agent: WorkflowAgent, statuses: Mapping[str, str], width: int) -> str:
     if agent.needs:
         said.append(f"<- {', '.join(agent.needs)}")
     if agent.verifier:
-        said.append(f"verified by {agent.verifier}")
+        said.append(f"verifier: {agent.verifier}")
     return "  ".join(said)
 
 

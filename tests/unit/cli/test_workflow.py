@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+from orchestrator.cli.workflow_design import unclaimed
 from orchestrator.formats.workflow.plan import read_plan
 from orchestrator.formats.workflow.results import read_results
 from orchestrator.formats.workflow.session import read_session
@@ -488,7 +489,14 @@ def test_options_of_one_action_belong_to_no_other(verb, root, words):
 
 
 @pytest.mark.parametrize(
-    ("state", "said"), [("stopped", "text is stopped: nobody works at it"), ("running", ""), ("complete", "")]
+    ("state", "said"),
+    [
+        ("stopped", "text is stopped: nobody works at it"),
+        ("failed", "text has failed: nobody works at it"),
+        ("partial", "text is complete in part: nobody works at it"),
+        ("running", ""),
+        ("complete", ""),
+    ],
 )
 def test_a_stopped_workflow_is_not_shown_as_at_work(house, verb, root, state, said):
     """ "working" was shown of agents whose runs had been ended with the task."""
@@ -498,3 +506,27 @@ def test_a_stopped_workflow_is_not_shown_as_at_work(house, verb, root, state, sa
     assert ("nobody works" in shown.out) == bool(said)
     assert said in shown.out
     assert "nobody works" not in verb("show", "--format", "dot").out, "that is for programs"
+
+
+@pytest.mark.parametrize(
+    ("work", "judged", "shown"),
+    [
+        ("working", "pending", "working"),
+        ("passed", "working", "ready_for_verification"),
+        ("pending", "pending", "pending"),
+        ("blocked", "pending", "blocked"),
+        ("set_aside", "set_aside", "failed"),
+        ("passed", "passed", "verified"),
+    ],
+)
+def test_a_claim_to_be_verified_is_not_shown_as_so(work, judged, shown):
+    """Agents may write their status while they run: "verified" in the shared file was shown before anybody judged."""
+    steps = [{"id": "do:draft", "status": work}, {"id": "verify:draft", "status": judged}]
+    assert unclaimed({"draft": "verified", "verify": "pending"}, {"steps": steps}) == {
+        "draft": shown,
+        "verify": "pending",
+    }
+
+
+def test_statuses_of_a_design_without_a_task_are_those_of_its_file():
+    assert unclaimed({"draft": "verified"}, {}) == {"draft": "verified"}
