@@ -8,14 +8,16 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator import layout
 from orchestrator.cli.brief import is_remote, read_or_made
+from orchestrator.cli.brief_now import asked_since
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.findings import Finding, Severity, can_run
 from orchestrator.cli.screen import coloured, columns, typed
 from orchestrator.cli.start_target import folder_of, known_task, meant
+from orchestrator.cli.tasks import AT_WORK
 from orchestrator.formats.amounts import money_said, span_said, tokens_said
 from orchestrator.formats.settings import load_settings
 from orchestrator.formats.text import neutral_json
@@ -34,7 +36,7 @@ def check(options: Namespace) -> int:
     """Check everything that a task needs, and print the findings as they are made; return 1 if it could not start."""
     name, project = meant(options)
     folder = folder_of(project, name)
-    known = known_task(layout.state_folder(os.environ), name, str(project)) is not None
+    record = known_task(layout.state_folder(os.environ), name, str(project))
     brief = read_or_made(folder, project, options.template, options.family)
     settings = load_settings(Path(layout.config_file(os.environ)), os.environ)
     found = dict.fromkeys(_of_brief(name, project, brief, settings))
@@ -47,7 +49,7 @@ def check(options: Namespace) -> int:
         _print(found)
     from orchestrator.cli.precheck import Case, look, together  # costs as much again as all before it
 
-    case = Case(name, project, brief, settings, os.environ, known)
+    case = Case(name, project, brief, settings, os.environ, record is not None)
     for step in (look, _of_workflow, _of_machine, _of_channels, _of_boxes):
         new = [each for each in together(step(case)) if each not in found]
         found |= dict.fromkeys(new)
@@ -57,11 +59,22 @@ def check(options: Namespace) -> int:
         shapes = [each.shape() for each in found]
         print(neutral_json(json.dumps({"can_run": can_run(found), "findings": shapes})))
     else:
-        verdict = (
-            f"{name} could start" if can_run(found) else f"{name} could not start: provide what is missing"
-        )
-        print(f"\n{verdict}; nothing was started")
+        view = record.view if record else {}
+        print(f"\n{_verdict(name, view, fit=can_run(found))}; nothing was started")
     return Exit.DONE if can_run(found) else Exit.FAILED
+
+
+def _verdict(name: str, view: dict[str, Any], *, fit: bool) -> str:
+    """Return what a start would come to, by the task's `state.json`: the same that the daemon would reply."""
+    if not fit:
+        return f"{name} could not start: provide what is missing"
+    if view.get("state") in AT_WORK:
+        return f"{name} is {view['state']} already"
+    if view.get("state") == "complete" and not asked_since(view):
+        return (
+            f"{name} is complete already: to have more done, change the goal or the criteria in its task.md"
+        )
+    return f"{name} could start"
 
 
 def _print(found: Iterable[Finding]) -> None:

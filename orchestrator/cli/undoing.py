@@ -112,7 +112,8 @@ def _last(task: TaskRecord, name: str) -> Applied:
     by_hand = ""
     if commit:
         revert = typed("git", "-C", code_of(task.view), "revert", commit[:SHORT])
-        by_hand = f"; to undo its commit, merge the task, then: {revert}"
+        merged = _holder(task, commit)
+        by_hand = f"; to undo its commit{'' if merged else ', merge the task, then'}: {revert}"
     raise CommandError(
         Exit.FAILED,
         f"the PM carried out no file operations for {harmless(name)}: there is nothing to undo{by_hand}; {able}",
@@ -242,7 +243,7 @@ def _say_what_is_left(task: TaskRecord, way: Way, *, again: bool) -> None:
 
 
 def _holder(task: TaskRecord, tip: str) -> str:
-    """Return the user's branch that has the task's branch as it was, if they stand on it; empty if they do not."""
+    """Return the user's branch that has this commit of the task, if they stand on it; empty if they do not."""
     repository = repository_of(task.view)
     own = UserTree.of(repository, code_of(task.view))
     return own.branch if own.branch and repository.is_ancestor(tip, own.head) else ""

@@ -790,6 +790,25 @@ def test_a_check_looks_at_all_and_starts_nothing(start, house, daemon, brief):
     assert everything(house) == before
 
 
+@pytest.mark.parametrize(
+    ("state", "edited", "said"),
+    [
+        ("running", True, "is running already"),
+        ("waiting", True, "is waiting already"),
+        ("complete", False, "is complete already"),
+        ("complete", True, "could start"),
+        ("stopped", False, "could start"),
+    ],
+)
+def test_a_check_knows_what_a_start_would_come_to(start, house, brief, state, edited, said):
+    """A task at work, and one that is complete, "could start"."""
+    house.task(state=state)
+    if not edited:
+        os.utime(brief, (0, 0))
+    last = start("--check").out.splitlines()[-1]
+    assert f"tidy {said}" in last
+
+
 def test_a_check_prints_each_finding_once_known(start, brief, monkeypatch, capfd):
     """Nothing was shown until each program had answered, and each box."""
     shown = []

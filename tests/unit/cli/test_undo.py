@@ -40,3 +40,13 @@ def test_files_that_changed_since_are_left_alone(shop, task, daemon):
     assert (shop.refs(), daemon.heard) == (before, [])
     said = task("undo", "tidy", "dev:two", "--dry-run")
     assert (said.code, "would undo the file operations of dev:two: 1 file" in said.out) == (0, True), said
+
+
+def test_a_commit_that_is_merged_is_not_to_be_merged(shop, task):
+    """Where the PM carried out no file operations, git undoes a step: after a merge of the task, if there was none."""
+    commit = shop.work()
+    shop.state_json(steps=[shop.house.step("dev:one", agent="dev", subtask="one", commit=commit)])
+    revert = f"git -C {shop.project} revert {commit[:10]}"
+    assert f", merge the task, then: {revert}" in task("undo", "tidy", "dev:one").err
+    assert task("merge", "tidy").code == 0
+    assert f"to undo its commit: {revert}" in task("undo", "tidy", "dev:one").err
