@@ -14,7 +14,7 @@ _agent_orchestrator() {
             'list:show all tasks'
             'watch:show all tasks live on one screen, and answer questions there'
             'serve:show all tasks on a page for a browser; answer questions there'
-            'hosts:show where agents work: boxes, containers, clusters; and their state'
+            'hosts:show the boxes, containers and clusters where agents work'
             'stop:end the PM'"'"'s work on a task, and its agents'
             'attach:watch the agents in tmux'
             'checkin:let the PM check a task now'
