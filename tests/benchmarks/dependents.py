@@ -57,7 +57,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     for where in (WorkspaceKind.READ_ONLY, WorkspaceKind.WORKTREE):
         one = measured(bench, 1, 20, where)
         many = measured(bench, width, 3, where)
-        place = "a worktree" if where is WorkspaceKind.WORKTREE else "the project's own tree"
+        place = "a worktree" if where is WorkspaceKind.WORKTREE else "a read-only tree"
         what, floor_is = (
             f"turn's end → its one dependent runs in {place}",
             "tmux new-window until its program runs",
