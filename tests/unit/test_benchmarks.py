@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import verbs
+from orchestrator.cli.main import main
+from orchestrator.model.task import WorkspaceKind
+from tests.benchmarks import dependents, verbs
 from tests.benchmarks.deciding import Plan
 
 
@@ -20,6 +22,17 @@ def test_plan_that_is_decided_gets_half_way(chained):
 
 def test_every_verb_is_measured():
     assert verbs.unmeasured() == set()
+
+
+@pytest.mark.parametrize("where", [WorkspaceKind.READ_ONLY, WorkspaceKind.WORKTREE])
+def test_design_whose_turns_are_measured_is_sound(where, tmp_path, monkeypatch):
+    """The check of designs refuses none of it, and each turn lets as many agents run as are measured."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ORCHESTRATOR_HOME", str(tmp_path / "state"))
+    plan = dependents.plan_of(2, 3, where)
+    dependents.lay_down(tmp_path, plan, "sleep 3600")
+    assert main(["workflow", "check", "measure", "--project", str(tmp_path)]) == 0
+    assert [len(dependents.dependents(plan, f"hub_{turn}")) for turn in range(3)] == [3, 3, 0]
 
 
 @pytest.mark.parametrize("script", ["bench", "test"])
