@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.actions.branch_there import branch_there
+from orchestrator.daemon.actions.launch_context import LaunchContext
 from orchestrator.daemon.actions.launch_spec import launch_spec
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
@@ -86,7 +87,7 @@ def launch(
     launched = adapters.files.entry(folder / LAUNCHED) is not None
     branch = branch_there(adapters, state, step, run, where, launched=launched)
     times.ended("branch")
-    spec = launch_spec(adapters, state, run, step, agent, where, there, workspace, branch)
+    spec = launch_spec(LaunchContext(adapters, state, run, agent, where, there, workspace, branch))
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
         if not launched and hands_in_by_files(step) and state.brief.workflow is not None:

@@ -15,7 +15,6 @@ from orchestrator.daemon.actions.publish_order import publish_order
 from orchestrator.daemon.actions.workflow_launch import prepare_agent
 from orchestrator.daemon.core.task_paths import (
     Adapters,
-    RunView,
     TaskPaths,
     artifacts_of,
     granted,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from orchestrator.daemon.actions.branch_there import BranchThere
+    from orchestrator.daemon.actions.launch_context import LaunchContext
     from orchestrator.model.agents import Agent
     from orchestrator.model.plan import Step
     from orchestrator.pm.state.task_state import PMState
@@ -54,24 +53,15 @@ log = logging.getLogger(__name__)
 _SESSIONS: Final = UUID("6f1c9c1e-6d0b-5c6e-9a53-9d7f4f1f6a10")
 
 
-def launch_spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    step: Step,
-    agent: Agent,
-    where: TaskPaths,
-    there: RunView,
-    workspace: Path,
-    branch: BranchThere | None,
-) -> LaunchSpec:
+def launch_spec(context: LaunchContext) -> LaunchSpec:
     """Return what a run is launched with, and make its folders and files, here or as they will be on its box.
 
     Raises:
         Refused: its program, its agent or its order cannot be used as they are.
 
     """
-    seen = there.where
+    adapters, state, run, step = context.adapters, context.state, context.run, context.step
+    where, seen, workspace = context.where, context.there.where, context.workspace
     folder = layout.run_home(seen.home, run.id)
     if aside := make_run_folders(adapters.files, where.task, state, run):
         log.warning("task %s: %s", state.id, aside)
@@ -79,13 +69,11 @@ def launch_spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         prepare_agent(adapters.files, where, state, step, run.opened_at)
         prepare_phase(adapters.files, where, state, run)
     assignment = _assignment(state, run, step, seen, workspace)
-    launching, variables, text = Launching(agent.check), tuple[str, ...](), ""
+    launching, variables, text = Launching(context.agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.PREPARE:
         launching = preparation_of(adapters, state, run, where, folder)
     if run.purpose is Purpose.WORK:
-        launching, variables, text = _program(
-            adapters, state, run, step, agent, where, there, workspace, branch
-        )
+        launching, variables, text = _program(context)
     names = (*adapters.settings.environment.passed, *variables)
     return LaunchSpec(
         run=run.id,
@@ -96,7 +84,7 @@ def launch_spec(  # noqa: PLR0913, PLR0917 (it gathers many values)
         window=run.instance,
         environment=({} if run.on_box else _folders_for_cli(adapters.environ))
         | run_environment(
-            there.environ,
+            context.there.environ,
             names,
             assignment,
             {**tree_variables(adapters, state, step, where), **launching.environment},
@@ -131,34 +119,25 @@ def _readable(
     return (where.task, *template, *repository)
 
 
-def _program(  # noqa: PLR0913, PLR0917 (as above)
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    step: Step,
-    agent: Agent,
-    where: TaskPaths,
-    there: RunView,
-    workspace: Path,
-    branch: BranchThere | None,
-) -> tuple[Launching, tuple[str, ...], str]:
+def _program(context: LaunchContext) -> tuple[Launching, tuple[str, ...], str]:
     """Return how an agent's program is launched, the variables that it gets besides, and its order, which is published.
 
     Raises:
         Refused: the agent cannot work in this way.
 
     """
-    runtime = runtime_of(agent, adapters.settings.runtimes)
+    adapters, state, run, there = context.adapters, context.state, context.run, context.there
+    runtime = runtime_of(context.agent, adapters.settings.runtimes)
     if hands_in_by_operations(state, run):
-        agent = _text_only(state, run, step, agent, where, runtime)
-        runtime = runtime_of(agent, adapters.settings.runtimes)
+        context = replace(context, agent=_text_only(context, runtime))
+        runtime = runtime_of(context.agent, adapters.settings.runtimes)
     variables = runtime.variables
-    text = publish_order(adapters, state, run, agent, where, there, workspace, branch)
+    text = publish_order(context)
     folder = layout.run_home(there.where.home, run.id)
     spawn = Spawn(
-        agent=agent,
+        agent=context.agent,
         folder=folder,
-        workspace=workspace,
+        workspace=context.workspace,
         granted=granted(state, run, there.where.task),
         order=layout.run_order(folder),
         prompt=text,
@@ -169,16 +148,15 @@ def _program(  # noqa: PLR0913, PLR0917 (as above)
     return runtime.launching(spawn), variables, text
 
 
-def _text_only(
-    state: PMState, run: Run, step: Step, agent: Agent, where: TaskPaths, runtime: Runtime
-) -> Agent:
+def _text_only(context: LaunchContext, runtime: Runtime) -> Agent:
     """Return the agent of a run of `hands: operations`: where deletes were confirmed, it hands in the same once more.
 
     Raises:
         Refused: it cannot hand in in this way.
 
     """
-    why = cannot_hand_in_by_operations(step)
+    run, agent = context.run, context.agent
+    why = cannot_hand_in_by_operations(context.step)
     if runtime.name != Command.name and not isinstance(runtime, ReadOnly):
         able = ", ".join(name for name in RUNTIMES if isinstance(RUNTIMES[name], ReadOnly))
         why = f"its runtime is {runtime.name}, and the PM cannot read what that writes: only {Command.name}, {able}"
@@ -186,10 +164,10 @@ def _text_only(
         why = "it works on another machine, and the PM carries out file operations here alone"
     if why:
         raise Refused(f"agent {agent.name} has `hands: operations`: {why}")
-    confirmed = confirmed_record(state, run)
+    confirmed = confirmed_record(context.state, run)
     if confirmed is None:
         return agent
-    again = ("cat", str(layout.run_home(where.home, confirmed.run) / ANSWER))
+    again = ("cat", str(layout.run_home(context.where.home, confirmed.run) / ANSWER))
     return replace(agent, runtime=Command.name, command=again)
 
 

@@ -9,7 +9,6 @@ from orchestrator import layout
 from orchestrator.daemon.actions.files_shown import files_shown
 from orchestrator.daemon.core.task_paths import (
     Adapters,
-    RunView,
     TaskPaths,
     artifacts_of,
     hands_in_to,
@@ -30,7 +29,6 @@ from orchestrator.formats.text import local_time
 from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.model.errors import Unavailable
 from orchestrator.model.plan import Gate
-from orchestrator.model.run import Run
 from orchestrator.pm.plan.families import handoffs_of
 from orchestrator.pm.plan.families.skills import phase_of
 from orchestrator.pm.plan.families.workflow import agents_now, resolution_file
@@ -41,8 +39,7 @@ from orchestrator.runtimes import ReadOnly
 from orchestrator.runtimes.registry import runtime_of
 
 if TYPE_CHECKING:
-    from orchestrator.daemon.actions.branch_there import BranchThere
-    from orchestrator.model.agents import Agent
+    from orchestrator.daemon.actions.launch_context import LaunchContext
     from orchestrator.pm.state.task_state import PMState
 
 
@@ -52,33 +49,22 @@ KEPT_NAMED: Final = 5
 """How many refs that keep earlier work an order lists, the newest first."""
 
 
-def publish_order(  # noqa: PLR0913, PLR0917 (it gathers many values)
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    there: RunView,
-    workspace: Path,
-    branch: BranchThere | None = None,
-) -> str:
-    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter.
-
-    `branch` is what the repository has in which the run works, if that is on a box.
-    """
-    rendered = render_order(state.orders[run.order])
-    _publish(adapters, state, where, state.orders[run.order].name, rendered)
-    if Gate.DECISION in state.steps[run.step].gates:
-        text = _pm_text(adapters, state, run, agent, where, rendered, workspace)
+def publish_order(context: LaunchContext) -> str:
+    """Write the order where everybody can read it, and with its preamble where its agent does; return the latter."""
+    adapters, state, run, where = context.adapters, context.state, context.run, context.where
+    order, gates = state.orders[run.order], context.step.gates
+    rendered = render_order(order)
+    _publish(adapters, state, where, order.name, rendered)
+    if Gate.DECISION in gates:
+        text = _pm_text(context, rendered)
     elif hands_in_by_operations(state, run):
-        text = _text_only(adapters, state, run, agent, where, rendered)
-    elif Gate.MEMORY in state.steps[run.step].gates:
-        text = _phase_text(adapters, state, run, agent, where, rendered, workspace)
-    elif hands_in_by_files(state.steps[run.step]):
-        order = _workflow_order(adapters, state, run, where, there, rendered, workspace)
-        text = workflow_preamble(order)
+        text = _text_only(context, rendered)
+    elif Gate.MEMORY in gates:
+        text = _phase_text(context, rendered)
+    elif hands_in_by_files(context.step):
+        text = workflow_preamble(_workflow_order(context, rendered))
     else:
-        text = _text(adapters, state, run, agent, where, there, rendered, workspace, branch)
+        text = _text(context, rendered)
     adapters.files.write(layout.run_order(layout.run_home(where.home, run.id)), text.encode(), durable=False)
     return text
 
@@ -96,45 +82,31 @@ def _publish(adapters: Adapters, state: PMState, where: TaskPaths, name: str, re
         raise Unavailable(f"{public} was written by somebody else")
 
 
-def _pm_text(
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    rendered: str,
-    workspace: Path,
-) -> str:
+def _pm_text(context: LaunchContext, rendered: str) -> str:
     """Return the order of a PM agent, with its preamble."""
+    state, run, where = context.state, context.run, context.where
+    limits = context.adapters.settings.limits
     return pm_preamble(
         agent=run.instance,
         task=state.name,
         at=state.orders[run.order].at,
-        cwd=str(workspace),
+        cwd=str(context.workspace),
         task_dir=str(where.task),
         handoffs=str(hands_in_to(state, run, where.task)),
         scratchpad=str(layout.scratchpad(where.task, run.instance)),
         run=run.id,
         order=rendered,
-        wait=adapters.settings.limits.pm_hold_timeout,
-        patience=adapters.settings.limits.pm_timeout,
-        definition=agent.prompt,
+        wait=limits.pm_hold_timeout,
+        patience=limits.pm_timeout,
+        definition=context.agent.prompt,
     )
 
 
-def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    there: RunView,
-    rendered: str,
-    workspace: Path,
-    branch: BranchThere | None,
-) -> str:
+def _text(context: LaunchContext, rendered: str) -> str:
     """Return the order of an agent that hands in by a report, with its preamble."""
-    seen, order, step = there.where, state.orders[run.order], state.steps[run.step]
+    state, run, where, step = context.state, context.run, context.where, context.step
+    agent, branch = context.agent, context.branch
+    seen, order = context.there.where, state.orders[run.order]
     script = status_script(state, run)
     return preamble(
         AgentOrder(
@@ -142,7 +114,7 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             role=agent.role,
             task=state.name,
             at=order.at,
-            cwd=str(workspace),
+            cwd=str(context.workspace),
             task_dir=str(seen.task),
             handoffs=str(hands_in_to(state, run, seen.task)),
             artifacts=str(artifacts_of(state, run, seen.task)),
@@ -151,13 +123,13 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
             order_name=order.name,
             # What it says of the task's folder must be found where its agent works (H8).
             order=rendered.replace(str(where.task), str(seen.task)),
-            remote_host=there.name,
+            remote_host=context.there.name,
             branch="" if branch is None else str(branch),
             gates=step.gates,
             criteria=state.brief.criteria,
             definition=agent.prompt,
-            earlier=_earlier_work(adapters, state, run, where),
-            learned=_learned(adapters, state, run, where),
+            earlier=_earlier_work(context),
+            learned=_learned(context),
             asked=sections_for(step.gates),
             handoff_format=handoffs_of(state.brief),
             status_script=str(script) if script else "",
@@ -165,11 +137,11 @@ def _text(  # noqa: PLR0913, PLR0917 (it gathers many values)
     )
 
 
-def _text_only(
-    adapters: Adapters, state: PMState, run: Run, agent: Agent, where: TaskPaths, rendered: str
-) -> str:
+def _text_only(context: LaunchContext, rendered: str) -> str:
     """Return the order of an agent whose file operations the PM carries out, with its preamble."""
-    step, roots = state.steps[run.step], operation_roots(adapters.files, state, run, where)
+    adapters, state, run = context.adapters, context.state, context.run
+    agent, where = context.agent, context.where
+    step, roots = context.step, operation_roots(adapters.files, state, run, where)
     beside = (layout.handoffs(where.task), layout.artifacts(where.task))
     shown_of = roots[:1] if len(roots) > 1 else (workspace_of(state, run, where),)
     gates = step.gates
@@ -192,22 +164,16 @@ def _text_only(
         deletes=agent.deletes,
         order=rendered,
         definition=agent.prompt,
-        earlier=_earlier_work(adapters, state, run, where),
+        earlier=_earlier_work(context),
         handoff_format=handoffs_of(state.brief),
         reads=isinstance(runtime_of(agent, adapters.settings.runtimes), ReadOnly),
     )
 
 
-def _workflow_order(
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    where: TaskPaths,
-    there: RunView,
-    order: str,
-    workspace: Path,
-) -> WorkflowOrder:
-    plan, step = state.brief.workflow, state.steps[run.step]
+def _workflow_order(context: LaunchContext, order: str) -> WorkflowOrder:
+    state, run, step = context.state, context.run, context.step
+    task = context.there.where.task
+    plan = state.brief.workflow
     planned = agents_now(plan, state.records) if plan else {}
     return WorkflowOrder(
         agent=planned[run.agent],
@@ -217,27 +183,20 @@ def _workflow_order(
         needs=planned[run.agent].needs,
         task=state.name,
         at=state.orders[run.order].at,
-        cwd=str(workspace),
-        folder=str(layout.orchestration(there.where.task)),
-        scratchpad=str(layout.scratchpad(there.where.task, run.instance)),
+        cwd=str(context.workspace),
+        folder=str(layout.orchestration(task)),
+        scratchpad=str(layout.scratchpad(task, run.instance)),
         order=order,
         definition=state.agents[run.agent].prompt,
-        earlier=_earlier_work(adapters, state, run, where),
-        learned=_learned(adapters, state, run, where),
+        earlier=_earlier_work(context),
+        learned=_learned(context),
     )
 
 
-def _phase_text(
-    adapters: Adapters,
-    state: PMState,
-    run: Run,
-    agent: Agent,
-    where: TaskPaths,
-    order: str,
-    workspace: Path,
-) -> str:
+def _phase_text(context: LaunchContext, order: str) -> str:
     """Return the order of the agent of a phase of a composite skill, with its preamble."""
-    plan, phase = state.brief.skill, phase_of(state.brief, state.steps[run.step])
+    state, run = context.state, context.run
+    plan, phase = state.brief.skill, phase_of(state.brief, context.step)
     if plan is None or phase is None:
         raise ValueError(f"{run.step} is no phase of a skill")
     return skill_preamble(
@@ -245,19 +204,20 @@ def _phase_text(
             agent=run.instance,
             task=state.name,
             at=state.orders[run.order].at,
-            cwd=str(workspace),
-            scratchpad=str(layout.scratchpad(where.task, run.instance)),
+            cwd=str(context.workspace),
+            scratchpad=str(layout.scratchpad(context.where.task, run.instance)),
             order=order,
             memory=memory_request(plan.session, phase),
-            definition=agent.prompt,
-            earlier=_earlier_work(adapters, state, run, where),
+            definition=context.agent.prompt,
+            earlier=_earlier_work(context),
         )
     )
 
 
-def _learned(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+def _learned(context: LaunchContext) -> str:
     """Return what was learned in this project, for an agent that does work. A judge goes by what it finds itself."""
-    step, most = state.steps[run.step], adapters.settings.limits.max_offered_memories
+    state, step = context.state, context.step
+    most = context.adapters.settings.limits.max_offered_memories
     data = Path(state.project) / layout.DATA
     if _JUDGING & set(step.gates) or not (data / layout.MEMORIES).is_dir():
         return ""
@@ -265,14 +225,14 @@ def _learned(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> 
     from orchestrator.records.memory_offers import offered_memories
 
     about = f"{step.title}\n{step.instructions}\n{state.brief.title}\n{state.brief.goal}"
-    now = state.orders[run.order].at
-    return offer(offered_memories(str(layout.state_above(where.home)), data, about, now, most))
+    now = state.orders[context.run.order].at
+    return offer(offered_memories(str(layout.state_above(context.where.home)), data, about, now, most))
 
 
-def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> str:
+def _earlier_work(context: LaunchContext) -> str:
     """Return where work of earlier tries is: in the tree, or on the refs that keep what was removed from it."""
-    step = state.steps[run.step]
-    tree = worked_in(state, run, where)
+    run, step = context.run, context.step
+    tree = worked_in(context.state, run, context.where)
     if tree is None or tree.detached or run.on_box or Gate.COMMIT not in step.gates:
         return ""
     lines = []
@@ -280,7 +240,7 @@ def _earlier_work(adapters: Adapters, state: PMState, run: Run, where: TaskPaths
         lines.append(
             "Your working directory begins with the work of the last try, uncommitted: see `git diff`."
         )
-    kept = adapters.workspaces.kept(tree)[:KEPT_NAMED]
+    kept = context.adapters.workspaces.kept(tree)[:KEPT_NAMED]
     if kept:
         lines.append(
             "Work of earlier tries that is not in your working directory is kept. Take what is of use:"
