@@ -153,20 +153,23 @@ def environment_of(pid: int) -> bytes:
         return b""
     deadline = time.monotonic() + _EXEC_BOUND
     while not (environment := _read_environment(pid)) and time.monotonic() < deadline:
+        if environment is None:
+            return b""
         stat = _stat_of(pid)
         if stat is None or int(stat[1][6]) & _KERNEL_THREAD:
             return b""
         if stat[1][_ENV_END] != b"0":
-            return _read_environment(pid)
+            return _read_environment(pid) or b""
         time.sleep(_EXEC_PAUSE)
-    return environment
+    return environment or b""
 
 
-def _read_environment(pid: int) -> bytes:
+def _read_environment(pid: int) -> bytes | None:
+    """Return what is there now; None if it may not be read, or the process is gone: waiting changes neither."""
     try:
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return b""
+        return None
     parts = list[bytes]()
     try:
         while part := os.read(descriptor, _AT_ONCE):

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -212,3 +213,16 @@ def test_a_program_without_an_environment_is_not_waited_for(monkeypatch) -> None
         child.kill()
         child.wait()
     assert environment_of(child.pid) == b""
+
+
+@pytest.mark.skipif(not processes.LINUX, reason="environments of others are seen in /proc only")
+def test_environment_that_may_not_be_read_is_not_waited_for(monkeypatch) -> None:
+    """Of processes of others the kernel hides where it lies as well, as if they were within execve."""
+    refused, stat = PermissionError(errno.EACCES, "Permission denied"), processes._stat_of(os.getpid())
+    assert stat is not None
+    hidden = (stat[0], [*stat[1][: processes._ENV_END], b"0", *stat[1][processes._ENV_END + 1 :]])
+    monkeypatch.setattr(processes, "_stat_of", lambda _pid: hidden)
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it was waited for"))
+    with monkeypatch.context() as others:
+        others.setattr(os, "open", Mock(side_effect=refused))
+        assert environment_of(1) == b""
