@@ -16,7 +16,7 @@ from orchestrator.ports.files import Unreadable
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from orchestrator.model.composite import SkillPhase, SkillPlan, SkillSession
     from orchestrator.pm.state.task_state import PMState
@@ -30,11 +30,13 @@ class SkillFiles:
     """Shows the session of one task. `home` is the task's own folder.
 
     The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile. A session
-    that was given back, and that others drive since, is left alone.
+    that was given back, and that others drive since, is left alone. `put_back` is told of each memory file that had
+    been changed.
     """
 
     files: Files
     home: Path
+    put_back: Callable[[str], None] = lambda _: None
     _shown: SkillSession | None = None
     _seen: PMState | None = field(default=None, repr=False)
 
@@ -88,7 +90,9 @@ class SkillFiles:
             data = self._memory(folder, plan, state, phase.agent)
             try:
                 if data is not None:
-                    folder.restore(agent_memory_file(plan.task_id, phase.agent), data)
+                    path = agent_memory_file(plan.task_id, phase.agent)
+                    if folder.restore(path, data):
+                        self.put_back(path)
                     SkillStore(self.files, Path(plan.state_file)).keep(plan.session, phase.agent)
             except Unreadable as problem:
                 log.warning("the memory file of %s cannot be put back: %s", phase.agent, problem)

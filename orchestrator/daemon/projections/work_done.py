@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.projections.outcome_words import NAMED, counted_as, more_than_named, shortened
 from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state.results import (
     baseline_of,
@@ -59,12 +60,13 @@ def work_done(state: PMState, look: BranchLook | None) -> str:
 def _handed_in(state: PMState) -> str:
     """Return where the outputs of a workflow's agents lie: on no branch."""
     files = sum(len(made[-1].files) for made in state.handed_in.values())
-    where = f"tasks/{state.name}/orchestration/agents/*/task_output"
-    return (
-        f"{counted_as(files, 'file')} handed in by {counted_as(len(state.handed_in), 'agent')} in {where}"
-        if files
-        else ""
-    )
+    if not files:
+        return ""
+    where = f"in tasks/{state.name}/orchestration/agents/*/task_output"
+    asked = (each.id for each in state.open_questions if each.kind is QuestionKind.FOLDER)
+    if question := next(asked, ""):
+        where = f"in the task's folder, which is not there to be used ({question})"
+    return f"{counted_as(files, 'file')} handed in by {counted_as(len(state.handed_in), 'agent')} {where}"
 
 
 def _where_it_lies(state: PMState, look: BranchLook | None) -> str:

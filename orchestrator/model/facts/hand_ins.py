@@ -93,7 +93,8 @@ class RoleHandoffEdited:
 class EditsRefused:
     """A file says what nobody may write there, or not this one: `edits` are put back.
 
-    `file` is the shared status of a workflow, the status of a role's agent, or an archived handoff.
+    `file` is the shared status of a workflow, the status of a role's agent, an archived handoff, or what an agent of a
+    workflow or of a skill's phase has handed in.
     """
 
     at: float

@@ -49,6 +49,22 @@ def test_branch_in_its_place_leaves_the_result(code):
     assert with_branch_now(view, 5.0) is view
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_outputs_in_a_folder_that_is_gone_are_not_said_to_be_there(code, there):
+    """ "2 files handed in by 1 agent in tasks/tidy/…" was said while the task's folder was gone."""
+    view = at_rest(code, git(code, "rev-parse", "task/tidy"))
+    where = "tasks/tidy/orchestration/agents/*/task_output"
+    view["task"], view["outcome"]["work"] = (
+        "tidy",
+        f"nothing is there; 2 files handed in by 1 agent in {where}",
+    )
+    if there:
+        (code / "tasks" / "tidy").mkdir(parents=True)
+    said = with_branch_now(view, 5.0)["outcome"]["work"]
+    assert said.startswith("nothing is there; 2 files handed in by 1 agent in ")
+    assert (where in said) == there
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_deleted_branch_is_not_offered_for_merging(code, packed):
     view = at_rest(code, tip := git(code, "rev-parse", "task/tidy"))
@@ -127,6 +143,7 @@ def test_the_list_says_that_a_branch_is_gone(house, task, code):
     tip = git(code, "rev-parse", "task/tidy")
     view = at_rest(code, tip)
     house.task(**{key: view[key] for key in ("state", "project", "code", "branch", "base", "tip", "outcome")})
+    (code / "tasks" / "tidy").mkdir(parents=True)
     assert task("list").out.splitlines()[1].split()[:2] == ["tidy", "complete"]
     assert task("list", "--json").json["tasks"][0]["branch_moved"] is None
     git(code, "branch", "-D", "task/tidy")

@@ -370,6 +370,10 @@ def test_outputs_of_a_workflow_are_said_to_lie_in_its_folder() -> None:
     story.leaves("do:a")
     said = outcome_of(story.state, None).work
     assert "2 files handed in by 1 agent in tasks/demo/orchestration/agents/*/task_output" in said
+    story.feed(f.FolderLost(story.at, story.nonce(), "/project/tasks/demo", "is gone", "/pm/reports"))
+    said = outcome_of(story.state, None).work
+    assert "2 files handed in by 1 agent" in said
+    assert "task_output" not in said, "it is not there"
 
 
 def test_unfinished_work_is_named_by_itself_and_not_by_its_judges() -> None:
