@@ -51,12 +51,20 @@ def folder_missing(view: dict[str, Any]) -> str:
 def with_branch_now(view: dict[str, Any], now: float) -> dict[str, Any]:
     """Return a task's state with its result corrected, if its branch is not where that says; else the state as it is.
 
+    Evidence of its criteria that is not there any more is said to be history.
+
     Args:
         view: the task's state, as the daemon wrote it.
         now: the time, in seconds since the epoch.
 
     """
-    _, work, what, every = _look(view)
+    moved, work, what, every = _look(view)
+    if view.get("criteria") and view.get("state") not in _ACTIVE:
+        from orchestrator.cli.criteria_now import (
+            with_criteria_now,
+        )  # most tasks are at work, or have none yet
+
+        view = with_criteria_now(view, moved)
     if not every:
         view = _without_start(_without_outputs(view))
     return _corrected(view, work, what, now, every=every) if work else view

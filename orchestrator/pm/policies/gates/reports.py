@@ -24,6 +24,7 @@ _REASONS: Final = ("Feedback", "Findings")
 class VerdictGate(GateKind):
     """The report says APPROVED."""
 
+    form = "Say why you reject under `## Completed`, or under `## Feedback` or `## Findings`."
     sections = _REASONS
 
     def judge(self, step: Step, report: Report) -> Judgement:
