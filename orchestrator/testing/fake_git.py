@@ -168,7 +168,13 @@ class FakeGit:
                 raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
             self._step("branch", tree)
             project.refs[tree.branch] = tree.base
-        return project.refs[tree.branch]
+        tip = project.refs[tree.branch]
+        if tip == tree.base or tree.base not in self.commits or not self._led_to(tip, tree.base):
+            return tip
+        if tree.branch not in project.looked_at:  # somebody set it back
+            self._step("branch", tree)
+            project.refs[tree.branch] = tree.base
+        return tree.base
 
     def _refuse_if_used(self, project: FakeProject, branch: str) -> None:
         if user := project.looked_at.get(branch):

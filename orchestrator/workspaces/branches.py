@@ -22,10 +22,10 @@ def tip_of(repository: Repository, branch: str) -> str:
 
 
 def task_tip(repository: Repository, tree: Tree) -> str:
-    """Return the commit that the task's branch is at; it is made from `base` if missing."""
+    """Return the commit that the task's branch is at; it is made from `base` if it is missing, or behind that."""
     ref = f"refs/heads/{tree.branch}"
     if tip := repository.commit_of(ref):
-        return tip
+        return _not_behind(repository, tree, tip)
     base = repository.commit_of(checked_commit(tree.base))
     if not base:
         raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
@@ -37,6 +37,20 @@ def task_tip(repository: Repository, tree: Tree) -> str:
         if "cannot lock ref" in error.said and "exists; cannot create" in error.said:
             raise Refused(f"{tree.branch} cannot be made beside the branch `task`: rename that") from error
         raise
+    return base
+
+
+def _not_behind(repository: Repository, tree: Tree, tip: str) -> str:
+    """Return where the task's branch is to be that is at `tip`: somebody may have set it back behind `base`.
+
+    It is moved up, unless somebody has it checked out: then work begins where it would be all the same.
+    """
+    base = checked_commit(tree.base)
+    if tip == base or not repository.commit_of(base) or not repository.is_ancestor(tip, base):
+        return tip
+    if not repository.user_of(tree.branch):
+        with contextlib.suppress(Moved):
+            repository.move(f"refs/heads/{tree.branch}", base, tip, "back to what was accepted")
     return base
 
 

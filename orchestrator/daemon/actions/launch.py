@@ -93,7 +93,7 @@ def launch(
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
     times.ended("folders")
-    workspace = prepared_workspace(adapters, state, step, run, where)
+    workspace = prepared_workspace(adapters, state, step, run, where, tell)
     times.ended("tree")
     launched = adapters.files.entry(folder / LAUNCHED) is not None
     branch = branch_there(adapters, state, step, run, where, launched=launched)
