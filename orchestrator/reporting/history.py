@@ -252,7 +252,8 @@ class History:
             outcome = "done again, though it had passed"
         else:
             return  # it was over before: blocked, failed or given up, for the reason that it has
-        self.attempts[step, attempt - 1] = replace(before, ended=at, outcome=outcome, why=why, line=number)
+        ended = before.ended if before.outcome == "passed" and before.ended is not None else at
+        self.attempts[step, attempt - 1] = replace(before, ended=ended, outcome=outcome, why=why, line=number)
 
     def _step_moved(self, change: dict[str, Any], at: float, number: int) -> None:
         step, to = str(change.get("step")), str(change.get("to"))

@@ -59,6 +59,16 @@ def test_an_attempt_is_called_what_came_of_it(lines, ended, again, outcome, why)
     assert (attempt.outcome, attempt.why) == (outcome, why)
 
 
+def test_an_attempt_that_passed_ended_then(lines):
+    """A plan that took a second, and was asked for again an hour later, was shown as an hour of work."""
+    lines.open("r-1")
+    lines.say("time_passed", moved("passed"))
+    passed_at = lines.history().attempts["dev:one", 1].ended
+    lines.say("time_passed", moved("pending"))
+    lines.say("time_passed", reopened("task.md asks for something else now"))
+    assert lines.history().attempts["dev:one", 1].ended == passed_at
+
+
 TROUBLED = {
     "kind": "step_troubled",
     "step": "baseline",
