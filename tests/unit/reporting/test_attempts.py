@@ -24,6 +24,8 @@ def moved(to, why=""):
     ("ended", "again", "outcome", "why"),
     [
         (None, reopened("the task was started again"), "interrupted", "the task was started again"),
+        (None, reopened("blocked: No key"), "blocked", "blocked: No key"),
+        (None, reopened("more is to be planned: x"), "found the task not done", "more is to be planned: x"),
         (None, reopened("rejected by test:one: 3 failed"), "not accepted", "rejected by test:one: 3 failed"),
         (None, reopened("rejected 3 times, last: x"), "not accepted", "rejected 3 times, last: x"),
         (
