@@ -17,13 +17,13 @@ from orchestrator.formats.location import read_host, read_location
 from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.preparation import read_commands, read_files, read_variables
 from orchestrator.formats.text import neutral
+from orchestrator.model import task as families
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
 from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
-    WORKFLOW,
     AcceptedEvidence,
     AfterRejections,
     AgentOverrides,
@@ -90,10 +90,10 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
 
 
 def _far_agents(config: Config, lines: dict[str, int]) -> Iterator[Fault]:
-    """Yield the faults of agents that may not work on another machine. In a workflow, its plan says which may."""
+    """Yield the faults of agents that may not work on another machine. A workflow, or a skill, says which may."""
     for agent, own in config.agents.items():
         far = own.cwd is not None and own.cwd.host and agent not in REMOTE_ROLES
-        if far and config.family != WORKFLOW:
+        if far and config.family not in {families.WORKFLOW, families.SKILLS}:
             key = f"{agent}.cwd"
             why = "is on another machine: only dev and architect may work remotely, give a local path"
             yield Fault(lines[key], f"`{key}:` {why}")

@@ -128,7 +128,7 @@ class AgentOverrides:
 
     cwd: Location | None = None
     """Where this agent works instead of a tree of the task; only dev and architect, and agents of a
-    workflow, may work on another machine."""
+    workflow or a skill, may work on another machine."""
 
     host: str = ""
     """The host kind that this agent is run by, and what names the host within it: `KIND:NAME`."""
