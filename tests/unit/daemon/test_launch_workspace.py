@@ -32,7 +32,8 @@ def test_a_branch_that_is_put_back_is_told(
     monkeypatch: pytest.MonkeyPatch, seen: tuple[str | None, str | None], told: str
 ) -> None:
     """A deleted branch was made again without a word."""
-    looks, facts, adapters = iter(seen), list[Fact](), Any
+    adapters: Any = None
+    looks, facts = iter(seen), list[Fact]()
     monkeypatch.setattr(launch_workspace, "commit_of", lambda *_: next(looks))
     monkeypatch.setattr(launch_workspace, "_prepared", lambda *_: WHERE.trees)
     story = Story().planned("a")
