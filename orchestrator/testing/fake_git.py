@@ -168,7 +168,10 @@ class FakeGit:
                 raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
             self._step("branch", tree)
             project.refs[tree.branch] = tree.base
-        tip = project.refs[tree.branch]
+        return project.refs[tree.branch]
+
+    def _tip_to_begin_at(self, project: FakeProject, tree: Tree) -> str:
+        tip = self._tip(project, tree)
         if tip == tree.base or tree.base not in self.commits or not self._led_to(tip, tree.base):
             return tip
         if tree.branch not in project.looked_at:  # somebody set it back

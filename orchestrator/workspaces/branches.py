@@ -22,10 +22,10 @@ def tip_of(repository: Repository, branch: str) -> str:
 
 
 def task_tip(repository: Repository, tree: Tree) -> str:
-    """Return the commit that the task's branch is at; it is made from `base` if it is missing, or behind that."""
+    """Return the commit that the task's branch is at; it is made from `base` if missing."""
     ref = f"refs/heads/{tree.branch}"
     if tip := repository.commit_of(ref):
-        return _not_behind(repository, tree, tip)
+        return tip
     base = repository.commit_of(checked_commit(tree.base))
     if not base:
         raise Refused(f"the repository of {tree.project} has no commit {tree.base}")
@@ -40,12 +40,13 @@ def task_tip(repository: Repository, tree: Tree) -> str:
     return base
 
 
-def _not_behind(repository: Repository, tree: Tree, tip: str) -> str:
-    """Return where the task's branch is to be that is at `tip`: somebody may have set it back behind `base`.
+def tip_to_begin_at(repository: Repository, tree: Tree) -> str:
+    """Return the commit at which work in a tree begins: the tip of the task's branch, but never behind `base`.
 
-    It is moved up, unless somebody has it checked out: then work begins where it would be all the same.
+    Somebody may have set the branch back. It is moved up, unless they have it checked out: then work begins where it
+    would be all the same.
     """
-    base = checked_commit(tree.base)
+    tip, base = task_tip(repository, tree), checked_commit(tree.base)
     if tip == base or not repository.commit_of(base) or not repository.is_ancestor(tip, base):
         return tip
     if not repository.user_of(tree.branch):

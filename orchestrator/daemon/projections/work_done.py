@@ -96,7 +96,9 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
     if not seen.count:
         beyond = f" beyond {state.base[:10]}" if any(step.commit for step in state.steps.values()) else ""
-        return f"nothing is on the branch `{state.branch}`{beyond}"
+        back = f", though the PM left it at {state.tip[:10]}: it is put back there ahead of the next merge"
+        lacks = state.tip not in {"", seen.tip, state.base}
+        return f"nothing is on the branch `{state.branch}`{beyond}{back if lacks else ''}"
     summary = (
         f"branch `{state.branch}` at {seen.tip[:10]}: {counted_as(seen.count, 'commit')}, "
         f"{counted_as(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"

@@ -92,6 +92,16 @@ def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     assert "task merge" not in shown.next
 
 
+def test_a_branch_that_was_set_back_is_said_to_lack_accepted_work() -> None:
+    """ "nothing is on the branch" was said at work as if nothing had been accepted."""
+    story = Story().planned("a", "b")
+    state = replace(story.state, base="b0", tip="t1")
+    assert "left it at t1" in outcome_of(state, BranchLook(1.0, replace(SEEN, tip="b0", count=0))).work
+    for tip in ("", "b0"):
+        said = outcome_of(replace(state, tip=tip), BranchLook(1.0, replace(SEEN, tip="b0", count=0))).work
+        assert "left it at" not in said
+
+
 def test_missing_or_unreadable_branch_is_reported() -> None:
     state = finished().state
     assert "there is no branch `task/demo`" in outcome_of(state, BranchLook(1.0)).work
