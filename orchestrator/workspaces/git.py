@@ -23,9 +23,9 @@ from orchestrator.workspaces.branches import (
     move_branch,
     refuse_if_used,
     task_tip,
-    tip_to_begin_at,
     tip_in_the_way,
     tip_seen,
+    tip_to_begin_at,
 )
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of, joined, left_markers
