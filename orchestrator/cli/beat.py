@@ -111,7 +111,8 @@ class Beat:
         said = self._words(updated)
         if self.room:
             return said
-        return f"{said}; the disk of its folder is full: it goes on once there is room"
+        shown = f"; what is shown is as of {clock(updated, time.time())}" if self.up and updated else ""
+        return f"{said}; the disk of its folder is full: it goes on once there is room{shown}"
 
     def _words(self, updated: float | None) -> str:
         now = time.time()

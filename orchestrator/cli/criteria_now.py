@@ -33,14 +33,17 @@ def with_criteria_now(view: dict[str, Any], moved: str) -> dict[str, Any]:
 
 
 def _seen(view: dict[str, Any], mark: dict[str, Any], moved: str) -> dict[str, Any]:
-    evidence, details = mark.get("evidence") or [], mark.get("details") or []
-    found = [
-        f"{detail} when it was judged; {gone}"
-        if (gone := _gone(view, f"{text}", f"{detail}", moved))
-        else detail
-        for text, detail in zip(evidence, details, strict=False)
+    evidence = [f"{each}" for each in mark.get("evidence") or ()]
+    details = [f"{each}" for each in mark.get("details") or ()]
+    details += [""] * (len(evidence) - len(details))
+    gone = [_gone(view, text, detail, moved) for text, detail in zip(evidence, details, strict=False)]
+    if not any(gone):
+        return mark
+    said = [
+        f"{detail or 'there'} when it was judged; {why}" if why else detail
+        for detail, why in zip(details, gone, strict=False)
     ]
-    return mark if found == details[: len(found)] else {**mark, "details": [*found, *details[len(found) :]]}
+    return {**mark, "details": said}
 
 
 def _gone(view: dict[str, Any], text: str, detail: str, moved: str) -> str:
@@ -56,7 +59,7 @@ def _place(view: dict[str, Any], path: str, detail: str) -> str:
     project, name = f"{view.get('project')}", f"{view.get('task')}"
     if path.startswith("/"):
         return path
-    if path.startswith("artifacts/"):
+    if path.startswith(("artifacts/", "orchestration/")):
         return f"{layout.task_folder(project, name)}/{path}"
     if path.startswith(f"tasks/{name}/artifacts/"):
         return f"{project}/{path}"

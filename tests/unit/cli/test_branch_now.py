@@ -205,6 +205,7 @@ def criterion(text, detail):
     [
         ("artifacts/log.txt:2", "5 lines", "tasks/tidy/artifacts/log.txt"),
         ("tasks/tidy/artifacts/log.txt", "9 bytes", "tasks/tidy/artifacts/log.txt"),
+        ("orchestration/agents/a/task_output/x", "", "tasks/tidy/orchestration/agents/a/task_output/x"),
         ("notes.md", "9 bytes in the project", "notes.md"),
     ],
 )
@@ -217,7 +218,8 @@ def test_evidence_that_was_deleted_is_not_said_to_be_there(code, text, detail, p
     assert with_branch_now(view, 5.0)["criteria"] == view["criteria"]
     (code / path).unlink()
     (found,) = with_branch_now(view, 5.0)["criteria"]
-    assert found == view["criteria"][0] | {"details": [f"{detail} when it was judged; it is missing now"]}
+    was = detail or "there"
+    assert found == view["criteria"][0] | {"details": [f"{was} when it was judged; it is missing now"]}
     at_work = view | {"state": "running"}
     assert with_branch_now(at_work, 5.0) is at_work
 
