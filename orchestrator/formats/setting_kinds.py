@@ -196,6 +196,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         "folders": _folders,
         "archive": _folder,
         "folder": _folder,
+        "metrics": _folder,
+        "traces": _endpoint,
         "daily": _time_of_day,
     }[each.key]
 
@@ -301,6 +303,12 @@ def _time_of_day(value: object) -> str:
     if found is None:
         raise ValueError(f'is {_shown(value)}: give a local time like "07:00", or ""')
     return f"{int(found[1]):02}:{found[2]}"
+
+
+def _endpoint(value: object) -> str:
+    from orchestrator.formats.endpoints import read_endpoint  # only where there is any
+
+    return read_endpoint(value)
 
 
 def _home(folder: str) -> str:

@@ -136,6 +136,52 @@ def test_invalid_time_of_day_is_reported(write, value):
     assert 'give a local time like "07:00"' in reported
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("", ""),
+        ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+        ("https://otel.example.org/", "https://otel.example.org/v1/traces"),
+        ("http://[::1]:4318/api/otlp?team=a", "http://[::1]:4318/api/otlp?team=a"),
+    ],
+)
+def test_url_of_a_collector_is_read(write, text, read):
+    """Without a path it is the one that OpenTelemetry's rule names."""
+    assert load_settings(write(f"observer.traces = {text!r}"), {}).observer.traces == read
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "localhost:4318",
+        "ftp://h/x",
+        "http://",
+        "http://h:0",
+        "http://h:x",
+        "http://h/#x",
+        "http://h h/",
+        "http://\u00fc/",
+        7,
+    ],
+)
+def test_what_is_no_url_of_a_collector_is_reported(write, value):
+    reported = faults(write(f"observer.traces = {value!r}"))
+    assert "observer.traces" in reported
+    assert "give a URL such as" in reported
+
+
+def test_a_login_in_the_url_of_a_collector_is_not_shown(write):
+    reported = faults(write("observer.traces = 'http://me:hunter2@h:4318'"))
+    assert "OTEL_EXPORTER_OTLP_HEADERS" in reported
+    assert "hunter2" not in reported
+
+
+def test_file_of_metrics_is_a_path(write, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert load_settings(write('observer.metrics = "~/a.prom"'), {}).observer.metrics == "/home/me/a.prom"
+    assert "observer.metrics" in faults(write('observer.metrics = "a.prom"'))
+
+
 def test_permissions_are_read_and_shown_as_they_are_written(write):
     path = write("""
         [permissions]
