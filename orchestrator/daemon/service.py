@@ -86,7 +86,7 @@ class Service:
         self._started_at = self._read_at = self._clock.now()
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
         self._files = DiskFiles(self._state)
-        self._watch = Watch(self._hints.put, self._state)
+        self._watch = Watch(self._hints.put, self._state, self._settings.daemon.archive)
         self._executor = WorkerPool(self._settings.daemon.workers)
         self._box_executors = WorkerPoolsByBox(BOX_WORKERS)
         self._scribe_executor = WorkerPool(1, finish=True)

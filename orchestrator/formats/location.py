@@ -24,8 +24,8 @@ _ADDRESS: Final = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<
 _LAST_PORT: Final = 65535
 
 
-_KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+-]{{0,199}})")
-_PLACED: Final = re.compile(rf"({NAME}:(?![0-9]+:)[A-Za-z0-9._][A-Za-z0-9._:/@+-]*?):(~?/.*)")
+_KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+#-]{{0,199}})")
+_PLACED: Final = re.compile(rf"({NAME}:(?![0-9]+:)[A-Za-z0-9._][A-Za-z0-9._:/@+#-]*?):(~?/.*)")
 """The path on a box stands right behind its name, so that none begins like this; a number would be meant as a port."""
 
 

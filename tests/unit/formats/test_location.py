@@ -109,6 +109,7 @@ def test_home_of_another_machine_is_refused_with_remedy(text):
     [
         ("podman:alpine:/srv/repo", ("podman:alpine", "/srv/repo")),
         ("podman:localhost:5000/agents:1:/srv/repo", ("podman:localhost:5000/agents:1", "/srv/repo")),
+        ("podman:alpine#online:/srv/repo", ("podman:alpine#online", "/srv/repo")),
         ("k8s:agents/small:~/repo", ("k8s:agents/small", "~/repo")),
         ("podman:alpine", None),
         ("box:/srv/a:/b", None),
