@@ -216,6 +216,19 @@ def test_what_was_put_back_is_in_the_receivers_next_order(archived: Archived) ->
     assert "data/handoffs" not in str(rejected.handoff.issues)
 
 
+def test_edits_that_are_put_back_do_not_drive_out_reasons(archived: Archived) -> None:
+    """However often they are made."""
+    archived.story.hands_on("implement")
+    archived.story.hands_back("audit", "no tests")
+    archived.story.comes_alive("implement")
+    for number in range(12):
+        archived.edit(lambda whole, number=number: whole["context"].update({f"x{number % 5}": 1}))
+        assert len(archived.look()) == 1
+    feedback = archived.story.state.steps["implement"].feedback
+    assert "no tests" in feedback[0]
+    assert len(feedback) == len(set(feedback)) <= 4
+
+
 def test_what_is_over_is_told_to_who_received_it(archived: Archived) -> None:
     """Its receiver set it to completed, and edits it again."""
     archived.edit(sets("completed"))
