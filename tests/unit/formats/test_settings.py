@@ -494,3 +494,44 @@ def test_one_section_is_read_without_the_others(write):
         load_section(path, {}, "limits")
     with pytest.raises(BadFile):
         load_settings(path, {})
+
+
+# Profiles -----------------------------------------------------------------------------------------
+
+
+def test_a_profile_goes_before_its_section(write):
+    path = write('[containers]\nmemory = "1g"\nnetwork = "none"\n\n[containers.online]\nnetwork = "agents"\n')
+    plain, online = (load_section(path, {}, "containers", profile) for profile in ("", "online"))
+    assert (plain.memory, plain.network) == ("1g", "none")
+    assert (online.memory, online.network) == ("1g", "agents")
+    assert load_settings(path, {}).containers == plain
+    (shown,) = [each for each in explained(path, {}) if each.key.startswith("containers.online")]
+    assert (shown.key, shown.value) == ("containers.online.network", "agents")
+    assert shown.where.endswith(":6")
+
+
+def test_a_profile_without_its_section_is_one_all_the_same(write):
+    path = write("[slurm.long]\ncores = 4\n")
+    assert load_section(path, {}, "slurm", "long").cores == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        ("memory = 1", "line 2: containers.online.memory"),
+        ('netwerk = "x"', "line 2: [containers.online] has no key 'netwerk'"),
+    ],
+)
+def test_a_fault_in_a_profile_is_reported_with_its_line(write, line, reported):
+    assert reported in faults(write(f"[containers.online]\n{line}\n"))
+
+
+def test_a_profile_that_is_missing_is_named_with_the_nearest(write):
+    with pytest.raises(BadFile, match=r"has no \[containers.onlin\].*online"):
+        load_section(write("[containers.online]\n"), {}, "containers", "onlin")
+
+
+def test_other_sections_have_no_profiles(write):
+    assert "daemon.x" in faults(write("[daemon.x]\nworkers = 2\n")).replace(
+        "[daemon] has no key 'x'", "daemon.x"
+    )
