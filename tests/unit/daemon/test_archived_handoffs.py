@@ -98,6 +98,10 @@ def rejects(*why: str) -> Callable[[dict[str, Any]], object]:
     return lambda whole: (sets("rejected")(whole), adds(*why)(whole))
 
 
+def adds_a_field(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda whole: whole["context"].update({name: 1})
+
+
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
@@ -222,7 +226,7 @@ def test_edits_that_are_put_back_do_not_drive_out_reasons(archived: Archived) ->
     archived.story.hands_back("audit", "no tests")
     archived.story.comes_alive("implement")
     for number in range(12):
-        archived.edit(lambda whole, number=number: whole["context"].update({f"x{number % 5}": 1}))
+        archived.edit(adds_a_field(f"x{number % 5}"))
         assert len(archived.look()) == 1
     feedback = archived.story.state.steps["implement"].feedback
     assert "no tests" in feedback[0]
