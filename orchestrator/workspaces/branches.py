@@ -40,6 +40,12 @@ def task_tip(repository: Repository, tree: Tree) -> str:
     return base
 
 
+def tips(repository: Repository, tree: Tree) -> tuple[str, str]:
+    """Return the commits of the task's branch, as `task_tip`, and of the tree's own; empty if it has none."""
+    tip, own = repository.commits_of(f"refs/heads/{tree.branch}", f"refs/heads/{tree.own_branch}")
+    return tip or task_tip(repository, tree), own
+
+
 def tip_seen(repository: Repository, tree: Tree) -> str:
     """Return the commit that the task's branch is at, or began at if it is gone: who only looks makes none."""
     return repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)
@@ -53,10 +59,11 @@ def refuse_if_used(repository: Repository, tree: Tree, branch: str) -> None:
         raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
 
 
-def move_branch(repository: Repository, branch: str, commit: str, why: str) -> None:
-    """Move a branch to a commit, wherever it is now."""
+def move_branch(repository: Repository, branch: str, commit: str, why: str, old: str | None = None) -> None:
+    """Move a branch to a commit, wherever it is now: at `old`, if it was looked up already (empty: nowhere)."""
     ref = f"refs/heads/{branch}"
-    old = repository.commit_of(ref)
+    if old is None:
+        old = repository.commit_of(ref)
     if old != commit:
         repository.move(ref, commit, old, why)
 
