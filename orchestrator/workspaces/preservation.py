@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.files import Unreadable
 from orchestrator.ports.workspaces import KeptWork
 from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.checkout import Checkout
@@ -97,12 +99,12 @@ def _refs(repository: Repository, tree: Tree, shape: str) -> list[str]:
 
 def _may_have_refs(repository: Repository, prefix: str) -> bool:
     """Return whether there may be refs of this prefix, without asking git: most trees have none, at each launch."""
-    folder, packed = repository.folder, repository.folder / "packed-refs"
+    folder, files = repository.folder, DiskFiles()
     if (folder / "reftable").exists() or (folder / prefix).exists():
         return True
-    try:
-        return os.fsencode(prefix) in packed.read_bytes()
-    except FileNotFoundError:
+    if files.entry(folder / "packed-refs") is None:
         return False
-    except OSError:
+    try:
+        return os.fsencode(prefix) in files.read(folder / "packed-refs")
+    except (OSError, Unreadable):
         return True
