@@ -37,6 +37,7 @@ from orchestrator.layout.daemon_files import (
     task_worktrees,
     terminals,
     tmux_config,
+    traces_sent,
 )
 from orchestrator.layout.pm_files import (
     EVENTS_NAME,
@@ -174,5 +175,6 @@ __all__ = [
     "templates_folder",
     "terminals",
     "tmux_config",
+    "traces_sent",
     "workflow_agent",
 ]

@@ -127,6 +127,11 @@ def daily_report(folder: P, day: str) -> P:
     return under(folder, f"{one_level(day)}.md")
 
 
+def traces_sent(state: P) -> P:
+    """Return what says up to when traces were sent, and to which collector."""
+    return under(state, "observer", "traces.json")
+
+
 def archive(state: P) -> P:
     """Return the folder of archived tasks, a file each."""
     return under(state, "archive")

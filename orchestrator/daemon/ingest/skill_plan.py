@@ -13,7 +13,7 @@ from orchestrator.formats.skill.memory import read_memory
 from orchestrator.model.composite import SkillPlan, SkillState, agent_memory_file, context_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import SKILLS
-from orchestrator.pm.plan.workflow_obstacles import box_keys
+from orchestrator.pm.plan.composite.obstacles import obstacles
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
@@ -99,12 +99,7 @@ def _faults(files: Files, session: SkillSession, project: Path, name: str, brief
         yield f"{whose}: `task skill run --daemon --state FILE` hands it over"
     if session.state is not SkillState.TRIGGER_AGENTS:
         yield f"no phase is left to work on, its next step is {session.state}"
-    if brief.config.pm:
-        yield "task.md has `pm:`, but the skill says what is done next"
-    yield from (
-        f"its agents cannot work on another machine over SSH: take `{key}:` out of task.md"
-        for key in box_keys(brief)
-    )
+    yield from obstacles(session.config, brief)
 
 
 def _memories(folder: MemoryFolder, session: SkillSession) -> Iterator[tuple[str, bytes]]:

@@ -64,7 +64,7 @@ def test_agent_without_a_definition_is_missing(house, task, handed) -> None:
 
 
 def test_phases_may_work_by_host_kinds(task, handed) -> None:
-    """What the kind itself lacks is said; over SSH no phase works."""
+    """What the kind itself lacks is said; a box is for dev and architect, of whom this skill has none."""
     found = checked(task, handed, "maker.host: podman:nothing:1", "cwd: user@far:/shop")
     assert "host podman" in found
     assert "`cwd:`" in found["session"]
