@@ -167,6 +167,11 @@ def task_worktrees(state: P, task: str) -> P:
     return under(state, "worktrees", one_level(task))
 
 
+def skill_key(state: P) -> P:
+    """Return the key by which the state files of composite skills are sealed, in the PM's own folder."""
+    return under(state, ".credentials-skill-sessions")
+
+
 def task_caches(state: P, task: str) -> P:
     """Return the folder of the caches that all worktrees of a task share, one for each variable that names it."""
     return under(state, "caches", one_level(task))
