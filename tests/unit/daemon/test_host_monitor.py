@@ -694,6 +694,23 @@ def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> Non
     wait_until(lambda: len(bench.channels) == 2)
 
 
+def test_failing_rounds_open_no_channel_each(bench: Bench) -> None:
+    """Where a start-up file there ended each shell, each channel's end led to a round, and that to a channel."""
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unavailable("the login there ended with 0 instead of running a command")
+    for _ in range(5):
+        looks = bench.looks
+        bench.channels[-1].broken.set()
+        bench.monitor.hurry()
+        wait_until(lambda before=looks: bench.looks > before)
+    wait_until(lambda: bench.monitor._deaf)
+    assert len(bench.channels) == 1
+    bench.lost = None
+    bench.monitor.call_again()
+    wait_until(lambda: len(bench.channels) == 2)
+
+
 @pytest.mark.parametrize(("works", "is_paced"), [(0.0, False), (0.5, True)], ids=["waits", "works"])
 def test_box_is_paced_by_work_and_not_by_waiting(bench: Bench, works: float, *, is_paced: bool) -> None:
     """A box that floods keeps nobody busy; one that is only slow loses nothing by that."""
