@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -699,11 +700,10 @@ def test_failing_rounds_open_no_channel_each(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.lost = Unavailable("the login there ended with 0 instead of running a command")
-    for _ in range(5):
-        looks = bench.looks
+    for looks in range(bench.looks, bench.looks + 5):
         bench.channels[-1].broken.set()
         bench.monitor.hurry()
-        wait_until(lambda before=looks: bench.looks > before)
+        wait_until(partial(lambda before: bench.looks > before, looks))
     wait_until(lambda: bench.monitor._deaf)
     assert len(bench.channels) == 1
     bench.lost = None
