@@ -99,6 +99,10 @@ def rejects(*why: str) -> Callable[[dict[str, Any]], object]:
     return lambda whole: (sets("rejected")(whole), adds(*why)(whole))
 
 
+def adds_a_field(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda whole: whole["context"].update({name: 1})
+
+
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
@@ -215,6 +219,19 @@ def test_what_was_put_back_is_in_the_receivers_next_order(archived: Archived) ->
     rejected = next(each for each in archived.story.state.handoffs.values() if each.step == "implement")
     assert "no tests" in str(rejected.handoff.issues)
     assert "data/handoffs" not in str(rejected.handoff.issues)
+
+
+def test_edits_that_are_put_back_do_not_drive_out_reasons(archived: Archived) -> None:
+    """However often they are made."""
+    archived.story.hands_on("implement")
+    archived.story.hands_back("audit", "no tests")
+    archived.story.comes_alive("implement")
+    for number in range(12):
+        archived.edit(adds_a_field(f"x{number % 5}"))
+        assert len(archived.look()) == 1
+    feedback = archived.story.state.steps["implement"].feedback
+    assert "no tests" in feedback[0]
+    assert len(feedback) == len(set(feedback)) <= 4
 
 
 def test_what_is_over_is_told_to_who_received_it(archived: Archived) -> None:
