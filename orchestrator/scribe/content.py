@@ -98,13 +98,14 @@ class Trouble:
 class PMView:
     """What the PM knows of a task and the scribe cannot see in its folder.
 
-    `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live. `outcome`
-    are the lines of the result with their names; what they say of the branch was seen at `looked_at`. `moved_at` is
-    when a step came into its state last. `by_phase` and `idle` are seconds in which agents worked, and in which none
-    did. `limited` is the usage limit that all of its work waits for. `id` is the word by which commands reach the
-    task wherever they are typed. `notices` are the last ones, stamped; `more_notices` came before them. `brief_fault`
-    is why an edit of task.md is not in force. `operations` are the newest file operations that the PM was handed in.
-    `on_word` says of a complete task which criteria rest on their judge's word alone.
+    `last_checkin` is in seconds since the epoch; `steps` says how many of them passed, `runs` agents live, `unseen`
+    of which cannot be looked at, as on a box that does not answer. `outcome` are the lines of the result with their
+    names; what they say of the branch was seen at `looked_at`. `moved_at` is when a step came into its state last.
+    `by_phase` and `idle` are seconds in which agents worked, and in which none did. `limited` is the usage limit
+    that all of its work waits for. `id` is the word by which commands reach the task wherever they are typed.
+    `notices` are the last ones, stamped; `more_notices` came before them. `brief_fault` is why an edit of task.md
+    is not in force. `operations` are the newest file operations that the PM was handed in. `on_word` says of a
+    complete task which criteria rest on their judge's word alone.
     """
 
     task: str
@@ -125,6 +126,7 @@ class PMView:
     ended: bool = False
     steps: str = ""
     runs: int = 0
+    unseen: int = 0
     usage: tuple[AgentUsage, ...] = ()
     by_phase: Mapping[Phase, float] = field(default_factory=dict)
     idle: float = 0.0

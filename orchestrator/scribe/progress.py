@@ -83,6 +83,7 @@ IGNORED_EDIT: Final = "cannot be taken, and the last good one is in force"
 def _head(view: PMView, at: float) -> str:
     checked = "never" if view.last_checkin is None else local_time(view.last_checkin)
     agents = "no agent" if not view.runs else "1 agent" if view.runs == 1 else f"{view.runs} agents"
+    unseen = f", {view.unseen} of which cannot be seen now" if view.unseen else ""
     done = f"; {view.steps}" if view.steps else ""
     phase = "" if view.state in _ENDED_OTHERWISE else f", phase {view.phase.value}"
     edit = f"**Your edit of task.md:** {IGNORED_EDIT} ({shown(view.brief_fault, TEXT_LENGTH)})\n"
@@ -90,7 +91,7 @@ def _head(view: PMView, at: float) -> str:
         f"# Task Progress: {shown(view.task)}\n"
         f"{_LAST_UPDATED}{local_time(at)}\n"
         f"{_LAST_CHECK_IN}{checked}\n"
-        f"**Now:** {_now(view)}{phase}{done}; {agents} running\n{edit if view.brief_fault else ''}"
+        f"**Now:** {_now(view)}{phase}{done}; {agents} running{unseen}\n{edit if view.brief_fault else ''}"
     )
 
 

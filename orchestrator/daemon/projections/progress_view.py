@@ -11,7 +11,7 @@ from orchestrator.daemon.projections.work_done import BranchLook, check_rewritte
 from orchestrator.formats.amounts import on_word_said
 from orchestrator.formats.text import local_time, one_line, short_time
 from orchestrator.model.plan import Gate, StepState
-from orchestrator.model.run import Purpose
+from orchestrator.model.run import Life, Purpose
 from orchestrator.model.task import Phase, TaskState
 from orchestrator.pm.state.results import baseline_of, counts, last_check, not_done, rebased_since
 from orchestrator.pm.state.usage_limits import parked, shown_reset
@@ -95,6 +95,7 @@ def pm_view(state: PMState, last_checkin: float, look: BranchLook | None = None)
         ended=state.state not in {TaskState.RUNNING, TaskState.WAITING},
         steps=steps_said(counts(state)),
         runs=len(state.live_runs),
+        unseen=sum(run.life in {Life.UNREACHABLE, Life.UNKNOWN} for run in state.live_runs),
         usage=tuple(
             AgentUsage(agent, spent.runs, spent.time, spent.usage)
             for agent, spent in state.runs.spent.items()

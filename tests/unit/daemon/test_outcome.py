@@ -17,7 +17,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.permission import Act, PermissionDecision
 from orchestrator.model.question import Question
 from orchestrator.model.run import Exit
-from orchestrator.model.task import AfterRejections, AgentOverrides, Location, TaskState, WorkspaceKind
+from orchestrator.model.task import AfterRejections, AgentOverrides, Bring, Location, TaskState, WorkspaceKind
 from orchestrator.model.tool_request import Judgement, ToolRequest
 from orchestrator.model.workflow_records import AgentStatus, NoteStatus
 from orchestrator.ports.workspaces import BranchSurvey, CommitSeen
@@ -370,6 +370,16 @@ def test_question_of_an_agents_notes_is_answered_in_words() -> None:
     story.leaves("do:a", notes=(note(1, NoteStatus.ESCALATED),), claim=AgentStatus.BLOCKED)
     assert "q1 TEXT" in outcome_of(story.state, None).next
     assert pm_view(story.state, story.at).questions[0].command.endswith("q1 TEXT")
+
+
+def test_agents_on_a_box_that_does_not_answer_are_not_said_to_run() -> None:
+    """progress.md said "1 agent running" of one on a box whose key had changed."""
+    story = Story(cwd=Location("/srv/shop", "me@box"), bring=Bring.BRANCH).planned("a")
+    story.comes_alive("dev:a")
+    assert pm_view(story.state, story.at).unseen == 0
+    story.loses("me@box", refused=True)
+    shown = pm_view(story.state, story.at)
+    assert (shown.runs, shown.unseen) == (1, 1)
 
 
 def test_outputs_of_a_workflow_are_said_to_lie_in_its_folder() -> None:

@@ -106,6 +106,8 @@ def test_task_without_state_is_written():
     assert "**Last Check-in:** never\n**Now:** at work, phase DEVELOPING; no agent running\n" in text
     assert "## Recent Activity (since last check-in)\nNothing new.\n" in text
     assert "| (none yet) | | | |\n" in text
+    text = render_progress(replace(VIEW, runs=2, unseen=1), OnDisk(), AT)
+    assert "2 agents running, 1 of which cannot be seen now\n" in text
     assert "## Current Blockers\nNone\n" in text
     assert text.endswith("## Artifacts Generated\nNone\n")
 
