@@ -40,6 +40,7 @@ class Archived:
 
     def begin(self) -> None:
         """A daemon begins: it remembers nothing."""
+        self.disk.make_folder(self.task)
         archived_handoffs.forget()
         role_statuses.forget()
         self.writer = RoleFiles(self.disk, self.task)
