@@ -34,9 +34,9 @@ def test_fresh_workflows_whose_agents_answer(number, simulated) -> None:
     checked(f"{fresh_worlds.drawn_seed()}.{number}{ANSWERED}", simulated)
 
 
-def test_workflows_that_once_failed(simulated) -> None:
-    for seed, most in kept_workflows():
-        checked(seed, simulated, most)
+@pytest.mark.parametrize(("seed", "most"), kept_workflows())
+def test_workflows_that_once_failed(seed, most, simulated) -> None:
+    checked(seed, simulated, most)
 
 
 @pytest.mark.thorough(reason="two hundred agents take long")
