@@ -22,9 +22,9 @@ FRESH = 15.0
 
 _BEAT_BYTES = 64 * 1024
 _NUMBERS = ("beat_at", "started_at", "monotonic", "every")
-_TABLES = ("settings", "daily")
+_TABLES = ("settings", "daily", "telemetry")
 _PIDS = 1 << 31
-_LAST = 253_402_300_800  # the year 10000
+LAST = 253_402_300_800  # the year 10000
 
 ROOM = 64 * 1024
 """Free bytes below which the daemon cannot write its journal, and waits."""
@@ -64,7 +64,18 @@ def has_room(state: str) -> bool:
 class Beat:
     """What lock and heartbeat show at one moment. `up` comes from the kernel, the rest from the daemon."""
 
-    __slots__ = ("at", "daily", "pid", "polling", "room", "settings", "started_at", "up", "version")
+    __slots__ = (
+        "at",
+        "daily",
+        "pid",
+        "polling",
+        "room",
+        "settings",
+        "started_at",
+        "telemetry",
+        "up",
+        "version",
+    )
 
     def __init__(self, state: str) -> None:
         holder = _holder(layout.daemon_lock(state))
@@ -78,6 +89,7 @@ class Beat:
         self.version: str | None = own.get("version")
         self.polling: str = own.get("polling", "")
         self.daily: dict[str, Any] = own.get("daily", {})
+        self.telemetry: dict[str, Any] = own.get("telemetry", {})
         settings = own.get("settings")
         self.settings: dict[str, Any] = settings if isinstance(settings, dict) else {}
 
@@ -151,7 +163,7 @@ def last_word(path: str) -> dict[str, Any]:
 def _fits(name: str, value: Any) -> bool:  # noqa: ANN401 (whatever JSON gave)
     """Return whether a value of the heartbeat has the type that a daemon writes."""
     if name in _NUMBERS:
-        return type(value) in {int, float} and 0 <= value < _LAST
+        return type(value) in {int, float} and 0 <= value < LAST
     if name == "pid":
         return type(value) is int and 0 < value < _PIDS
     return isinstance(value, dict if name in _TABLES else str)

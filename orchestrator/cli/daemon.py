@@ -7,10 +7,11 @@ import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import __version__, layout, own_files
-from orchestrator.cli.beat import Beat
+from orchestrator.cli.beat import LAST, Beat
 from orchestrator.cli.caller import forbid_inside_run
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.main import check_daemon
@@ -91,6 +92,7 @@ def _status(state: str, *, as_json: bool) -> None:
             "tasks": known,
             "unit": str(service.unit) if service else None,
             "daily_report": _daily(beat),
+            "telemetry": _telemetry(beat),
         }
         print(json.dumps(said))
         return
@@ -107,6 +109,8 @@ def _status(state: str, *, as_json: bool) -> None:
             print(f"daily report at {daily['at']}: {daily['file'] or 'none yet'}")
             if daily["fault"]:
                 print(f"one could not be written, and is tried again within an hour: {daily['fault']}")
+        for line in _telemetry_lines(beat, now):
+            print(line)
     print(f"{known} task{'s' * (known != 1)} in {state}")
     if service:
         print(f"run by {service.manager}: {service.unit}")
@@ -118,6 +122,33 @@ def _daily(beat: Beat) -> dict[str, str | None] | None:
     if not beat.daily:
         return None
     return {name: harmless(str(beat.daily.get(name) or "")) or None for name in ("at", "file", "fault")}
+
+
+def _telemetry(beat: Beat) -> dict[str, str | None] | None:
+    """Return where traces and metrics go, when that went well last, and why it does not; None: neither is set."""
+    if not beat.telemetry:
+        return None
+    said = {
+        name: harmless(str(beat.telemetry.get(name) or "")) or None for name in ("traces", "metrics", "fault")
+    }
+    return said | {"at": stamp(_went_well(beat))}
+
+
+def _went_well(beat: Beat) -> float | None:
+    at = beat.telemetry.get("at")
+    return at if isinstance(at, int | float) and 0 <= at < LAST else None
+
+
+def _telemetry_lines(beat: Beat, now: float) -> Iterator[str]:
+    said = _telemetry(beat)
+    if said is None:
+        return
+    at = _went_well(beat)
+    when = f"last {ago(at, now)}" if at else "not yet"
+    places = ("traces to", said["traces"]), ("metrics to", said["metrics"])
+    yield f"{', '.join(f'{what} {place}' for what, place in places if place)}: {when}"
+    if said["fault"]:
+        yield f"what could not be sent or written is tried again: {said['fault']}"
 
 
 def _stop(state: str) -> None:

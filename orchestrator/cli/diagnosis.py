@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from orchestrator.cli.extras import remedy
 from orchestrator.cli.findings import Finding, Severity
 from orchestrator.cli.git_filters import of_filters
 from orchestrator.cli.machine_report import CliReport, MachineReport, VersionReply
@@ -221,6 +222,11 @@ def _of_settings(seen: MachineReport) -> Iterator[Finding]:
             seen.settings_fault,
             "correct the file; `task config` shows the result",
         )
+
+    if extras := seen.extras_missing:
+        names = ", ".join(f"observer.{each}" for each in extras)
+        text = f"{names}: the libraries for it are an extra that is not installed"
+        yield Finding("settings", Severity.WARN, text, remedy(*extras))
 
 
 def _of_extensions(seen: MachineReport) -> Iterator[Finding]:

@@ -230,7 +230,8 @@ task observe --json
 task daemon status --json
   up pid started_at beat_at version tasks
   unit         the service manager's file, if one looks after the daemon, or null
-  daily_report  at file fault: the observer's reports (observer.daily); null: none, or daemon down"""
+  daily_report  at file fault: the observer's reports (observer.daily); null: none, or daemon down
+  telemetry    traces metrics at fault: where these go, and when that went well; null: off, or daemon down"""
 
 MEANINGS = {
     Exit.DONE: "done; of a task: complete",

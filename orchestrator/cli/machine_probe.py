@@ -19,6 +19,7 @@ from orchestrator import layout, own_files
 from orchestrator.cli.agent_environment import AgentEnvironment, environment_of
 from orchestrator.cli.beat import LATE, Beat
 from orchestrator.cli.exits import CommandError
+from orchestrator.cli.extras import OF_OBSERVER, is_installed
 from orchestrator.cli.git_filters import filters_at
 from orchestrator.cli.machine_report import Folder, MachineReport
 from orchestrator.cli.program_probe import ask_all, cli_report, runtime_report
@@ -88,6 +89,9 @@ def examine(
         settings_fault=fault,
         extensions=load_all(),
         settings_file=shortened(config, home),
+        extras_missing=tuple(
+            each for each in OF_OBSERVER if getattr(settings.observer, each) and not is_installed(each)
+        ),
         passed=names,
         late_clock=_late_clock(state),
         synchronised=_synchronised(),

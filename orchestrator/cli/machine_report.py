@@ -89,6 +89,9 @@ class MachineReport:
     settings_fault: str = ""
     extensions: tuple[Extension, ...] = ()
     settings_file: str = ""
+    extras_missing: tuple[str, ...] = ()
+    """Extras that settings of `[observer]` need, and that are not installed."""
+
     passed: tuple[str, ...] = PASSED
     late_clock: float = 0.0
     synchronised: bool | None = None

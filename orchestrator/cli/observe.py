@@ -27,7 +27,6 @@ FORMS = {
     "--markdown": "the report, as it is printed",
     "--html": "a page for a browser",
     "--prometheus": "metrics, for the textfile collector of a node exporter",
-    "--otlp": "the traces of what ended, as OpenTelemetry's JSON lines",
 }
 """Forms of the report that are meant for a file."""
 
@@ -52,6 +51,18 @@ def arguments(parser: ArgumentParser) -> None:
     form.add_argument("--merge", metavar="FOLDER", help="no report: take what the archive in FOLDER has")
     for option, what in FORMS.items():
         form.add_argument(option, metavar="FILE", nargs="?", const="-", help=f"{what}: into FILE, or printed")
+    form.add_argument(
+        "--otlp",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help="send the traces of what ended to OpenTelemetry's collector at URL, or where observer.traces says",
+    )
+    parser.add_argument(
+        "--unsent",
+        action="store_true",
+        help="with --otlp and --all-projects: no days, but what has ended since this was last done",
+    )
 
 
 def run(options: Namespace) -> int:
@@ -60,6 +71,10 @@ def run(options: Namespace) -> int:
         from orchestrator.cli.archive_merging import run as run_merge
 
         return run_merge(options)
+    if options.otlp is not None or options.unsent:
+        from orchestrator.cli.trace_sending import run as run_sending
+
+        return run_sending(options)
     from orchestrator.cli.observing import run as run_command
 
     return run_command(options)

@@ -76,7 +76,7 @@ class Records:
     sources: list[SourceRead] = field(default_factory=list)
     unread: list[UnreadRecord] = field(default_factory=list)
     traced: bool = False
-    """Whether `traces` are wanted, of what ended in the period."""
+    """Whether `traces` are wanted, of what ended in the period, and no handoffs."""
 
     traces: list[TaskTrace] = field(default_factory=list)
     unfinished: int = 0
@@ -192,7 +192,8 @@ class Records:
         updated = float(view.get("updated") or self.period.now)
         if not at_work:
             self.resting.add(task)
-        handed = self._take_own(task, folder) if at_work or updated >= self.period.before else 0
+        late = at_work or updated >= self.period.before
+        handed = self._take_own(task, folder) if late and not self.traced else 0
         if not at_work and updated < self.period.since:
             return False, handed
         history = History()
@@ -237,8 +238,23 @@ class Records:
         return self.projects is None or project in self.projects
 
 
-def gathered(options: Namespace, period: Period, *, traced: bool = False) -> Records:
-    """Return what there is of a period in the project that is meant, or in all; traces of tasks only if asked.
+def gathered_traces(options: Namespace, period: Period) -> Records:
+    """Return the traces of what ended in a period in the project that is meant, or in all; no handoffs."""
+    folders = data_folders(options, (HANDOFFS, layout.MEMORIES))
+    made = Records(period, _projects(options, folders), traced=True)
+    state = layout.state_folder(os.environ)
+    made.take_tasks(state)
+    made.take_archived(state)
+    return made
+
+
+def _projects(options: Namespace, folders: Iterable[Path]) -> frozenset[str] | None:
+    """Return the real folders of the projects that count; None: all."""
+    return None if options.all_projects else frozenset(os.path.realpath(each.parent) for each in folders)
+
+
+def gathered(options: Namespace, period: Period) -> Records:
+    """Return what there is of a period in the project that is meant, or in all.
 
     Raises:
         Refused: the project is no folder, or its archive is none.
@@ -246,8 +262,7 @@ def gathered(options: Namespace, period: Period, *, traced: bool = False) -> Rec
 
     """
     folders = data_folders(options, (HANDOFFS, layout.MEMORIES))
-    projects = None if options.all_projects else frozenset(os.path.realpath(each.parent) for each in folders)
-    made, state = Records(period, projects, traced=traced), layout.state_folder(os.environ)
+    made, state = Records(period, _projects(options, folders)), layout.state_folder(os.environ)
     made.take_projects(folders)
     made.take_tasks(state)
     made.take_archived(state)

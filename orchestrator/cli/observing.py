@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.exits import CommandError, Exit
+from orchestrator.cli.extras import require
 from orchestrator.cli.observed_records import Period, Records, gathered
 from orchestrator.cli.screen import harmless
 from orchestrator.formats.redact import redacted
@@ -29,7 +30,7 @@ _MOST: Final = 3660
 
 def run(options: Namespace) -> int:
     """Print the report; return 0."""
-    records = gathered(options, _period(options, time.time()), traced=bool(options.otlp))
+    records = gathered(options, period_of(options, time.time()))
     found = _observed(records)
     if options.json:
         print(neutral_json(json.dumps(document_of(found, records.reading))))
@@ -39,17 +40,10 @@ def run(options: Namespace) -> int:
 
         _put(options.html, page(found, records.reading), 0o600)
     elif options.prometheus:
-        from orchestrator.records.observer_metrics import metrics
+        require("metrics", "--prometheus needs the client of Prometheus")
+        from orchestrator.records.prometheus_text import metrics
 
         _put(options.prometheus, metrics(found, records.reading), 0o644)  # the exporter is another user
-    elif options.otlp:
-        from orchestrator.records.otlp import otlp
-
-        _put(options.otlp, otlp(records.traces), 0o600)
-        if records.unfinished:
-            print(
-                f"task: {_count(records.unfinished)} at work: of these, runs that have ended", file=sys.stderr
-            )
     else:
         _put(options.markdown or STDOUT, report(found, records.reading if options.details else None), 0o600)
     tell_unread(records.unread, "counted")
@@ -82,7 +76,7 @@ def _observed(records: Records) -> Observation:
     )
 
 
-def _period(options: Namespace, now: float) -> Period:
+def period_of(options: Namespace, now: float) -> Period:
     """Return the period that is meant."""
     text, days = options.date or iso(now)[:10], options.days
     last = moment(f"{text}T00:00:00Z")
@@ -91,10 +85,6 @@ def _period(options: Namespace, now: float) -> Period:
     if not (days.isascii() and days.isdigit() and len(days) <= 4 and 0 < int(days) <= _MOST):  # noqa: PLR2004
         raise CommandError(Exit.USAGE, f"--days is {days[:20]!a}: give a number from 1 to {_MOST}")
     return Period(last - (int(days) - 1) * DAY, last + DAY, now)
-
-
-def _count(number: int) -> str:
-    return f"{number} task{' is' if number == 1 else 's are'}"
 
 
 def tell_unread(unread: Sequence[UnreadRecord], what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
@@ -13,11 +14,10 @@ from orchestrator.daemon.ingest.skill_plan import read_plan, session_file, taken
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.composite import SkillPlan
 from orchestrator.model.errors import Refused
+from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from orchestrator.model.task import Brief
 
 _TOPIC = "session"
@@ -40,7 +40,7 @@ def with_session(project: Path, name: str, brief: Brief) -> tuple[Brief, list[Fi
             if plan.session.task != name:
                 found.append(Finding(_TOPIC, Severity.MISSING, taken_back(plan.state_file)))
         else:
-            plan = read_plan(DiskFiles(), project, name, brief)[0]
+            plan = read_plan(DiskFiles(), project, name, brief, _key())[0]
     except Refused as error:
         found.append(Finding(_TOPIC, Severity.MISSING, str(error)))
     return replace(brief, skill=plan), found
@@ -49,6 +49,10 @@ def with_session(project: Path, name: str, brief: Brief) -> tuple[Brief, list[Fi
 def _shown(project: Path, brief: Brief) -> SkillPlan | None:
     """Return the session as its state file shows it; None before its skill was read. Raises Refused."""
     path = session_file(project, brief)
-    session = SkillStore(DiskFiles(), path).load()
+    session = SkillStore(DiskFiles(), path, _key()).load()
     done = tuple((each.agent, "") for each in session.phases_completed)
     return SkillPlan(session, str(path), memories=done) if session.config is not None else None
+
+
+def _key() -> bytes:
+    return skill_key(DiskFiles(), Path(layout.state_folder(os.environ)))

@@ -25,8 +25,10 @@ from orchestrator.formats.text import FILE_BYTES, decoded
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.composite import CompositeSkill, Confidence, Domain, DomainRules, SkillSession
 from orchestrator.model.errors import BadFile
+from orchestrator.own_files import make_state_folder
 from orchestrator.pm.plan.composite.recognition import match
 from orchestrator.records.memory_offers import tagged_memories
+from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_registry import PROJECT_SKILLS, SkillRegistry, found_rules, found_skills
 from orchestrator.records.skill_store import SkillStore, state_file
 from orchestrator.shipped import shipped
@@ -217,7 +219,9 @@ def _driver(path: Path) -> SkillDriver:
         content=_content,
         task_state=_task_state,
     )
-    return SkillDriver(SkillStore(DiskFiles(), path), around)
+    state = layout.state_folder(os.environ)
+    make_state_folder(state)
+    return SkillDriver(SkillStore(DiskFiles(), path, skill_key(DiskFiles(), Path(state))), around)
 
 
 def _task_state(session: SkillSession) -> str:

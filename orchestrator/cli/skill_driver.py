@@ -123,6 +123,8 @@ class SkillDriver:
             session = machine.phase_done(session, self._store.memory(session, phase.agent) if phase else None)
             if phase:
                 self._store.keep(session, phase.agent)
+            if session.phase not in at_once:
+                self._begin_phases(session)
             self._store.save(session)
             if session.phase not in at_once:
                 return self._phase_directive(session) if session.phase else self._directive(session)
@@ -207,11 +209,18 @@ class SkillDriver:
                 return machine.skill_read(session, around.skill(session))
             case SkillState.CREATE_MEMORY:
                 self._store.write_context(session, workflow_context(session, around.learnings(session)))
-                return machine.memory_created(session)
+                session = machine.memory_created(session)
+                self._begin_phases(session)
+                return session
             case SkillState.COMPLETE_WORKFLOW:
                 return machine.summarized(session, self._store.memories(session))
             case SkillState.TRIGGER_AGENTS | SkillState.VALIDATE | SkillState.COMPLETE:
                 raise Refused(f"{session.state} is no step of its own")
+
+    def _begin_phases(self, session: SkillSession) -> None:
+        """Set memory files aside that lie there ahead of their phases, as long as no directive has named the agents."""
+        for phase in _at_once(session):
+            self._store.set_aside(session, phase)
 
     def _classified(self, session: SkillSession, domain: Domain | None) -> Classified:
         if domain is not None:

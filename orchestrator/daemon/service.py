@@ -22,8 +22,8 @@ from orchestrator.daemon.core.worker_pool import WorkerPool, WorkerPoolsByBox
 from orchestrator.daemon.ingest.watchers import Watch
 from orchestrator.daemon.journal.rolling_log import roll_output
 from orchestrator.daemon.loop import Loop
-from orchestrator.daemon.process.daily_reports import DailyReports
 from orchestrator.daemon.process.lock import DaemonLock, beat
+from orchestrator.daemon.process.observer_work import ObserverWork
 from orchestrator.daemon.process.recovery import ended_well, unforeseen_return
 from orchestrator.daemon.process.report_process import ReportProcess
 from orchestrator.daemon.process.run_exits import RunExits
@@ -86,7 +86,7 @@ class Service:
         self._started_at = self._read_at = self._clock.now()
         self._hints: SimpleQueue[h.Hint] = SimpleQueue()
         self._files = DiskFiles(self._state)
-        self._watch = Watch(self._hints.put, self._state)
+        self._watch = Watch(self._hints.put, self._state, self._settings.daemon.archive)
         self._executor = WorkerPool(self._settings.daemon.workers)
         self._box_executors = WorkerPoolsByBox(BOX_WORKERS)
         self._scribe_executor = WorkerPool(1, finish=True)
@@ -123,7 +123,7 @@ class Service:
         )
         self._departed = DepartedTasks(context)
         self._upkeep = Upkeep(context, self._workspaces)
-        self._daily = DailyReports(
+        self._observer = ObserverWork(
             self._settings.observer, self._state, self._files, self._clock, self._executor, self._reporter
         )
         self._stopped_by_hand = self._ends_well = False
@@ -148,7 +148,7 @@ class Service:
         self._loop.open()
         self._departed.look()
         self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
-        self._daily.look()
+        self._observer.look()
         self._schedule.start()
         self._beat()
         self._notify.ready(self._status)
@@ -300,7 +300,7 @@ class Service:
             "fault": self._upgrade.fault[:2000],
         }
         every = self._settings.daemon.heartbeat_interval
-        more = {"polling": self._watch.polling, "daily": self._daily.said}
+        more = {"polling": self._watch.polling, **self._observer.said}
         beat(self._files, self._state, self._started_at, self._clock, every, settings, more)
         self._notify.beat(self._status)
         with suppress(OSError):  # the output stays where it is; retried at the next beat
@@ -326,7 +326,7 @@ class Service:
         self._watch.homes()
         self._departed.look()
         self._upgrade.look()
-        self._daily.look()
+        self._observer.look()
         self._upkeep.sweep(self._loop.tasks.values(), self._loop.passive.tasks)
         self._upkeep.pack(self._loop.tasks.values())
 

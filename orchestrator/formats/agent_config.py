@@ -13,17 +13,17 @@ from orchestrator.formats.budget import read_budget
 from orchestrator.formats.durations import read_duration
 from orchestrator.formats.lines import Kind, Line
 from orchestrator.formats.lists import bulleted
-from orchestrator.formats.location import read_host, read_location
+from orchestrator.formats.location import read_host, read_location, split_placed
 from orchestrator.formats.permission_rules import from_source, read_permissions
 from orchestrator.formats.preparation import read_commands, read_files, read_variables
 from orchestrator.formats.text import neutral
+from orchestrator.model import task as families
 from orchestrator.model.agents import REMOTE_ROLES
 from orchestrator.model.errors import Fault, Refused
 from orchestrator.model.hands import Deletes, Hands
 from orchestrator.model.names import checked_name
 from orchestrator.model.permission import Permissions
 from orchestrator.model.task import (
-    WORKFLOW,
     AcceptedEvidence,
     AfterRejections,
     AgentOverrides,
@@ -62,7 +62,8 @@ class Entry(NamedTuple):
 
 def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
     """Return the configuration in the lines of the section, and all faults."""
-    entries, faults = _entries(lines)
+    found, faults = _entries(lines)
+    entries = [part for entry in found for part in _placed(entry)]
     top: dict[str, Any] = {}
     overrides: dict[str, dict[str, Any]] = {}
     seen: dict[str, int] = {}
@@ -90,10 +91,10 @@ def read_config(lines: Iterable[Line]) -> tuple[Config, list[Fault]]:
 
 
 def _far_agents(config: Config, lines: dict[str, int]) -> Iterator[Fault]:
-    """Yield the faults of agents that may not work on another machine. In a workflow, its plan says which may."""
+    """Yield the faults of agents that may not work on another machine. A workflow, or a skill, says which may."""
     for agent, own in config.agents.items():
         far = own.cwd is not None and own.cwd.host and agent not in REMOTE_ROLES
-        if far and config.family != WORKFLOW:
+        if far and config.family not in {families.WORKFLOW, families.SKILLS}:
             key = f"{agent}.cwd"
             why = "is on another machine: only dev and architect may work remotely, give a local path"
             yield Fault(lines[key], f"`{key}:` {why}")
@@ -148,6 +149,16 @@ def _entries(lines: Iterable[Line]) -> tuple[list[Entry], list[Fault]]:
         else:
             entries.append(Entry(line.number, found[1], value))
     return entries, faults
+
+
+def _placed(entry: Entry) -> list[Entry]:
+    """Return `cwd: KIND:NAME:/path` as what it says in one word: `host: KIND:NAME` and `cwd: /path`."""
+    agent, dot, key = entry.key.rpartition(".")
+    parted = split_placed(entry.value) if key == "cwd" else None
+    if parted is None:
+        return [entry]
+    host, path = parted
+    return [entry._replace(value=path), Entry(entry.line, f"{agent}{dot}host", host)]
 
 
 def _without_comment(text: str, *, quoted: bool) -> str:

@@ -24,7 +24,9 @@ _ADDRESS: Final = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<
 _LAST_PORT: Final = 65535
 
 
-_KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+-]{{0,199}})")
+_KIND: Final = re.compile(rf"({NAME}):([A-Za-z0-9._/][A-Za-z0-9._:/@+#-]{{0,199}})")
+_PLACED: Final = re.compile(rf"({NAME}:(?![0-9]+:)[A-Za-z0-9._][A-Za-z0-9._:/@+#-]*?):(~?/.*)")
+"""The path on a box stands right behind its name, so that none begins like this; a number would be meant as a port."""
 
 
 def address_of(place: Location) -> Address:
@@ -43,6 +45,12 @@ def read_host(text: str) -> str:
             f"is {_shown(text)}: write KIND:NAME, for a host kind that is installed (`task doctor` lists them)"
         )
     return f"{found[1]}{KIND_MARK}{found[2]}"
+
+
+def split_placed(text: str) -> tuple[str, str] | None:
+    """Part `KIND:NAME:/path` into `KIND:NAME` and `/path`; None of what cannot be one, such as a place on a box."""
+    found = _PLACED.fullmatch(text)
+    return (found[1], found[2]) if found else None
 
 
 def read_location(text: str) -> Location:

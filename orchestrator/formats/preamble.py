@@ -164,7 +164,7 @@ def preamble(of: AgentOrder) -> str:
         definition=_DEFINITION.format(definition=of.definition.strip()) if of.definition.strip() else "",
         earlier=_EARLIER.format(earlier=of.earlier.strip()) if of.earlier.strip() else "",
         learned=learned_section(of.learned),
-        remote=_remote(of) if of.remote_host else "",
+        remote=remote_setup(of.remote_host, of.task_dir, of.branch, of.gates) if of.remote_host else "",
     )
 
 
@@ -196,7 +196,11 @@ def report_form(
     )
 
 
-def _remote(of: AgentOrder) -> str:
-    commit = _COMMIT if Gate.COMMIT in of.gates else ""
-    branch = f"{of.branch}\n" if of.branch else ""
-    return _REMOTE.format(host=of.remote_host, task_dir=of.task_dir.rstrip("/"), branch=branch, commit=commit)
+def remote_setup(host: str, task_dir: str, branch: str, gates: Collection[str]) -> str:
+    """Return what an agent on a box is told of its machine.
+
+    `task_dir` is the task's folder there, `branch` what the repository there has, and `gates` are its step's.
+    """
+    commit = _COMMIT if Gate.COMMIT in gates else ""
+    branch = f"{branch}\n" if branch else ""
+    return _REMOTE.format(host=host, task_dir=task_dir.rstrip("/"), branch=branch, commit=commit)

@@ -83,6 +83,9 @@ _CLASSES: Final = {
 SECTIONS: Final = tuple(_CLASSES)
 """The sections, in the order of `model.settings.Settings`."""
 
+PROFILED: Final = ("containers", "slurm", "kubernetes")
+"""Sections that may have profiles: `[containers.NAME]` is what a host of the profile `NAME` has otherwise."""
+
 TABLES: Final = ("runtimes", "hosts", "prices")
 """The fields of `Settings` that are no section, but tables of names of the user's own."""
 
@@ -96,10 +99,11 @@ def class_of(section: str) -> Any:  # noqa: ANN401 (each has its own dataclass)
 
 @functools.cache
 def keys_of(section: str) -> tuple[Key, ...]:
-    """Return the keys of a section, in the order of the model."""
+    """Return the keys of a section, or of a profile of it, in the order of the model."""
+    of = section.partition(".")[0]
     return tuple(
-        Key(section, _FILE_NAMES.get(field.name, field.name), field.name, str(field.type))
-        for field in fields(class_of(section))
+        Key(of, _FILE_NAMES.get(field.name, field.name), field.name, str(field.type))
+        for field in fields(class_of(of))
     )
 
 
@@ -196,6 +200,8 @@ def check_of(each: Key) -> Callable[[object], object]:
         "folders": _folders,
         "archive": _folder,
         "folder": _folder,
+        "metrics": _folder,
+        "traces": _endpoint,
         "daily": _time_of_day,
     }[each.key]
 
@@ -301,6 +307,12 @@ def _time_of_day(value: object) -> str:
     if found is None:
         raise ValueError(f'is {_shown(value)}: give a local time like "07:00", or ""')
     return f"{int(found[1]):02}:{found[2]}"
+
+
+def _endpoint(value: object) -> str:
+    from orchestrator.formats.endpoints import read_endpoint  # only where there is any
+
+    return read_endpoint(value)
 
 
 def _home(folder: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from orchestrator.formats.setting_kinds import (
     FORMER_KEYS,
+    PROFILED,
     SECTIONS,
     TABLES,
     check_of,
@@ -72,14 +73,22 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
     return settings_of(path, found)
 
 
-def load_section(path: Path, environ: Mapping[str, str], section: str) -> Any:  # noqa: ANN401 (see `class_of`)
+def load_section(path: Path, environ: Mapping[str, str], section: str, profile: str = "") -> Any:  # noqa: ANN401 (see `class_of`)
     """Return one section of the settings, for a command that needs no other: faults of others are not its business.
 
+    What `[SECTION.PROFILE]` says goes before what the section says.
+
     Raises:
-        BadFile: as `load_settings`, for what is wrong with the file as a whole, or with this section.
+        BadFile: as `load_settings`, for what is wrong with the file as a whole, or with this section; or it has
+            no such profile.
 
     """
-    return class_of(section)(**_checked(path, read_values(path, environ), (section,))[section])
+    found, named = read_values(path, environ), f"{section}.{profile}"
+    if profile and named not in found:
+        there = sorted(each.partition(".")[2] for each in found if each.startswith(f"{section}."))
+        raise BadFile(str(path), [Fault(0, f"has no [{named}]{nearest(profile, there)}")])
+    checked = _checked(path, found, (section, named) if profile else (section,))
+    return class_of(section)(**checked[section] | checked.get(named, {}))
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -156,7 +165,7 @@ def _from_file(path: Path, data: bytes) -> Values:
         section: keys
         for kind in TABLES
         for section, keys in _own_tables(path, kind, tables.pop(kind, {}), lines).items()
-    }
+    } | _profiles(tables, lines)
     faults = [
         Fault(lines.get((section,), 0), f"{section} must be a section: [{section}]")
         if section in SECTIONS
@@ -195,6 +204,21 @@ def _own_tables(path: Path, kind: str, tables: object, lines: Mapping[tuple[str,
         | {key: Value(value, lines.get((kind, name, key), 0)) for key, value in table.items()}
         for name, table in tables.items()
     }
+
+
+def _profiles(tables: dict[str, Any], lines: Mapping[tuple[str, ...], int]) -> Values:
+    """Take the profiles out of the sections that may have some, and return each `[SECTION.NAME]` as a section."""
+    found: Values = {}
+    for section in PROFILED:
+        table = tables.get(section)
+        if not isinstance(table, dict):
+            continue
+        for name in [key for key, value in table.items() if isinstance(value, dict)]:
+            found[f"{section}.{name}"] = {
+                key: Value(value, lines.get((section, name, key), 0))
+                for key, value in table.pop(name).items()
+            }
+    return found
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterable[tuple[str, str, Value]]:
@@ -321,7 +345,9 @@ def settings_of(path: Path, found: Values) -> Settings:
     """Return the settings from all values. Raises BadFile with every fault of the first faulty part."""
     from orchestrator.model.settings import Settings
 
-    made = {section: class_of(section)(**said) for section, said in _checked(path, found, SECTIONS).items()}
+    profiles = [each for each in found if each.partition(".")[0] in PROFILED and "." in each]
+    checked = _checked(path, found, (*SECTIONS, *profiles))
+    made = {section: class_of(section)(**checked[section]) for section in SECTIONS}
     return Settings(
         **made,
         runtimes=_programs(path, found),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.prices import price_said, prices_in_force
-from orchestrator.formats.setting_kinds import AMOUNTS, all_keys
+from orchestrator.formats.setting_kinds import AMOUNTS, PROFILED, all_keys
 from orchestrator.formats.settings import POOLS, PRICES, PROGRAMS, Value, read_values, settings_of
 from orchestrator.model.budget import Measure
 from orchestrator.model.pools import CAP
@@ -44,7 +44,7 @@ def explained(path: Path, environ: Mapping[str, str]) -> list[Explained]:
         shown.append(Explained(f"{each.section}.{each.key}", _text(each.key, value), where))
     for section, values in found.items():
         kind = section.partition(".")[0]
-        if kind in {PROGRAMS, POOLS}:
+        if kind in {PROGRAMS, POOLS} or (kind in PROFILED and kind != section):
             rows = ((key, _shown(key, value), value.line) for key, value in values.items() if key)
             shown += [Explained(f"{section}.{key}", text, f"{path}:{line}") for key, text, line in rows]
         if kind == POOLS and "cap" not in values:

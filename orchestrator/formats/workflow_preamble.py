@@ -25,7 +25,7 @@ Your working directory: {cwd}
 The files of the workflow: {folder}
 Your instructions: {folder}/{instructions}
 Your own notes: {scratchpad}/
-{duty}
+{remote}{duty}
 ### Notes
 Write each assumption and each uncertainty into {folder}/agents/{agent}/completion_drive/session_current.json:
 
@@ -148,7 +148,8 @@ In place of `verified`, decide in {folder}/agents/{subject}/poc_decision.json (m
 class WorkflowOrder:
     """What a preamble says of one run. Paths are absolute. `subjects` are those whom a verifier judges.
 
-    `joint` is what must hold for them together. `resolution` is the file in which a resolver answers.
+    `joint` is what must hold for them together. `resolution` is the file in which a resolver answers. `remote` is what
+    an agent on a box is told of its machine (`preamble.remote_setup`).
     """
 
     agent: WorkflowAgent
@@ -165,6 +166,7 @@ class WorkflowOrder:
     learned: str = ""
     joint: str = ""
     resolution: str = ""
+    remote: str = ""
 
 
 def workflow_preamble(asked: WorkflowOrder) -> str:
@@ -177,6 +179,7 @@ def workflow_preamble(asked: WorkflowOrder) -> str:
         folder=asked.folder,
         instructions=asked.agent.instructions,
         scratchpad=asked.scratchpad,
+        remote=asked.remote,
         duty=_duty(asked),
         task_id=asked.agent.task_id,
         epoch=int(asked.at),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from orchestrator import layout
 from orchestrator.formats.settings import load_section
@@ -23,6 +23,9 @@ from orchestrator.ports.host import Observation, Standing
 
 if TYPE_CHECKING:
     from orchestrator.ports.host import Host
+
+PROFILE_MARK: Final = "#"
+"""Stands between what names a host within its kind and its profile of settings: `podman:alpine#offline`."""
 
 log = logging.getLogger(__name__)
 S = TypeVar("S")
@@ -104,16 +107,22 @@ class EngineHost(WrappedHost):
 class CurrentSection(Generic[S]):
     """A section of the user's settings as it is now, or as it last was without a fault."""
 
-    def __init__(self, section: str, environ: Mapping[str, str]) -> None:
-        """Take a section's name."""
+    def __init__(self, section: str, environ: Mapping[str, str], profile: str = "") -> None:
+        """Take a section's name; what its profile `[SECTION.PROFILE]` says, if one is named, goes before the rest."""
         self._section = section
         self._environ = environ
+        self._profile = profile
         self._last: S | None = None
+
+    def of(self, profile: str) -> CurrentSection[S]:
+        """Return the section with a profile; itself if none is named."""
+        return CurrentSection(self._section, self._environ, profile) if profile else self
 
     def __call__(self) -> S:
         """Return the section. Raises Refused if it was never read without a fault."""
         try:
-            self._last = load_section(Path(layout.config_file(self._environ)), self._environ, self._section)
+            path = Path(layout.config_file(self._environ))
+            self._last = load_section(path, self._environ, self._section, self._profile)
         except BadFile as problem:
             if self._last is None:
                 raise Refused(str(problem)) from problem

@@ -31,12 +31,14 @@ from orchestrator.layout.daemon_files import (
     notifications,
     ports,
     report_template,
+    skill_key,
     task_caches,
     task_home,
     task_homes,
     task_worktrees,
     terminals,
     tmux_config,
+    traces_sent,
 )
 from orchestrator.layout.pm_files import (
     EVENTS_NAME,
@@ -148,6 +150,7 @@ __all__ = [
     "run_transcript_partial",
     "run_transcript_there",
     "scratchpad",
+    "skill_key",
     "state_above",
     "state_folder",
     "task_boxes_left",
@@ -174,5 +177,6 @@ __all__ = [
     "templates_folder",
     "terminals",
     "tmux_config",
+    "traces_sent",
     "workflow_agent",
 ]

@@ -127,6 +127,11 @@ def daily_report(folder: P, day: str) -> P:
     return under(folder, f"{one_level(day)}.md")
 
 
+def traces_sent(state: P) -> P:
+    """Return what says up to when traces were sent, and to which collector."""
+    return under(state, "observer", "traces.json")
+
+
 def archive(state: P) -> P:
     """Return the folder of archived tasks, a file each."""
     return under(state, "archive")
@@ -160,6 +165,11 @@ def ports(state: P) -> P:
 def task_worktrees(state: P, task: str) -> P:
     """Return the folder of a task's worktrees. It lies apart from the task's home, which is watched whole."""
     return under(state, "worktrees", one_level(task))
+
+
+def skill_key(state: P) -> P:
+    """Return the key by which the state files of composite skills are sealed, in the PM's own folder."""
+    return under(state, ".credentials-skill-sessions")
 
 
 def task_caches(state: P, task: str) -> P:

@@ -259,3 +259,8 @@ def context_file(task_id: str) -> str:
 def agent_memory_file(task_id: str, agent: str) -> str:
     """Return the memory file of an agent as a path in the project."""
     return f"{MEMORY_FOLDER}/{task_id}-{agent}-memory.md"
+
+
+def name_of(path: str) -> str:
+    """Return the name of a memory file, or of a workflow context, within its folder."""
+    return path.rpartition("/")[2]

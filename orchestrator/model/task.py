@@ -128,7 +128,7 @@ class AgentOverrides:
 
     cwd: Location | None = None
     """Where this agent works instead of a tree of the task; only dev and architect, and agents of a
-    workflow, may work on another machine."""
+    workflow or a skill, may work on another machine."""
 
     host: str = ""
     """The host kind that this agent is run by, and what names the host within it: `KIND:NAME`."""
@@ -155,9 +155,9 @@ class Config:
     """The section `## Agent Config` of task.md."""
 
     cwd: Location | None = None
-    """Where dev and architect work: a local path, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`.
+    """Where dev and architect work: `/path`, `user@host:/path`, `ssh://user@host:port/path`, or `POOL:/path`.
 
-    `~/` begins a local path only.
+    `KIND:NAME:/path` is `host: KIND:NAME` and `cwd: /path` in one word. `~/` begins a path on this machine only.
     """
 
     host: str = ""

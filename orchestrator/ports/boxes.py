@@ -25,7 +25,7 @@ class RemoteTask:
         place: the folder on the box in which its agents work.
         runs: those of its runs that live there, or are to.
         over: those that have ended, and of whose files not all were brought yet.
-        workflow: whether its agents hand in by the files of a workflow, which are sent and brought, too.
+        workflow: whether its agents hand in by files, which are sent and brought, too: those of a workflow, or a skill.
 
     """
 

@@ -1,4 +1,4 @@
-"""Reporters: they write the page about a task that has ended, and the observer's report of a day."""
+"""Reporters: they write the page about a task that has ended, the observer's report of a day, metrics, and traces."""
 
 from __future__ import annotations
 
@@ -33,6 +33,32 @@ class DayReporter(Protocol):
 
         Raises:
             Unavailable: it could not be written; the message says why.
+
+        """
+        ...
+
+
+class TelemetryReporter(Protocol):
+    """Sends traces and writes metrics over all projects, from what lies on disk. May take long, with a bound."""
+
+    def send_traces(self, endpoint: str) -> bool:
+        """Send what has ended since the last time to a collector; it is known to the next process what was sent.
+
+        Return False if the daemon ends before that is done.
+
+        Raises:
+            Unavailable: the collector did not take it, or what sends is not installed; the message says why.
+
+        """
+        ...
+
+    def write_metrics(self, path: Path) -> bool:
+        """Write the figures of the last seven days into a file, which is whole or as it was.
+
+        Return False if the daemon ends before that is done.
+
+        Raises:
+            Unavailable: they could not be written; the message says why.
 
         """
         ...

@@ -1,7 +1,6 @@
-"""The observer's figures in the text format of Prometheus: `task observe --prometheus`.
+"""The observer's figures as metrics; `prometheus_text` writes them.
 
-All are gauges: they are those of a period, which moves, so they do not only grow. No sample has a moment of its own, as
-the textfile collector of the node exporter takes none.
+All are gauges: they are those of a period, which moves, so they do not only grow.
 """
 
 from __future__ import annotations
@@ -36,11 +35,6 @@ class Metric:
     help: str
     labels: tuple[str, ...]
     samples: Sequence[tuple[Labels, float | None]]
-
-
-def metrics(found: Observation, reading: Reading) -> str:
-    """Return the figures of a period as the text of a `.prom` file."""
-    return "".join(_rendered(each) for each in metrics_of(found, reading))
 
 
 def metrics_of(found: Observation, reading: Reading) -> list[Metric]:
@@ -135,7 +129,7 @@ def _read(reading: Reading) -> Iterator[Metric]:
     yield _one("files_unread", "Files that could not be read, and are not counted.", len(reading.unread))
 
 
-# The text ---------------------------------------------------------------------------------------------
+# Their making ---------------------------------------------------------------------------------------------
 
 
 def _one(name: str, words: str, value: float | None) -> Metric:
@@ -156,26 +150,3 @@ def _durations(
     ):
         seconds = [(key, getattr(each, figure)) for key, each in found]
         yield Metric(f"{name}_{figure}_seconds", f"{words}: {said}.", labels, seconds)
-
-
-def _rendered(metric: Metric) -> str:
-    """Return a metric as text; of samples with the same labels, which masks or bounds made so, the first counts."""
-    known = dict[Labels, float]()
-    for labels, value in metric.samples:
-        if value is not None and len(known) < MOST:
-            known.setdefault(labels, value)
-    if not known:
-        return ""
-    name = PREFIX + metric.name
-    lines = [f"# HELP {name} {metric.help}", f"# TYPE {name} gauge"]
-    lines += [f"{name}{_labelled(metric.labels, labels)} {value!r}" for labels, value in known.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _labelled(names: tuple[str, ...], values: Labels) -> str:
-    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True))
-    return f"{{{pairs}}}" if pairs else ""
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,226 +1,146 @@
-"""Tasks as OpenTelemetry traces in OTLP/JSON, a line each: `task observe --otlp`.
+"""Sends the traces of tasks to a collector, by OpenTelemetry's SDK and exporter of OTLP over HTTP: the extra `traces`.
 
-A task is a trace; its steps are spans, and in these its runs. Names of attributes are OpenTelemetry's where it has any
-(`gen_ai.*`, `process.*`, `error.type`), else begin with `agent_orchestrator.`. The ids are made of those of the task,
-so the same task is the same trace however often it is written, and a run that is written while its task is at work is
-below the step that is written when the task is over. Of texts there are names and titles only: no order, no
-answer, no output.
+Only `task observe --otlp` imports it, in a process of its own. What OpenTelemetry's variables say of headers,
+certificates, compression, timeouts and further attributes of the resource holds; each span is sampled.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
-from typing import Any, Final
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Final
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.trace import NonRecordingSpan, SpanContext, StatusCode, TraceFlags, set_span_in_context
 
 from orchestrator import __version__
-from orchestrator.formats.text import neutral_json
-from orchestrator.model.host_names import HERE
-from orchestrator.records.task_trace import WORK, RunTimes, TaskTrace
-from orchestrator.reporting.task_report import StepStory, TaskReport
+from orchestrator.model.errors import Unavailable
+from orchestrator.records.task_spans import Span, spans
+from orchestrator.records.task_trace import TaskTrace
 
-MOST: Final = 10_000
-"""Runs of a task that have a span: the newest."""
+BATCH: Final = 512
+"""Spans of a request: as many as those of the SDK's own processor have."""
 
-OWN: Final = "agent_orchestrator."
-
-ATTRIBUTES: Final[dict[str, tuple[str, str]]] = {
-    "gen_ai.operation.name": (
-        "task, run",
-        "`invoke_workflow` of a task, `invoke_agent` of a run of an agent.",
-    ),
-    "gen_ai.agent.name": ("task, step, run", "The task's name; the agent of a step or run."),
-    "gen_ai.agent.id": ("run", "The agent's instance."),
-    "gen_ai.usage.input_tokens": ("run", "Tokens in, where the agent's program reports them."),
-    "gen_ai.usage.cache_read.input_tokens": ("run", "Of these, what came from a cache."),
-    "gen_ai.usage.output_tokens": ("run", "Tokens out."),
-    "error.type": ("task, step, run", "Why the span's status is an error."),
-    "process.exit.code": ("run", "The exit status, if the program ended by itself."),
-    "host.name": ("run", "The box on which it ran, if not on this machine."),
-    f"{OWN}task.id": ("task", "The task's id."),
-    f"{OWN}task.state": ("task", "The state in which it came to rest."),
-    f"{OWN}project": ("task", "Folder of its project."),
-    f"{OWN}runs_left_out": ("task", "How many older runs have no span, if there are more than 10,000."),
-    f"{OWN}step.id": ("step", "The step's id."),
-    f"{OWN}step.title": ("step", "Its title."),
-    f"{OWN}step.status": ("step", "What became of it."),
-    f"{OWN}step.attempts": ("step", "How many attempts it took."),
-    f"{OWN}run.id": ("run", "The run's id."),
-    f"{OWN}run.attempt": ("run", "The attempt at its step."),
-    f"{OWN}run.purpose": ("run", "`work` of an agent; `check` and `prepare` are commands of the daemon."),
-    f"{OWN}run.signal": ("run", "The signal that ended it. The daemon ends agents that have handed in."),
-    f"{OWN}run.unfinished": ("run", "True: its end was not seen before the task came to rest."),
-    f"{OWN}cost.dollars": ("run", "US dollars that its program reported."),
-}
-"""Each attribute of a span: which spans have it, and what it says."""
-
-_INTERNAL: Final = 1
-_ERROR: Final = 2
-_NANO: Final = 1_000_000_000
-_BAD: Final = frozenset({"failed", "partial"})
-
-Value = str | int | float | bool | None
-"""The value of an attribute; without one the attribute is left out."""
+_LIBRARY: Final = "opentelemetry"
+_NAME: Final = "agent-orchestrator"
 
 
-def otlp(traces: Iterable[TaskTrace]) -> str:
-    """Return traces of tasks, a line of JSON each."""
-    return "".join(f"{neutral_json(json.dumps(_line(each), separators=(',', ':')))}\n" for each in traces)
+def send(traces: Iterable[TaskTrace], endpoint: str) -> int:
+    """Send traces of tasks; return how many spans that were. None: nothing is sent, not even a greeting.
+
+    Args:
+        traces: What is to be sent.
+        endpoint: The URL to which spans are posted; empty: OpenTelemetry's variables or default say it.
+
+    Raises:
+        Unavailable: the collector did not take them all, or OpenTelemetry is switched off; the message says why.
+
+    """
+    with _last_words() as reason:
+        try:
+            exporter: SpanExporter = OTLPSpanExporter(endpoint or None)
+        except (ValueError, OSError) as error:
+            raise Unavailable(f"OpenTelemetry's variables cannot be used: {error}") from error
+        try:
+            return _sent(traces, exporter, reason)
+        finally:
+            exporter.shutdown()
 
 
-def _line(trace: TaskTrace) -> dict[str, Any]:
-    scope = {"name": "agent-orchestrator", "version": __version__}
-    resource = {"service.name": "agent-orchestrator", "service.version": __version__}
-    spans = list(_spans(trace))
-    return {
-        "resourceSpans": [
-            {
-                "resource": {"attributes": _attributes(resource)},
-                "scopeSpans": [{"scope": scope, "spans": spans}],
-            }
-        ]
-    }
+def _sent(traces: Iterable[TaskTrace], exporter: SpanExporter, reason: Callable[[], str]) -> int:
+    wanted, count = chain.from_iterable(map(spans, traces)), 0
+    recorder = _Recorder()
+    while batch := tuple(islice(wanted, BATCH)):
+        recorded = recorder.record(batch)
+        if len(recorded) < len(batch):
+            raise Unavailable("OTEL_SDK_DISABLED is set: no trace is sent")
+        if exporter.export(recorded) is not SpanExportResult.SUCCESS:
+            raise Unavailable(reason() or "the collector took no spans, and did not say why")
+        count += len(batch)
+    return count
 
 
-def _spans(trace: TaskTrace) -> Iterator[dict[str, Any]]:
-    report, kept = trace.report, trace.runs[-MOST:]
-    over = report.ended if report.ended is not None else report.made_at
-    steps = {step.id: step for step in report.steps if step.attempts}
-    root = _id(report, "task")
-    if trace.over:
-        yield _root(trace, root, over, len(trace.runs) - len(kept))
-        for step in steps.values():
-            yield _step(report, root, step, over)
-    for run in kept:
-        parent = _id(report, "step", run.step) if run.step in steps else root
-        yield _run(report, parent, run, over)
+class _KnownIds(IdGenerator):
+    """Gives spans the ids that they have, instead of random ones."""
+
+    def __init__(self) -> None:
+        self.span: int = 0
+        self.trace: int = 0
+
+    def generate_span_id(self) -> int:
+        return self.span
+
+    def generate_trace_id(self) -> int:
+        return self.trace
 
 
-def _root(trace: TaskTrace, root: str, over: float, left_out: int) -> dict[str, Any]:
-    report, state = trace.report, str(trace.report.view.get("state"))
-    return _span(
-        report,
-        root,
-        "",
-        f"invoke_workflow {report.name}",
-        (report.began if report.began is not None else over, over),
-        {
-            "gen_ai.operation.name": "invoke_workflow",
-            "gen_ai.agent.name": report.name,
-            "error.type": state if state in _BAD else None,
-            f"{OWN}task.id": report.id,
-            f"{OWN}task.state": state,
-            f"{OWN}project": report.project,
-            f"{OWN}runs_left_out": left_out or None,
-        },
-        failed=state in _BAD,
-    )
+class _Kept(SpanProcessor):
+    """Keeps what has ended."""
+
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def on_end(self, span: ReadableSpan) -> None:
+        self.spans.append(span)
 
 
-def _step(report: TaskReport, root: str, step: StepStory, over: float) -> dict[str, Any]:
-    began = [each.began for each in step.attempts if each.began is not None]
-    ended = [over if each.ended is None else each.ended for each in step.attempts]
-    failed = step.status == "failed"
-    return _span(
-        report,
-        _id(report, "step", step.id),
-        root,
-        f"step {step.id}",
-        (min(began, default=over), max(ended, default=over)),
-        {
-            "gen_ai.agent.name": step.agent,
-            "error.type": "failed" if failed else None,
-            f"{OWN}step.id": step.id,
-            f"{OWN}step.title": step.title,
-            f"{OWN}step.status": step.status,
-            f"{OWN}step.attempts": len(step.attempts),
-        },
-        failed=failed,
-    )
+class _Recorder:
+    """Makes the SDK's spans of ours."""
+
+    def __init__(self) -> None:
+        self._ids, self._kept = _KnownIds(), _Kept()
+        named = Resource.create({"service.name": _NAME, "service.version": __version__})
+        provider = TracerProvider(ALWAYS_ON, named, shutdown_on_exit=False, id_generator=self._ids)
+        provider.add_span_processor(self._kept)
+        self._tracer = provider.get_tracer(_NAME, __version__)
+
+    def record(self, batch: Iterable[Span]) -> Sequence[ReadableSpan]:
+        """Return these spans, begun and ended."""
+        self._kept.spans = []
+        for each in batch:
+            self._ids.trace, self._ids.span = each.trace, each.id
+            span = self._tracer.start_span(
+                each.name, _below(each), attributes=each.attributes, start_time=each.began
+            )
+            if each.failed:
+                span.set_status(StatusCode.ERROR)
+            span.end(each.ended)
+        return self._kept.spans
 
 
-def _run(report: TaskReport, parent: str, run: RunTimes, over: float) -> dict[str, Any]:
-    agent = run.purpose == WORK
-    error = _error(run)
-    attributes: dict[str, Value] = {
-        "error.type": error or None,
-        "process.exit.code": run.code,
-        f"{OWN}run.signal": run.signal,
-        "host.name": run.host if run.host not in {"", HERE} else None,
-        f"{OWN}run.id": run.id,
-        f"{OWN}run.attempt": run.attempt,
-        f"{OWN}run.purpose": run.purpose,
-        f"{OWN}run.unfinished": True if run.ended is None else None,
-    }
-    if agent:
-        attributes |= {
-            "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.agent.name": run.agent,
-            "gen_ai.agent.id": run.instance,
-            "gen_ai.usage.input_tokens": run.input,
-            "gen_ai.usage.cache_read.input_tokens": run.cached,
-            "gen_ai.usage.output_tokens": run.output,
-            f"{OWN}cost.dollars": run.cost,
-        }
-    name = f"invoke_agent {run.agent}" if agent else f"{run.purpose} {run.step}"
-    ended = over if run.ended is None else run.ended
-    return _span(
-        report, _id(report, "run", run.id), parent, name, (run.began, ended), attributes, failed=bool(error)
-    )
+def _below(span: Span) -> Context:
+    """Return the place of a span: below its parent, which need not be sent by the same process, or at all yet."""
+    if span.parent is None:
+        return Context()
+    parent = SpanContext(span.trace, span.parent, is_remote=False, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return set_span_in_context(NonRecordingSpan(parent), Context())
 
 
-def _error(run: RunTimes) -> str:
-    """Return why a run failed; empty if it did not. The daemon itself ends agents that have handed in: that is none."""
-    if run.out_of_memory:
-        return "out_of_memory"
-    return f"exit {run.code}" if run.purpose != WORK and run.code not in {None, 0} else ""
+class _Words(logging.Handler):
+    """Keeps the last thing that a library logged."""
+
+    last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.last = record.getMessage()
 
 
-def _span(
-    report: TaskReport,
-    identity: str,
-    parent: str,
-    name: str,
-    times: tuple[float, float],
-    attributes: Mapping[str, Value],
-    *,
-    failed: bool,
-) -> dict[str, Any]:
-    began, ended = (int(each * _NANO) for each in times)
-    made: dict[str, Any] = {"traceId": _digest(report.id)[:32], "spanId": identity}
-    if parent:
-        made["parentSpanId"] = parent
-    return made | {
-        "name": name,
-        "kind": _INTERNAL,
-        "startTimeUnixNano": str(began),
-        "endTimeUnixNano": str(max(ended, began)),
-        "attributes": _attributes(attributes),
-        "status": {"code": _ERROR} if failed else {},
-    }
-
-
-def _attributes(values: Mapping[str, Value]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in values.items() if value is not None]
-
-
-def _value(value: str | float) -> dict[str, Any]:
-    """Return a value as JSON has it in OTLP: whole numbers are text, as they may have 64 bits."""
-    match value:
-        case bool():
-            return {"boolValue": value}
-        case int():
-            return {"intValue": str(value)}
-        case float():
-            return {"doubleValue": value}
-        case _:
-            return {"stringValue": value}
-
-
-def _id(report: TaskReport, *what: str) -> str:
-    return _digest(report.id, *what)[:16]
-
-
-def _digest(*what: str) -> str:
-    return sha256("\0".join(what).encode(errors="surrogatepass")).hexdigest()
+@contextmanager
+def _last_words() -> Iterator[Callable[[], str]]:
+    """Yield what the libraries said last; nothing of it is printed."""
+    words, log = _Words(), logging.getLogger(_LIBRARY)
+    propagates, log.propagate = log.propagate, False
+    log.addHandler(words)
+    try:
+        yield lambda: words.last
+    finally:
+        log.removeHandler(words)
+        log.propagate = propagates

@@ -46,6 +46,9 @@ _REFUSED: Final = "asked again: "
 _REJECTED: Final = ("rejected ", "does not fit to what was merged meanwhile")
 """How the reason begins for which work is done again because it was not good enough (`pm.policies`)."""
 
+_HANDED_IN: Final = {"blocked: ": "blocked", "more is to be planned: ": "found the task not done"}
+"""How the reason begins for which a step is done again whose agent did hand in, and what came of that attempt."""
+
 _CHECK_ENDED: Final = frozenset({"step_troubled", "step_checked"})
 """A notice right behind one of these says in other words what the check came to."""
 
@@ -247,12 +250,15 @@ class History:
         elif outcome == "blocked" and " is blocked on " in before.why:
             outcome = "waited for an answer"
         elif outcome == "open":
-            outcome = "interrupted"
+            outcome = next(
+                (said for began, said in _HANDED_IN.items() if why.startswith(began)), "interrupted"
+            )
         elif outcome == "passed":
             outcome = "done again, though it had passed"
         else:
             return  # it was over before: blocked, failed or given up, for the reason that it has
-        self.attempts[step, attempt - 1] = replace(before, ended=at, outcome=outcome, why=why, line=number)
+        ended = before.ended if before.outcome == "passed" and before.ended is not None else at
+        self.attempts[step, attempt - 1] = replace(before, ended=ended, outcome=outcome, why=why, line=number)
 
     def _step_moved(self, change: dict[str, Any], at: float, number: int) -> None:
         step, to = str(change.get("step")), str(change.get("to"))

@@ -17,7 +17,7 @@ from orchestrator.hosts.launcher import quoted
 from orchestrator.runtimes import Launching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.model.task import Config
 
@@ -26,19 +26,24 @@ SCRIPT: Final = "prepare.sh"
 _BODY: Final = package_files("orchestrator.runtimes").joinpath("laid", SCRIPT).read_bytes()
 
 
-def preparing(config: Config, copied: Mapping[str, bytes], folder: Path) -> Launching:
+def preparing(
+    config: Config, copied: Mapping[str, bytes], folder: Path, caches: Sequence[Path] | None = None
+) -> Launching:
     """Return how a worktree is made ready: the script in the run's folder, and the files that it moves from there.
 
     Args:
         config: what task.md asks for.
         copied: the content of each file to be copied, by its path.
         folder: the run's folder, as the run sees it.
+        caches: on a box, the folders of caches, which the run makes; it also asks git there what is ignored.
 
     """
     names = {path: f"copied-{number}" for number, path in enumerate(copied, 1)}
     lines = [
         _line("of", _word(config, copied)),
         *(_line("input", path) for path in config.prepare_inputs),
+        *(_line("cache", str(path)) for path in caches or ()),
+        *(_line("ignored", path) for path in copied if caches is not None),
         b"unless_done",
         *(_line("copy", name, path) for path, name in names.items()),
         *(_line("run", one_line(shlex.join(command)), *command) for command in config.prepare),

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -33,6 +34,9 @@ TREE: Final = 8_589_934_592
 FILES: Final = 1_000_000
 """The maximum number of bytes and of files of a commit that is brought: packed, they may be a thousandth of that."""
 
+MEMORY: Final = 2_147_483_648
+"""The maximum number of bytes of memory for each git that talks with one on a box, which may name refs without end."""
+
 _OPTIONS: Final = (
     "--quiet",
     "--no-tags",
@@ -48,6 +52,7 @@ _PAGE: Final = 4096  # bytes that a file may lack of its limit when its writer w
 _ENDS: Final = 5.0  # seconds
 _REF: Final = re.compile(r"refs/tasks/[A-Za-z0-9/_-]{1,400}")
 _SIZE: Final = re.compile(rb"[0-7]{6} [a-z]+ [0-9a-f]+ +([0-9]+|-)\t")
+_NO_MEMORY: Final = ("ut of memory", "annot allocate memory", "mmap failed")
 _REFUSES: Final = (
     "not a git repository",
     "couldn't find remote ref",
@@ -66,11 +71,12 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
     deadline: float = DEADLINE,
     largest: int = LARGEST,
     tree: int = TREE,
+    memory: int = MEMORY,
 ) -> str:
     """Bring HEAD of the repository `there` into `ref` of the one at `project`; return its commit.
 
     No tags, no submodules, no hooks; objects are checked as they come. `quarantine` is a folder for them until then.
-    `deadline` is in seconds for each step, `largest` and `tree` are in bytes.
+    `deadline` is in seconds for each step, `largest`, `tree` and `memory` are in bytes.
 
     Raises:
         Refused: there is no repository, or no commit in it, or it is too much.
@@ -86,7 +92,9 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
     with TemporaryDirectory(dir=quarantine, prefix="fetch-") as made:
         apart = Path(made)
         borrow_objects(here, Git(apart, deadline, environ), apart)
-        _receive(link, there, apart, Git(apart, deadline, environ, {"GIT_DIR": made}, largest))
+        _receive(
+            link, there, apart, Git(apart, deadline, environ, {"GIT_DIR": made}, largest, PRINTED, memory)
+        )
         _check(link, there, Git(apart, deadline, environ, {"GIT_DIR": made}), tree)
         here.run("fetch", *_OPTIONS, "--", made, f"+{_BROUGHT}:{ref}")
     return here.ask("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
@@ -95,6 +103,19 @@ def fetch_head(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
 def too_loud(link: BoxLink, there: str) -> str:
     """Return why an exchange of commits with a box was ended whose git prints without end."""
     return f"{link.address}: git of {there} printed more than {PRINTED:,} bytes, and was ended"
+
+
+def is_out_of_memory(said: str) -> bool:
+    """Return whether git ended because it was granted no more memory."""
+    return any(each in said for each in _NO_MEMORY)
+
+
+def too_much_memory(link: BoxLink, there: str, memory: int) -> str:
+    """Return why an exchange of commits with a box was refused for which git needs too much memory."""
+    return (
+        f"{link.address}: git here would need more than {memory:,} bytes of memory for {there}: its refs or its "
+        "commits are too many or too large"
+    )
 
 
 def borrow_objects(here: Git, git: Git, apart: Path) -> None:
@@ -128,7 +149,7 @@ def _receive(link: BoxLink, there: str, apart: Path, git: Git) -> None:
     upload = line_of(["sh", "-c", _UPLOAD, "sh", there])
     with link.shell() as words:
         ssh = {"GIT_SSH_COMMAND": shlex.join(words), "GIT_SSH_VARIANT": "ssh"}
-        git = Git(git.cwd, git.deadline, git.environ, {**git.variables, **ssh}, git.largest, PRINTED)
+        git = replace(git, variables={**git.variables, **ssh})
         try:
             git.run("fetch", *_OPTIONS, f"--upload-pack={upload}", "--", "ssh://box/", f"+HEAD:{_BROUGHT}")
         except GitLate as problem:
@@ -137,6 +158,8 @@ def _receive(link: BoxLink, there: str, apart: Path, git: Git) -> None:
             raise Unavailable(too_loud(link, there)) from None
         except GitFailed as problem:
             said = problem.said.strip()
+            if is_out_of_memory(said):
+                raise Refused(too_much_memory(link, there, git.memory)) from None
             if any(path.stat().st_size >= git.largest - _PAGE for path in apart.glob("objects/pack/tmp_*")):
                 much = f"more than {git.largest:,} bytes"
                 raise Refused(

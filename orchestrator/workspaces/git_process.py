@@ -75,8 +75,16 @@ PLACE: Final = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--sh
 """Asks in which repository a folder lies. It opens no object, no index and no remote: there is no program to run."""
 
 _BLOCK: Final = 512
-_BOUNDED: Final = 'ulimit -f "$1" && shift && exec "$@"'
-"""Runs a command that is ended by the system when it writes a larger file than so many blocks."""
+_KIB: Final = 1024
+_BOUNDED: Final = """\
+[ "$1" = 0 ] || ulimit -f "$1" || exit
+[ "$2" = 0 ] || ulimit -d "$2" 2>/dev/null
+shift 2
+exec "$@"
+"""
+"""Runs a command that the system ends when it writes a larger file than so many blocks, and that is granted no more
+KiB of memory than that, files that it maps not counted; 0: any. A limit of memory that is lower already stays.
+"""
 
 _AT_REST: Final = 2.0
 """Seconds without a change after which a file's times tell whether it is changed: they go by ticks of the kernel."""
@@ -115,6 +123,8 @@ class Git:
             put another repository there, whose configuration would name programs to run.
         largest: bytes of the largest file that a command may write; 0: any.
         prints: bytes that a command without input may print; 0: any.
+        memory: bytes of memory that each process of a command may take, without files that it maps; 0: any. A system
+            that knows no such limit (macOS) grants any.
 
     """
 
@@ -124,6 +134,7 @@ class Git:
     variables: Mapping[str, str] = field(default_factory=dict)
     largest: int = 0
     prints: int = 0
+    memory: int = 0
 
     def run(self, *arguments: str, stdin: bytes = b"", allowed: Sequence[int] = (0,)) -> tuple[int, bytes]:
         """Run `git ARGUMENTS` and return its exit status and output.
@@ -259,9 +270,10 @@ class Git:
     def _command(self, arguments: Sequence[str]) -> list[str]:
         options = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
         command = ["git", *options, *arguments]
-        if not self.largest:
+        if not (self.largest or self.memory):
             return command
-        return ["sh", "-c", _BOUNDED, "sh", str(max(1, self.largest // _BLOCK)), *command]
+        bounds = (str(-(-self.largest // _BLOCK)), str(-(-self.memory // _KIB)))
+        return ["sh", "-c", _BOUNDED, "sh", *bounds, *command]
 
     def _environment(self) -> dict[str, str]:
         kept = {

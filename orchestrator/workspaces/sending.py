@@ -16,7 +16,16 @@ from typing import Final
 from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import BoxLink
-from orchestrator.workspaces.fetching import DEADLINE, LARGEST, PRINTED, borrow_objects, too_loud
+from orchestrator.workspaces.fetching import (
+    DEADLINE,
+    LARGEST,
+    MEMORY,
+    PRINTED,
+    borrow_objects,
+    is_out_of_memory,
+    too_loud,
+    too_much_memory,
+)
 from orchestrator.workspaces.git_process import Git, GitFailed, GitLate, GitTooLoud
 from orchestrator.workspaces.repository import checked_commit
 
@@ -50,11 +59,13 @@ def send_commit(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
     quarantine: Path,
     deadline: float = DEADLINE,
     largest: int = LARGEST,
+    memory: int = MEMORY,
 ) -> None:
     """Let `ref` of the repository `there` be at a commit of the repository at `project`.
 
     It may be repeated: what is there is not sent again. Cut off, git there drops what had come. `quarantine` is a
-    folder for files of ours, `deadline` is in seconds for each step, `largest` in bytes as git packs them.
+    folder for files of ours, `deadline` is in seconds for each step, `largest` in bytes as git packs them, `memory` in
+    bytes.
 
     Raises:
         Refused: there is no repository, or it is too much.
@@ -73,7 +84,7 @@ def send_commit(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
         receive = line_of(["sh", "-c", _RECEIVE, "sh", there, str(largest)])
         with link.shell() as words:
             ssh = {"GIT_SSH_COMMAND": shlex.join(words), "GIT_SSH_VARIANT": "ssh"}
-            git = Git(apart, deadline, environ, {"GIT_DIR": made, **ssh}, prints=PRINTED)
+            git = Git(apart, deadline, environ, {"GIT_DIR": made, **ssh}, prints=PRINTED, memory=memory)
             to = f"{checked_commit(commit)}:{ref}"
             try:
                 git.run("push", *_OPTIONS, f"--receive-pack={receive}", "--", "ssh://box/", to)
@@ -82,6 +93,8 @@ def send_commit(  # noqa: PLR0913, PLR0917 (from where, to where, and how much)
             except GitTooLoud:
                 raise Unavailable(too_loud(link, there)) from None
             except GitFailed as problem:
+                if is_out_of_memory(problem.said):
+                    raise Refused(too_much_memory(link, there, memory)) from None
                 raise _failed(link, there, commit, problem.said.strip(), largest) from None
 
 

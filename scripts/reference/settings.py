@@ -28,6 +28,7 @@ from scripts.reference.markdown import code, page, table
 from scripts.reference.sources import meanings, summary
 
 _LIMITS: Final = "limits"
+_ENGINES: Final = ("containers", "slurm", "kubernetes")
 _HEADINGS: Final = ("key", "type", "unit", "default", "meaning")
 _AMOUNTS: Final = {
     Measure.TOKENS: ("whole number", "tokens"),
@@ -59,15 +60,25 @@ and says which line is wrong.
 
 def settings_pages() -> Iterator[tuple[str, str]]:
     """Yield the name and text of each page about settings."""
-    others = [name for name in SECTIONS if name != _LIMITS]
+    others = [name for name in SECTIONS if name not in {_LIMITS, *_ENGINES}]
     yield (
         "settings.md",
         page(
             "Settings",
             _INTRODUCTION,
-            f"The bounds of the PM (`[{_LIMITS}]`) have a [page of their own](settings-{_LIMITS}.md).",
+            f"The bounds of the PM (`[{_LIMITS}]`) have a [page of their own](settings-{_LIMITS}.md), and so have "
+            f"[containers, jobs and pods](settings-engines.md) ({', '.join(f'`[{name}]`' for name in _ENGINES)}).",
             *(_section(name) for name in others),
             *_tables(),
+        ),
+    )
+    yield (
+        "settings-engines.md",
+        page(
+            "Settings: containers, jobs and pods",
+            "Where agents run that do not run here or on a box. How values are written is told under "
+            "[Settings](settings.md).",
+            *(_section(name) for name in _ENGINES),
         ),
     )
     yield (

@@ -66,7 +66,7 @@ def _handoffs(bench: Bench, folder: Path) -> Iterator[Row]:
     read = [sys.executable, "-c", _READ, str(folder / "data" / "handoffs")]
     taken, floor = _in_turn(bench, what, folder, [*observe, "--details"], read)
     yield Row(what, "ms", taken, floor, "the same files, read as JSON", Reach(Of.MEDIAN, 1000))
-    for form in ("--html", "--prometheus", "--otlp"):
+    for form in ("--html", "--prometheus"):
         taken, floor = _in_turn(bench, f"{what}: {form}", folder, [*observe, form], observe)
         yield Row(f"{what}: {form}", "ms", taken, floor, "its text", Reach(Of.RATIO, FORMS))
 

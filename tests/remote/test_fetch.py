@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,28 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.box_link import Unreachable
 from orchestrator.workspaces.fetching import fetch_head
 from tests.remote.boxes import Box, Boxes
+
+REFS_WITHOUT_END = """\
+#!{python}
+import sys
+
+def line(text):
+    data = text.encode()
+    sys.stdout.buffer.write(b"%04x" % (len(data) + 4) + data)
+
+if {version}:
+    for each in ("version 2", "agent=git/2", "ls-refs", "fetch=shallow", "object-format=sha1"):
+        line(each + "\\n")
+    sys.stdout.buffer.write(b"0000")
+    sys.stdout.buffer.flush()
+    while sys.stdin.buffer.read(4) != b"0000":
+        pass
+number = 0
+while True:
+    number += 1
+    line("1" * 40 + " refs/heads/%d-" % number + "x" * 3000 + "\\n")
+"""
+"""A git that names refs as long as somebody listens, by an old protocol or by today's."""
 
 REF = "refs/tasks/task/demo/one/brought"
 
@@ -78,6 +101,21 @@ def test_a_box_whose_git_talks_without_end_is_left(link: Link, box: Box, project
     (box.home / ".gitconfig").write_text(f"[uploadpack]\n\tpackObjectsHook = {hook}\n")
     with pytest.raises(Unavailable, match="printed more than 1,048,576 bytes"):
         fetched(link, str(box.home / "repo"), project)
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_refs_without_end_are_refused(link: Link, box: Box, project: Path, version: int) -> None:
+    """A program in the place of git there names refs as long as somebody listens: git here remembers them all."""
+    made = cloned(project, box.home / "repo")
+    bin_ = box.home / "bin"
+    bin_.mkdir()
+    (bin_ / "git-upload-pack").write_text(REFS_WITHOUT_END.format(python=sys.executable, version=version))
+    (bin_ / "git-upload-pack").chmod(0o700)
+    (box.home / ".bashrc").write_text(f"PATH={bin_}:$PATH\n")
+    with pytest.raises(Refused, match="67,108,864 bytes of memory"):
+        fetched(link, str(box.home / "repo"), project, memory=67_108_864)
+    (bin_ / "git-upload-pack").unlink()
+    assert fetched(link, str(box.home / "repo"), project, memory=67_108_864) == made
 
 
 def test_brought_again_it_is_where_head_is_now(link: Link, box: Box, project: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.boxes import CloneState, Relation
 from orchestrator.workspaces.sending import send_commit
 from tests.remote.boxes import Box
-from tests.remote.test_fetch import git
+from tests.remote.test_fetch import REFS_WITHOUT_END, git
 
 REF = "refs/orchestrator/task/demo/tip"
 KEPT = "refs/orchestrator/task/demo/kept"
@@ -192,6 +193,20 @@ def test_too_much_is_refused_and_leaves_nothing_there(clones: Clones) -> None:
     with pytest.raises(Refused, match="more than 1,000,000 bytes"):
         clones.send(made, largest=1_000_000)
     assert {path for path in (clones.there / ".git").rglob("*") if path.is_file()} == before
+
+
+def test_refs_without_end_are_refused(clones: Clones) -> None:
+    """A program in the place of git there names refs as long as somebody listens: git here remembers them all."""
+    made = clones.commit(clones.project, "new", "new\n")
+    program = clones.box.home / "bin/git"
+    program.parent.mkdir()
+    program.write_text(REFS_WITHOUT_END.format(python=sys.executable, version=0))
+    program.chmod(0o700)
+    (clones.box.home / ".bashrc").write_text(f"PATH={program.parent}:$PATH\n")
+    with pytest.raises(Refused, match="67,108,864 bytes of memory"):
+        clones.send(made, memory=67_108_864)
+    program.unlink()
+    clones.send(made, memory=67_108_864)
 
 
 def test_no_repository_is_refused_and_what_it_says_is_data(clones: Clones) -> None:

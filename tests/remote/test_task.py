@@ -69,6 +69,28 @@ def test_subtasks_on_one_box_build_on_each_other(boxes: Boxes, world: World) -> 
     world.check_once()
 
 
+def test_a_clone_on_a_box_is_made_ready(boxes: Boxes, world: World) -> None:
+    """What `prepare:` names is done there, once for both subtasks, with a file of the project here."""
+    box = furnished(boxes, world, "alpha")
+    clone = box.home / "repo"
+    for repository in (clone, world.project):
+        (repository / ".git/info/exclude").write_text(".env\nbuilt\n")
+    (world.project / ".env").write_text("KEY=1\n")
+    ready = (
+        'cd "$ORCHESTRATOR_WORKSPACE" && test -e built && test "$(cat .env)" = KEY=1 && test -d "$CACHE" && '
+    )
+    adds = {"run": ["sh", "-c", f'{ready} git add -A && git commit -qm "$ORCHESTRATOR_STEP"']}
+    ids = ("one", "two")
+    plan: Turns = {"plan": [{"subtasks": [f"- [{each}] Do {each} (agent: dev)" for each in ids]}]}
+    turns: Turns = {f"dev:{each}": [{"write": {f"pkg/{each}.py": each}, **adds}] for each in ids}
+    prepare = ["prepare: sh -c 'echo done >> built'", "prepare.copy: .env", "prepare.caches: CACHE"]
+    world.begin(plan | turns, config=[cwd(box), "bring: branch", *prepare])
+    world.until(lambda: world.stands() == "complete", within=60)
+    assert world.git("diff", "--name-only", "main", "task/t1").split() == ["pkg/one.py", "pkg/two.py"]
+    assert (clone / "built").read_text() == "done\n"
+    assert [world.lives_of(f"dev:{each}") for each in ids] == [1, 1]
+
+
 @pytest.mark.thorough(
     reason="a whole task: test_sending.py has what comes to a box, unit/daemon what is done ahead of a run"
 )

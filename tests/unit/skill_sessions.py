@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.formats.skill.memory import COMPLETE
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.composite import (
     CompositeSkill,
     Context,
@@ -15,6 +16,8 @@ from orchestrator.model.composite import (
     SkillSession,
     agent_memory_file,
 )
+from orchestrator.records.skill_key import skill_key
+from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
     from tests.unit.cli.conftest import House
@@ -61,3 +64,9 @@ def define_agents(house: House, *names: str) -> None:
     settings.parent.mkdir(parents=True, mode=0o700)
     settings.write_text("[runtimes.mine]\ncommand = ['true', '{prompt}']\n")
     settings.chmod(0o600)
+
+
+def put(path: Path, current: SkillSession) -> None:
+    """Write a state file as the daemon of a command's test would: `state/` lies beside the project."""
+    files = DiskFiles()
+    SkillStore(files, path, skill_key(files, Path(current.project).parent / "state")).save(current)

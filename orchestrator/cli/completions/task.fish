@@ -142,8 +142,8 @@ function __agent_orchestrator
             set valued --type==episodic,procedural,semantic --importance=- --tag=- --limit=- --project=folders
             set places =search,show,add,forget,mark,export -
         case observe
-            set options --help --date --days --details --project --all-projects --json --merge --markdown --html --prometheus --otlp
-            set valued --date=- --days=- --project=folders --merge=- --markdown=files --html=files --prometheus=files --otlp=files
+            set options --help --date --days --details --project --all-projects --json --merge --markdown --html --prometheus --otlp --unsent
+            set valued --date=- --days=- --project=folders --merge=- --markdown=files --html=files --prometheus=files --otlp=-
         case workflow
             set options --help --why --base --persona --cli --project --format --json
             set valued --why=- --base=- --persona==plan-developer,workflow-designer,risk-assessment,design-verifier --cli==claude,gemini,opencode --project=folders --format==text,mermaid,dot

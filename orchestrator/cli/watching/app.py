@@ -28,7 +28,7 @@ from orchestrator.cli.watching.sent_requests import SentRequests
 from orchestrator.cli.watching.tasks_seen import TasksSeen
 from orchestrator.model.errors import OrchestratorError
 
-PAUSE: Final = 0.1
+PAUSE: Final = 0.08
 """Seconds between two looks at the files."""
 
 SECOND: Final = 1.0

@@ -10,7 +10,8 @@ from orchestrator.cli.screen import paint, width_of, wrapped
 _GAP: Final = 2
 """Columns at the right that no line takes: a scroll bar, and one beside it."""
 
-_SIGNS: Final = re.compile(r"\033\[[0-9;]+m|.", re.DOTALL)
+_PARTS: Final = re.compile(r"\033\[[0-9;]+m|[^\033]+|\033")
+"""A sequence for a colour, or text up to the next one."""
 
 _LEAST_ROOM: Final = 40
 """Columns for which lines are made at least: a narrower terminal shows their beginnings."""
@@ -41,7 +42,7 @@ _SIZES: Final = "".join(f"#{part} Rows {{ max-height: {most}; }}\n" for part, mo
 
 _STYLE: Final = """
 Screen { layout: vertical; }
-#head { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+#head { dock: top; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
 #said { height: auto; min-height: 1; max-height: 3; }
 #head { text-style: bold; }
 #head.down { color: ansi_red; }
@@ -94,11 +95,26 @@ def clipped(line: str, width: int) -> str:
     if len(line) <= columns:
         return line
     kept, left = list[str](), columns
-    for part in _SIGNS.findall(line):
-        left -= 0 if part.startswith("\033") else width_of(part)
-        if left >= 0 or part.startswith("\033"):
+    for part in _PARTS.findall(line):
+        if part.startswith("\033"):
             kept.append(part)
+            continue
+        shown = _beginning(part, left)
+        left = left - width_of(shown) if len(shown) == len(part) else 0
+        kept.append(shown)
     return "".join(kept)
+
+
+def _beginning(text: str, columns: int) -> str:
+    """Return the longest beginning of a text that fits."""
+    if text.isascii():
+        return text[:columns]
+    taken = 0
+    for place, sign in enumerate(text):
+        taken += width_of(sign)
+        if taken > columns:
+            return text[:place]
+    return text
 
 
 def help_lines(width: int) -> list[str]:

@@ -7,6 +7,7 @@
     HEAD has the work of another task ──────────────────▶ HEAD is kept on a ref there, and moves
     the step was at work there before ──────────────────▶ HEAD stays; its order says what to merge
     HEAD has other work of the task ────────────────────▶ HEAD is kept on a ref there, and moves
+    an agent of the task died there after its commit ───▶ that is fetched, kept on a ref there, and HEAD moves
     anything else is somebody's: it may be lost ────────▶ a person is asked
 
 Another task's work must not come along, and what a step's own agent made must not be taken from it. Work of the task is
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from orchestrator.daemon.core.task_paths import shared_place, tree_of
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.plan import Gate
 from orchestrator.model.run import Purpose
@@ -119,7 +121,11 @@ def branch_there(
     in_head = False
     if not launched:
         seen = _sent(adapters, place, where, commit, ref)
-        move = move_of(seen, commit, _holder(adapters, state, where, seen, commit), goes_on=goes_on)
+        holder = _holder(adapters, state, where, seen, commit)
+        move = move_of(seen, commit, holder, goes_on=goes_on)
+        is_unknown = move is Move.ASK and holder is Holder.NOBODY and not (seen.changed or seen.mixed)
+        if is_unknown and _fetched_of_the_dead(adapters, state, run, where, seen):
+            move = move_of(seen, commit, Holder.TASK, goes_on=goes_on)
         if move is Move.ASK:
             raise Refused(_question(place, seen, of, commit, ref))
         if move is Move.FORWARD:
@@ -133,6 +139,39 @@ def _holder(adapters: Adapters, state: PMState, where: TaskPaths, seen: CloneSta
     if seen.head in {"", commit} or seen.relation is Relation.BEHIND:
         return Holder.NOBODY
     return adapters.workspaces.holder(where.code, state.branch, seen.head)
+
+
+def _fetched_of_the_dead(
+    adapters: Adapters, state: PMState, run: Run, where: TaskPaths, seen: CloneState
+) -> bool:
+    """Fetch what HEAD on a box is at, if the last agent of the task there died before that was done; else return False.
+
+    Before that agent began, everything in HEAD was known. Its step's next order says where the work is kept there.
+
+    Raises:
+        Refused: it is too much.
+        Unavailable: HEAD moved meanwhile, or the box cannot do it now.
+
+    """
+    place = shared_place(state, run)
+    there = [each for each in state.runs.values() if _worked_in(state, each, place) and each.id != run.id]
+    last = max(there, key=lambda each: (each.opened_at, each.id), default=None)
+    if last is None or last.live or last.reported_at is not None:
+        return False
+    tree, location = tree_of(state, state.steps[last.step], where), location_of(state.brief.config, run.agent)
+    if tree is None or location is None:
+        return False
+    ref = f"{tree.keep_prefix}left-{seen.head}"
+    if adapters.boxes.bring(location.host, location.path, where.code, ref) != seen.head:
+        raise Unavailable(f"{location.host}: HEAD of {location.path} moved while it was fetched")
+    return True
+
+
+def _worked_in(state: PMState, run: Run, place: str) -> bool:
+    """Return whether a run was at work in a place, as one whose work is committed."""
+    step = state.steps.get(run.step)
+    is_committed = step is not None and Gate.COMMIT in step.gates
+    return is_committed and _lived_for_work(run) and shared_place(state, run) == place
 
 
 def _sent(adapters: Adapters, place: Location, where: TaskPaths, commit: str, ref: str) -> CloneState:
@@ -159,13 +198,13 @@ def _begins_at(state: PMState, step: Step) -> tuple[str, str]:
 def _was_at_work(state: PMState, step: Step, run: Run) -> bool:
     """Return whether the step's own work may lie where a run is to begin: an earlier run of it lived on that box."""
     return Gate.COMMIT in step.gates and any(
-        each.step == step.id
-        and each.id != run.id
-        and each.host == run.host
-        and each.purpose is Purpose.WORK
-        and (each.lasted > 0 or each.pid is not None)
+        each.step == step.id and each.id != run.id and each.host == run.host and _lived_for_work(each)
         for each in state.runs.values()
     )
+
+
+def _lived_for_work(run: Run) -> bool:
+    return run.purpose is Purpose.WORK and (run.lasted > 0 or run.pid is not None)
 
 
 def _question(place: Location, seen: CloneState, of: str, commit: str, ref: str) -> str:

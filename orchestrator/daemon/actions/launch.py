@@ -19,6 +19,7 @@ from orchestrator.daemon.actions.launch_spec import launch_spec
 from orchestrator.daemon.actions.launch_times import LaunchTimes
 from orchestrator.daemon.actions.launch_workspace import prepared_workspace
 from orchestrator.daemon.core.hand_ins import keep_sent
+from orchestrator.daemon.core.memories_there import keep_memories
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     RunView,
@@ -32,6 +33,7 @@ from orchestrator.hosts.tmux_failures import TmuxFailed
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.facts import RunQueued, RunStarted
 from orchestrator.model.run import Purpose, Run
+from orchestrator.pm.plan.families.skills import phase_of
 from orchestrator.pm.policies.turn_ends import hands_in_by_files
 from orchestrator.ports.box_link import NotLetIn, Unreachable
 from orchestrator.ports.host import LaunchSpec, Standing
@@ -90,8 +92,8 @@ def launch(
     spec = launch_spec(LaunchContext(adapters, state, run, agent, where, there, workspace, branch))
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
-        if not launched and hands_in_by_files(step) and state.brief.workflow is not None:
-            adapters.boxes.send_workflow(remote_task, keep_sent(adapters.files, where.task, folder, run.id))
+        if not launched and hands_in_by_files(step):
+            adapters.boxes.send_workflow(remote_task, _kept(adapters, state, run, where))
         adapters.files.write(layout.run_outstanding(folder), b"")
     # A run's folder describes processes: it means nothing after a power cut here, so it is not fsynced. Processes on a
     # box survive a power cut here.
@@ -114,6 +116,15 @@ def launch(
     if seen.queued:
         return RunQueued(clock.now(), run.id, seen.queued)
     return None if seen.pid is None else RunStarted(clock.now(), run.id, seen.pid, seen.pane)
+
+
+def _kept(adapters: Adapters, state: PMState, run: Run, where: TaskPaths) -> Path:
+    """Return the folder with the files that a run on a box is to find there. Raises Unreadable, OSError."""
+    home = layout.run_home(where.home, run.id)
+    plan, phase = state.brief.skill, phase_of(state.brief, state.steps[run.step])
+    if plan is None or phase is None:
+        return keep_sent(adapters.files, where.task, home, run.id)
+    return keep_memories(adapters.files, Path(state.project), home, run.id, plan, phase)
 
 
 def _open(state: PMState, where: TaskPaths, host: Host, spec: LaunchSpec) -> None:

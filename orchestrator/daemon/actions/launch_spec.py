@@ -71,7 +71,7 @@ def launch_spec(context: LaunchContext) -> LaunchSpec:
     assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(context.agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.PREPARE:
-        launching = preparation_of(adapters, state, run, where, folder)
+        launching = preparation_of(adapters, state, run, where, seen)
     if run.purpose is Purpose.WORK:
         launching, variables, text = _program(context)
     names = (*adapters.settings.environment.passed, *variables)
@@ -87,7 +87,7 @@ def launch_spec(context: LaunchContext) -> LaunchSpec:
             context.there.environ,
             names,
             assignment,
-            {**tree_variables(adapters, state, step, where), **launching.environment},
+            {**tree_variables(adapters, state, step, where, seen), **launching.environment},
         ),
         files=dict(launching.files),
         order=text.encode() if run.on_box else b"",
@@ -96,7 +96,7 @@ def launch_spec(context: LaunchContext) -> LaunchSpec:
             layout.task_events(seen.home),
             workspace,
             *granted(state, run, seen.task),
-            *shared_caches(state, step, where),
+            *shared_caches(state, step, seen),
         ),
         readable=_readable(adapters, state, run, where, workspace),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.actions.files_shown import files_shown
+from orchestrator.daemon.core.memories_there import memory_folder
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     TaskPaths,
@@ -22,7 +23,7 @@ from orchestrator.formats.coordination.memory import offer
 from orchestrator.formats.handoff import render_order
 from orchestrator.formats.operations.preamble import operations_preamble
 from orchestrator.formats.pm_preamble import pm_preamble
-from orchestrator.formats.preamble import AgentOrder, preamble, report_form
+from orchestrator.formats.preamble import AgentOrder, preamble, remote_setup, report_form
 from orchestrator.formats.skill.preamble import PhaseOrder, skill_preamble
 from orchestrator.formats.skill.prompt import memory_request
 from orchestrator.formats.text import local_time
@@ -190,12 +191,13 @@ def _workflow_order(context: LaunchContext, order: str) -> WorkflowOrder:
         definition=state.agents[run.agent].prompt,
         earlier=_earlier_work(context),
         learned=_learned(context),
+        remote=_remote(context),
     )
 
 
 def _phase_text(context: LaunchContext, order: str) -> str:
     """Return the order of the agent of a phase of a composite skill, with its preamble."""
-    state, run = context.state, context.run
+    state, run, seen = context.state, context.run, context.there.where
     plan, phase = state.brief.skill, phase_of(state.brief, context.step)
     if plan is None or phase is None:
         raise ValueError(f"{run.step} is no phase of a skill")
@@ -205,13 +207,22 @@ def _phase_text(context: LaunchContext, order: str) -> str:
             task=state.name,
             at=state.orders[run.order].at,
             cwd=str(context.workspace),
-            scratchpad=str(layout.scratchpad(context.where.task, run.instance)),
-            order=order,
-            memory=memory_request(plan.session, phase),
+            scratchpad=str(layout.scratchpad(seen.task, run.instance)),
+            order=order.replace(str(context.where.task), str(seen.task)),
+            memory=memory_request(plan.session, phase, str(memory_folder(seen.task)) if run.on_box else ""),
             definition=context.agent.prompt,
             earlier=_earlier_work(context),
+            remote=_remote(context),
         )
     )
+
+
+def _remote(context: LaunchContext) -> str:
+    """Return what an agent on a box is told of its machine; empty for one here."""
+    if not context.run.on_box:
+        return ""
+    branch = "" if context.branch is None else str(context.branch)
+    return remote_setup(context.there.name, str(context.there.where.task), branch, context.step.gates)
 
 
 def _learned(context: LaunchContext) -> str:

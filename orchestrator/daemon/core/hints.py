@@ -63,6 +63,13 @@ class ArchiveHint:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedArchiveHint:
+    """Something happened to one file of the archive of all tasks: whose handoff it is, the tasks know."""
+
+    handoff: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHint:
     """A request may wait for a task; the task may be new."""
 
@@ -155,4 +162,4 @@ TaskHint: TypeAlias = (
     | SayHint
     | OutcomeHint
 )
-Hint: TypeAlias = TaskHint | NotificationHint | Rescan | CheckIn | Beat | Stop
+Hint: TypeAlias = TaskHint | SharedArchiveHint | NotificationHint | Rescan | CheckIn | Beat | Stop

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from orchestrator import layout
+from orchestrator.daemon.core.memories_there import memory_folder
 from orchestrator.formats.reset_time import OURS, Zone
 from orchestrator.hosts.host_kinds import host_of_kind
 from orchestrator.model.composite import MEMORY_FOLDER
@@ -94,7 +95,7 @@ def remote_task_of(state: PMState, where: TaskPaths, run: Run, over: Iterable[Ru
         place.path,
         of(state.live_runs),
         of(over),
-        workflow=state.brief.workflow is not None,
+        workflow=state.brief.workflow is not None or state.brief.skill is not None,
     )
 
 
@@ -223,7 +224,8 @@ def granted(state: PMState, run: Run, task: Path) -> tuple[Path, ...]:
         layout.scratchpad(task, run.instance),
     )
     if Gate.MEMORY in state.steps[run.step].gates:
-        return (*own, Path(state.project) / MEMORY_FOLDER)
+        memories = memory_folder(task) if run.on_box else Path(state.project) / MEMORY_FOLDER
+        return (*own, memories)
     if Gate.NOTES in state.steps[run.step].gates:
         return (*own, layout.orchestration(task))
     return (*own, layout.role_statuses(task)) if state.brief.config.family == ROLES else own

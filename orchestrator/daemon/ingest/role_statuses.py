@@ -80,7 +80,7 @@ def handoff_facts(
         return
     for each in edits:
         if each.edit.refused:
-            yield EditsRefused(at, context.nonce(), each.edit.refused, each.file)
+            yield EditsRefused(at, context.nonce(), each.edit.refused, each.file, each.handoff)
         else:
             yield RoleHandoffEdited(
                 at, context.nonce(), each.run, each.handoff, each.edit.status, each.edit.issues

@@ -13,7 +13,8 @@ from orchestrator.formats.skill.memory import read_memory
 from orchestrator.model.composite import SkillPlan, SkillState, agent_memory_file, context_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.model.task import SKILLS
-from orchestrator.pm.plan.workflow_obstacles import box_keys
+from orchestrator.pm.plan.composite.obstacles import obstacles
+from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
@@ -48,15 +49,20 @@ def with_skill(
         if running.returned:
             raise Refused(taken_back(running.state_file))
         return replace(brief, skill=running)
-    plan, kept = read_plan(files, project, name, brief)
+    key = skill_key(files, layout.state_above(home))
+    plan, kept = read_plan(files, project, name, brief, key)
     files.make_folder(layout.task_reports(home))
     for data in kept:
         files.write(layout.task_reports(home) / _hash(data), data)
     return replace(brief, skill=plan)
 
 
-def read_plan(files: Files, project: Path, name: str, brief: Brief) -> tuple[SkillPlan, tuple[bytes, ...]]:
+def read_plan(
+    files: Files, project: Path, name: str, brief: Brief, key: bytes
+) -> tuple[SkillPlan, tuple[bytes, ...]]:
     """Return the session that a new task is to carry out, and the files that it is to keep. Writes nothing.
+
+    `key` is that by which its state file is sealed.
 
     Raises:
         Refused: as `with_skill` does.
@@ -64,7 +70,7 @@ def read_plan(files: Files, project: Path, name: str, brief: Brief) -> tuple[Ski
 
     """
     path = session_file(project, brief)
-    session = SkillStore(files, path).load()
+    session = SkillStore(files, path, key).load()
     if faults := list(_faults(files, session, project, name, brief)):
         raise Refused(f"the session {path} cannot be carried out: {'; '.join(faults)}")
     folder = MemoryFolder(files, project)
@@ -99,12 +105,7 @@ def _faults(files: Files, session: SkillSession, project: Path, name: str, brief
         yield f"{whose}: `task skill run --daemon --state FILE` hands it over"
     if session.state is not SkillState.TRIGGER_AGENTS:
         yield f"no phase is left to work on, its next step is {session.state}"
-    if brief.config.pm:
-        yield "task.md has `pm:`, but the skill says what is done next"
-    yield from (
-        f"its agents cannot work on another machine over SSH: take `{key}:` out of task.md"
-        for key in box_keys(brief)
-    )
+    yield from obstacles(session.config, brief)
 
 
 def _memories(folder: MemoryFolder, session: SkillSession) -> Iterator[tuple[str, bytes]]:

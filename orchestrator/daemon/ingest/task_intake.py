@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator import layout
 from orchestrator.daemon.core.context import Context
 from orchestrator.daemon.core.hand_ins import take_hand_in
+from orchestrator.daemon.core.memories_there import take_memory
 from orchestrator.daemon.core.task_paths import TaskPaths, remote_task_of, workspace_of
 from orchestrator.daemon.ingest.handoffs import HandoffIngest
 from orchestrator.daemon.ingest.outboxes import Outboxes
 from orchestrator.daemon.ingest.turn_ends import turn_end
 from orchestrator.daemon.journal.engine import Engine
 from orchestrator.hosts.ssh.withheld import withheld
+from orchestrator.model.composite import agent_memory_file
+from orchestrator.pm.plan.families.skills import phase_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
 
     from orchestrator.daemon.ingest.finished_writers import Done
     from orchestrator.model.facts import Fact
@@ -93,10 +96,14 @@ class TaskIntake:
         )
 
     def _take_hand_in(self, where: TaskPaths, run: Run, wanted: Sequence[str]) -> None:
-        """Bring here what a run on a box left in the files of its workflow."""
-        adapters, task = self._context.adapters, remote_task_of(self._engine.state, where, run)
+        """Bring here what a run on a box left in the files of its workflow, or in its memory file."""
+        adapters, state = self._context.adapters, self._engine.state
+        task, phase = remote_task_of(state, where, run), phase_of(state.brief, state.steps[run.step])
         brought = None if task is None else adapters.boxes.handed_in(task)
-        if brought is not None:
+        if brought is not None and phase is not None and (plan := state.brief.skill) is not None:
+            path = agent_memory_file(plan.task_id, phase.agent)
+            take_memory(adapters.files, Path(state.project), brought, run.id, path)
+        elif brought is not None:
             home = layout.run_home(where.home, run.id)
             take_hand_in(adapters.files, where.task, home, brought, run.id, run.agent, wanted)
 

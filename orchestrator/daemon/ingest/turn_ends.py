@@ -88,6 +88,8 @@ def turn_end(  # noqa: PLR0913, PLR0917 (it gathers what many places say)
         return None
     step, kept = state.steps[known.step], list[bytes]()
     if Gate.MEMORY in step.gates:
+        if take is not None:
+            take(known, ())
         report = phase_end(files, state, known, kept)
     elif state.brief.workflow is not None:
         root = WorkflowFolder(files, folder)

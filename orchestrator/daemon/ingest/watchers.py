@@ -75,7 +75,7 @@ class _Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """All watches of a daemon. `post` sends a hint to the loop.
+    """All watches of a daemon. `post` sends a hint to the loop; `archive` is that of all tasks, or empty.
 
     If the system grants no watcher (no inotify instance is left: other programs of this user hold them all), the
     folders are scanned every `POLL` seconds instead; `polling` says why.
@@ -83,6 +83,7 @@ class Watch:
 
     post: Callable[[h.Hint], None]
     state: Path
+    archive: str = ""
     polling: str = ""
     _observer: BaseObserver = field(init=False)
     _watched: dict[Path, _Watched] = field(default_factory=dict)
@@ -105,9 +106,11 @@ class Watch:
         self.homes()
 
     def homes(self) -> None:
-        """Watch the folder of all tasks. Repeatable, and needed again if it was deleted and made anew."""
-        homes = layout.task_homes(self.state)
+        """Watch the folder of all tasks, and their archive. Repeatable, and needed again if one was made anew."""
+        homes, archive = layout.task_homes(self.state), Path(self.archive)
         self._schedule(homes, partial(home_hint, homes), recursive=False, events=[*EVENTS, *BELL])
+        if self.archive and archive.is_dir():  # it is made when something is first put into it
+            self._schedule(archive, partial(archive_hint, archive), recursive=True)
 
     def requests(self, name: str, folder: Path) -> None:
         """Watch a task's requests. Repeatable; a missing folder is not watched."""
@@ -175,6 +178,15 @@ class _Handler(FileSystemEventHandler):
 def home_hint(homes: Path, path: Path) -> h.Hint | None:
     """Return the hint for an event in the folder of all tasks: there is a request for the task of that name."""
     return h.RequestHint(path.name) if path.parent == homes else None
+
+
+def archive_hint(archive: Path, path: Path) -> h.Hint | None:
+    """Return the hint for an event in the archive of all tasks: of a handoff, by its name."""
+    match path.relative_to(archive).parts:
+        case (_, name) if is_handoff_id(name.removesuffix(".json")):
+            return h.SharedArchiveHint(name.removesuffix(".json"))
+        case _:
+            return None
 
 
 def request_hint(task: str, folder: Path, path: Path) -> h.Hint | None:

@@ -167,6 +167,8 @@ class Loop:
                 _patiently(self.beat)
             case h.NotificationHint():
                 pass  # the turn itself asks the notifier for its next deadline
+            case h.SharedArchiveHint(handoff=handoff):
+                self._follow_handoff(handoff)
             case h.CheckIn():
                 self._passivate_idle_tasks()
                 for task in list(self.tasks.values()):
@@ -193,6 +195,11 @@ class Loop:
             self._hear(task)
         else:
             follow(task, hint)
+
+    def _follow_handoff(self, handoff: str) -> None:
+        """Have the task look whose handoff it is. One that is not open looks when it is opened."""
+        for task in [each for each in self.tasks.values() if handoff in each.engine.state.handoffs]:
+            self._guarded(task, partial(follow, task, h.ArchiveHint(task.id, handoff)))
 
     def _opened(self, name: str) -> Task | None:
         """Open a task's journal and recover the task; None if there is no such task."""

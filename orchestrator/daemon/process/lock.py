@@ -134,7 +134,8 @@ def beat(
     `process` is the system's start mark of this process: its pid alone may belong to another one later. `monotonic`
     lets others distinguish a hanging daemon from a machine that slept, or whose clock was set. `settings` says which
     settings are in force, since when, and why those on disk are not, if they cannot be used. `more` is said where it is
-    not empty: `polling`, why the daemon gets no file events; `daily`, what became of daily reports.
+    not empty: `polling`, why the daemon gets no file events; `daily`, what became of daily reports; `telemetry`, of
+    traces and metrics.
     """
     beat_data = {
         "pid": os.getpid(),

@@ -24,6 +24,10 @@ _NOT_OURS: Final = (
     "orchestrator.records.advice",
     "orchestrator.records.passages",
     "orchestrator.records.daily_report",
+    "orchestrator.records.task_",
+    # By the extras, which `task observe` alone uses.
+    "orchestrator.records.otlp",
+    "orchestrator.records.prometheus_text",
 )
 _LATE: Final = (
     "encodings.utf_8_sig",

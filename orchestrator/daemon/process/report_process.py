@@ -34,7 +34,7 @@ _NO_RESTART: Final = {"ORCHESTRATOR_DAEMON__RESTART": "false"}
 
 @dataclass(slots=True)
 class ReportProcess:
-    """The ports `Reporter` and `DayReporter`. `environ` is the user's, with the folders of this daemon."""
+    """All ports of reporters. `environ` is the user's, with the folders of this daemon."""
 
     environ: Mapping[str, str]
     command: tuple[str, ...] = COMMAND
@@ -50,6 +50,14 @@ class ReportProcess:
     def observe(self, day: str, path: Path) -> bool:
         """Write the observer's report of a day; False if the daemon ends. Raises Unavailable: it was not written."""
         return self._run("observe", "--all-projects", "--date", day, "--markdown", str(path))
+
+    def send_traces(self, endpoint: str) -> bool:
+        """Send what has ended since the last time; False if the daemon ends. Raises Unavailable: it was not sent."""
+        return self._run("observe", "--all-projects", "--unsent", "--otlp", endpoint)
+
+    def write_metrics(self, path: Path) -> bool:
+        """Write metrics of seven days; False if the daemon ends. Raises Unavailable: they were not written."""
+        return self._run("observe", "--all-projects", "--days", "7", "--prometheus", str(path))
 
     def _run(self, *words: str) -> bool:
         """Run a command; return False if the daemon ends. Raises Unavailable: it failed, or took too long."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator import layout
 from orchestrator.daemon.core.memory_files import MemoryFolder, kept_copy, set_aside
-from orchestrator.formats.skill.state import write_session
 from orchestrator.model.composite import SkillState, agent_memory_file
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.pm.plan.composite.driven import driven, handed_in, phases_to_do
 from orchestrator.ports.files import Unreadable
+from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class SkillFiles:
         if plan is None or state is self._seen:
             return
         folder = MemoryFolder(self.files, Path(state.project))
-        store = SkillStore(self.files, Path(plan.state_file))
+        store = self._store(plan)
         if plan.returned and _has_another_driver(store, plan):
             self._seen = state
             return
@@ -68,6 +69,10 @@ class SkillFiles:
             store.save(session)
         self._shown, self._seen = session, state
 
+    def _store(self, plan: SkillPlan) -> SkillStore:
+        key = skill_key(self.files, layout.state_above(self.home))
+        return SkillStore(self.files, Path(plan.state_file), key)
+
     def _memory(self, folder: MemoryFolder, plan: SkillPlan, state: PMState, agent: str) -> bytes | None:
         digest = handed_in(plan, state, agent)
         path = agent_memory_file(plan.task_id, agent)
@@ -89,13 +94,13 @@ class SkillFiles:
             try:
                 if data is not None:
                     folder.restore(agent_memory_file(plan.task_id, phase.agent), data)
-                    SkillStore(self.files, Path(plan.state_file)).keep(plan.session, phase.agent)
+                    self._store(plan).keep(plan.session, phase.agent)
             except Unreadable as problem:
                 log.warning("the memory file of %s cannot be put back: %s", phase.agent, problem)
 
     def _is_like(self, store: SkillStore, session: SkillSession) -> bool:
         try:
-            return store.is_there() and self.files.read(store.path) == write_session(session)
+            return store.is_there() and self.files.read(store.path) == store.rendered(session)
         except Unreadable:
             return False
 

@@ -17,7 +17,7 @@ _PREAMBLE: Final = """\
 ### Files
 Your working directory: {cwd}
 Your own notes: {scratchpad}/
-
+{remote}
 Change files of the project in your working directory only. It may be a copy of the project of its own, which is brought
 back when your phase has ended. Memory files are not in that copy: read and write them at the paths below.
 
@@ -47,7 +47,8 @@ class PhaseOrder:
     """What the preamble of a phase's order says. Paths are absolute.
 
     `memory` is the request for the memory file, `order` the text of the order's file, `definition` the prompt of the
-    agent's definition, and `earlier` where work of earlier tries lies.
+    agent's definition, `earlier` where work of earlier tries lies, and `remote` what an agent on a box is told of its
+    machine (`preamble.remote_setup`).
     """
 
     agent: str
@@ -59,6 +60,7 @@ class PhaseOrder:
     memory: str
     definition: str = ""
     earlier: str = ""
+    remote: str = ""
 
 
 def skill_preamble(of: PhaseOrder) -> str:
@@ -70,6 +72,7 @@ def skill_preamble(of: PhaseOrder) -> str:
         cwd=of.cwd,
         scratchpad=of.scratchpad.rstrip("/"),
         memory=of.memory,
+        remote=of.remote,
         definition=_part("Your Role", of.definition),
         earlier=_part("Earlier Work", of.earlier),
         order=of.order.rstrip("\n"),

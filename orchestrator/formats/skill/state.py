@@ -70,6 +70,9 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The published JSON Schema (`docs/reference/schemas/skill-state.schema.json`)."""
 
+SCHEMA["properties"]["seal"] = _TEXT | {
+    "description": "A keyed hash of all the rest and of where the file lies. An edited file is refused."
+}
 SCHEMA["properties"]["task"] = _TEXT | {
     "description": "The task in which the daemon drives the session; missing while commands drive it."
 }

@@ -24,7 +24,7 @@ from orchestrator.hosts.containers.command import (
     trial,
 )
 from orchestrator.hosts.containers.engine import Engine, Identity, client_variables
-from orchestrator.hosts.engine_host import CurrentSection, EngineHost
+from orchestrator.hosts.engine_host import PROFILE_MARK, CurrentSection, EngineHost
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.host import Host, LaunchSpec, Observation
 
@@ -42,7 +42,7 @@ _UNKNOWN: Final = ("no such image", "image not known")
 
 
 class ContainerKind:
-    """The port `HostKind` by a container engine. A host's name is an image."""
+    """The port `HostKind` by a container engine. A host's name is an image, or `IMAGE#PROFILE`."""
 
     def __init__(self, engine: Engine, environ: Mapping[str, str] | None = None) -> None:
         """Take an engine. `environ` is by default the environment of this process."""
@@ -54,14 +54,15 @@ class ContainerKind:
     def lacks(self, name: str) -> str:
         """Return what keeps containers from being made of an image; no image is ever pulled."""
         engine, environ = self._engine, self._environ
+        image, _, profile = name.partition(PROFILE_MARK)
         if engine.absent(environ):
             return f"{engine.program} is not installed: install it by your package manager"
         try:
-            status, _, why = engine.call(environ, "image", "inspect", "--format", "{{.Id}}", "--", name)
+            status, _, why = engine.call(environ, "image", "inspect", "--format", "{{.Id}}", "--", image)
             if status and any(each in why.lower() for each in _UNKNOWN):
-                return f"there is no image {name} here, and none is fetched unasked: `{engine.program} pull {name}`"
+                return f"there is no image {image} here, and none is fetched unasked: `{engine.program} pull {image}`"
             if status == 0:
-                words = trial(engine, name, self.options(), self._identity())
+                words = trial(engine, image, self.options.of(profile)(), self._identity())
                 status, _, why = engine.call(environ, *words)
                 if _IGNORED in why.lower():
                     return f"{engine.program} does not limit containers here: {why}"
@@ -71,9 +72,10 @@ class ContainerKind:
 
     def host(self, name: str, local: Host) -> Host:
         """Return this machine, with each program in a container of an image. Raises Refused."""
-        if not name or name.startswith("-"):
+        image, _, profile = name.partition(PROFILE_MARK)
+        if not image or image.startswith("-"):
             raise Refused(f"{name[:80]!a} is no image")
-        return ContainerHost(local, self._engine, name, self._environ, self.options)
+        return ContainerHost(local, self._engine, image, self._environ, self.options.of(profile))
 
     def _identity(self) -> Identity:
         return self._engine.identity(os.geteuid(), os.getegid(), self._environ)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.hosts.engine_files import GIVEN_UP, create, give_up, text_of
-from orchestrator.hosts.engine_host import CurrentSection, EngineHost
+from orchestrator.hosts.engine_host import PROFILE_MARK, CurrentSection, EngineHost
 from orchestrator.hosts.kubernetes.kubectl import Kubectl, client_variables
 from orchestrator.hosts.kubernetes.pod import (
     CONTAINER,
@@ -61,7 +61,10 @@ REMOVE_WAIT: Final = 8
 
 
 class KubernetesKind:
-    """The port `HostKind` by Kubernetes. A host's name is `NAMESPACE/TEMPLATE`, of an object `PodTemplate`."""
+    """The port `HostKind` by Kubernetes. A host's name is `NAMESPACE/TEMPLATE`, of an object `PodTemplate`.
+
+    `#PROFILE` behind it names a profile of the settings.
+    """
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         """Take an environment; by default that of this process."""
@@ -73,9 +76,10 @@ class KubernetesKind:
         """Return what keeps pods from being made of a template; the cluster judges one without keeping it."""
         if shutil.which("kubectl", path=self._environ.get("PATH")) is None:
             return "kubectl is not installed: install it, and let it reach your cluster"
+        place, _, profile = name.partition(PROFILE_MARK)
         try:
-            namespace, template = cluster_place(name)
-            kubectl = Kubectl(namespace, self._environ, self.options())
+            namespace, template = cluster_place(place)
+            kubectl = Kubectl(namespace, self._environ, self.options.of(profile)())
             pod = manifest(kubectl.template(template), _TRIAL, os.geteuid(), os.getegid())
             for verb, resource, part in _NEEDED:
                 if not kubectl.may(verb, resource, part, namespace):
@@ -95,7 +99,8 @@ class KubernetesKind:
 
     def host(self, name: str, local: Host) -> Host:
         """Return this machine, with each program in a pod made of a template. Raises Refused."""
-        return KubernetesHost(local, *cluster_place(name), self._environ, self.options)
+        place, _, profile = name.partition(PROFILE_MARK)
+        return KubernetesHost(local, *cluster_place(place), self._environ, self.options.of(profile))
 
 
 class KubernetesHost(EngineHost):

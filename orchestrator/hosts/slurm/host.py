@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.hosts.engine_calls import call_engine
 from orchestrator.hosts.engine_files import GIVEN_UP, create, give_up, text_of
-from orchestrator.hosts.engine_host import CurrentSection, EngineHost
+from orchestrator.hosts.engine_host import PROFILE_MARK, CurrentSection, EngineHost
 from orchestrator.hosts.slurm.command import (
     ENDED,
     MARKER,
@@ -65,7 +65,10 @@ _TRIAL: Final = f'test -w "$1" || exit {_INVISIBLE}'
 
 
 class SlurmKind:
-    """The port `HostKind` by Slurm. A host's name is a partition; `default` is the cluster's default."""
+    """The port `HostKind` by Slurm. A host's name is a partition, or `PARTITION#PROFILE`.
+
+    The partition `default` is the cluster's own.
+    """
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         """Take an environment; by default that of this process."""
@@ -78,8 +81,9 @@ class SlurmKind:
         for program in ("srun", "squeue", "scancel"):
             if shutil.which(program, path=self._environ.get("PATH")) is None:
                 return f"{program} is not installed: install Slurm's client programs, as on the cluster's login node"
+        partition, _, profile = name.partition(PROFILE_MARK)
         try:
-            place = allocation(_partition(name), self.options())
+            place = allocation(_partition(partition), self.options.of(profile)())
             status, _, why = self._call("srun", "--test-only", *place, "true")
             if status:
                 return f"Slurm would not take such a job: {why}"
@@ -94,7 +98,8 @@ class SlurmKind:
 
     def host(self, name: str, local: Host) -> Host:
         """Return this machine, with each program as a job in a partition. Raises Refused."""
-        return SlurmHost(local, _partition(name), self._environ, self.options)
+        partition, _, profile = name.partition(PROFILE_MARK)
+        return SlurmHost(local, _partition(partition), self._environ, self.options.of(profile))
 
     def _call(self, *words: str) -> tuple[int, str, str]:
         return call_engine(words, client_variables(self._environ))

@@ -20,12 +20,14 @@ STEERING: Final = 4_194_304 + 1
 """The maximum size of a handoff or event that is fetched: more than is ever read, so that an excess is reported."""
 
 HANDED_IN: Final = "orchestration/"
-"""The folder with the files of a workflow; what agents hand in there is fetched."""
+"""The folder with the files of a workflow, or the memory files of a skill; what agents hand in there is fetched."""
 
 _HAND_IN_RULES: Final = (
     "- .*",
     "+ /orchestration",
     "+ /orchestration/shared_status.*",
+    "+ /orchestration/memory",
+    "+ /orchestration/memory/*",
     "+ /orchestration/agents",
     "+ /orchestration/agents/*",
     "+ /orchestration/agents/*/completion_drive",

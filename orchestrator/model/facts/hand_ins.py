@@ -93,13 +93,15 @@ class RoleHandoffEdited:
 class EditsRefused:
     """A file says what nobody may write there, or not this one: `edits` are put back.
 
-    `file` is the shared status of a workflow, the status of a role's agent, or an archived handoff.
+    `file` is the shared status of a workflow, the status of a role's agent, or the archived handoff whose id is
+    `handoff` (empty in journals that were written before it was said).
     """
 
     at: float
     nonce: str
     edits: tuple[str, ...]
     file: str = "shared_status.json"
+    handoff: str = ""
     kind: Literal["edits_refused"] = "edits_refused"
 
 

@@ -1,4 +1,4 @@
-"""Edits of a workflow's files while it runs: notes as they land, and what is put back."""
+"""Edits of files while a task runs: notes of a workflow as they land, and what is put back, of roles too."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow_records import Session, Writer
+from orchestrator.pm.plan.handing_on import PUT_BACK, receiving_step
+from orchestrator.pm.policies.reopen import feed
 from orchestrator.pm.state.note_changes import accepted_notes
 from orchestrator.pm.state.workflow_changes import AgentRecorded
 
@@ -34,5 +36,13 @@ def notes_landed(draft: Draft, fact: NotesLanded) -> None:
 
 
 def edits_refused(draft: Draft, fact: EditsRefused) -> None:
-    """Tell the user what was written into a status and is put back."""
-    draft.notice(f"put back in {fact.file}: {'; '.join(fact.edits[:_NAMED])}")
+    """Tell the user what was written into a file and is put back; of a handoff also, in its next order, its receiver.
+
+    Who wrote it nobody knows, but the receiver is the one that may edit the file.
+    """
+    edits = "; ".join(fact.edits[:_NAMED])
+    draft.notice(f"put back in {fact.file}: {edits}")
+    record = draft.state.handoffs.get(fact.handoff)
+    receiver = receiving_step(draft.state, record) if record is not None else None
+    if receiver is not None:
+        feed(draft, receiver, f"{PUT_BACK}an edit of {fact.file}, which was not accepted: {edits}.")

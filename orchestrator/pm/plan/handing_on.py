@@ -29,6 +29,9 @@ ENTRIES: Final = 40
 ENTRY_LENGTH: Final = 400
 """How many entries of a list of a handoff an order repeats, and how many characters of each."""
 
+PUT_BACK: Final = "Put back: "
+"""How feedback begins that tells of an edit which was not accepted: it is no reason for anything."""
+
 OPEN: Final = frozenset({HandoffStatus.PENDING, HandoffStatus.ACCEPTED})
 
 
@@ -73,6 +76,23 @@ def added_to(record: HandoffRecord, issues: tuple[Issue, ...]) -> HandoffRecorde
     """Return the change that adds issues to the end of those of a handoff."""
     handoff = replace(record.handoff, issues=(*(record.handoff.issues or ()), *issues))
     return HandoffRecorded(handoff.head.id or "", replace(record, handoff=handoff))
+
+
+def reason_of(step: Step) -> str:
+    """Return what a step was told last of its work; empty if it was told nothing."""
+    told = [each for each in step.feedback if not each.startswith(PUT_BACK)]
+    return told[-1] if told else ""
+
+
+def receiving_step(state: PMState, record: HandoffRecord) -> str | None:
+    """Return the step to whose agent a handoff was handed on, whatever became of it; None if it was to nobody here."""
+    replans = record.handoff.head.transition is Transition.REPLAN
+    found = (
+        key
+        for key, step in state.steps.items()
+        if (plans_a_line(step) if replans else record.step in step.needs)
+    )
+    return next(found, None)
 
 
 @dataclass(frozen=True, slots=True)

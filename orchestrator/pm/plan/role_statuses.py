@@ -15,7 +15,7 @@ from orchestrator.model.question import QuestionKind
 from orchestrator.model.run import Purpose
 from orchestrator.model.task import ROLES
 from orchestrator.pm.plan.families.roles import AGENTS
-from orchestrator.pm.plan.handing_on import handed_on_by, received_by
+from orchestrator.pm.plan.handing_on import handed_on_by, reason_of, received_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,5 +124,6 @@ def _held_up(state: PMState, step: Step) -> tuple[WaitingFor | None, tuple[str, 
         waits = WaitingFor.RESOURCE if kind in _RESOURCES else waits
         return waits, tuple(each.text.split("\n", 1)[0] for each in asked)
     if step.state is StepState.BLOCKED:
-        return WaitingFor.CLARIFICATION, tuple(each.split("\n", 1)[0] for each in step.feedback[-1:])
+        why = reason_of(step).split("\n", 1)[0]
+        return WaitingFor.CLARIFICATION, (why,) if why else ()
     return None, ()

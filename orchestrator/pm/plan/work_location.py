@@ -57,11 +57,20 @@ def in_tree_of_task(config: Config, step: Step) -> bool:
 
 
 def is_prepared(config: Config, step: Step) -> bool:
-    """Return whether the worktree of a step is made ready before a run works in it.
+    """Return whether the folder that a step works in is made ready before a run works in it.
 
-    The PM agent's own turns build and test nothing. A folder of an agent's own is its user's to prepare.
+    The PM agent's own turns build and test nothing.
     """
-    return config.prepares and Gate.DECISION not in step.gates and in_tree_of_task(config, step)
+    return config.prepares and Gate.DECISION not in step.gates and may_be_prepared(config, step)
+
+
+def may_be_prepared(config: Config, step: Step) -> bool:
+    """Return whether a step works where `prepare:` applies: in a tree of the task, or in a clone on a box.
+
+    A folder of an agent's own on this machine is its user's to prepare.
+    """
+    place = location_of(config, step.agent)
+    return bool(step.workspace) if place is None else bool(place.host)
 
 
 def is_judge(step: Step) -> bool:

@@ -155,10 +155,3 @@ def _on_boxes(plan: WorkflowPlan, brief: Brief) -> Iterator[str]:
             yield f"{each.id} verifies, which is done on this machine only: it cannot work on {place.host}"
         elif each.workspace is WorkspaceKind.WORKTREE and not leaves_a_tree(config, each.id):
             yield f"what {each.id} commits on {place.host} is merged here: write `bring: branch` into task.md"
-
-
-def box_keys(brief: Brief) -> list[str]:
-    """Return the keys of task.md that have agents work on another machine over SSH, as they are written there."""
-    config = brief.config
-    wishes = [("", config.cwd), *((f"{name}.", each.cwd) for name, each in config.agents.items())]
-    return [f"{of}cwd" for of, cwd in wishes if cwd is not None and cwd.host]

@@ -38,7 +38,7 @@ from orchestrator.model.coordination import (
 from orchestrator.model.errors import BadFile
 from orchestrator.model.handoff import ReportStatus, Verdict
 from orchestrator.model.plan import Gate
-from orchestrator.pm.plan.handing_on import handed_on_by, moved, received_by
+from orchestrator.pm.plan.handing_on import handed_on_by, moved, reason_of, received_by
 from orchestrator.pm.policies.rejections import reject, rest_of
 from orchestrator.pm.policies.reopen import first_line, may_replan, replan
 from orchestrator.pm.policies.retries import ask_again, block, with_replan
@@ -224,7 +224,7 @@ def _rejected(
 
 def _record(draft: Draft, here: Step, name: str, handoff: RoleHandoff) -> None:
     """Keep a handoff. One that the same step had handed on before, and that still stands, is replaced by it."""
-    why = first_line(here.feedback[-1]) if here.feedback else "another one was handed on in its place"
+    why = first_line(reason_of(here) or "another one was handed on in its place")
     issue = Issue(IssueSeverity.HIGH, why, None)
     draft.change(*moved(handed_on_by(draft.state, here.id), HandoffStatus.REJECTED, (issue,)))
     draft.change(HandoffRecorded(handoff.head.id or "", HandoffRecord(here.id, name, handoff)))

@@ -52,6 +52,16 @@ input() {
 $(content_of "$1") $1"
 }
 
+# Makes a folder that all worktrees share, beside them.
+cache() {
+    mkdir -p -- "$1" || fail "$1 cannot be made"
+}
+
+# A file that is copied must not get into commits.
+ignored() {
+    git check-ignore -q -- "$1" || fail "\`prepare.copy:\` names $1, which git does not ignore here: commits would hold it"
+}
+
 # Ends here if all was done for the same content. The stamp goes where git's clean takes away what commands have made.
 unless_done() {
     make_folders .orchestrator-prepared

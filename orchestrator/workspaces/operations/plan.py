@@ -24,6 +24,9 @@ from orchestrator.pm.permissions.paths import protected, secret
 from orchestrator.workspaces.operations import tree
 from orchestrator.workspaces.operations.tree import FILE_BYTES, Known
 
+PERMISSIONS: Final = 0o777
+"""The mode bits that a changed file keeps. As whenever a file is written, it runs as nobody else any more (setuid)."""
+
 LARGE: Final = 1_000_000
 """From how many bytes on a file is warned about."""
 
@@ -31,6 +34,9 @@ PREVIEW_LINES: Final = 20
 """How many lines of a file are shown before it is deleted."""
 
 NAME_BYTES: Final = 255
+PATH_BYTES: Final = 1023
+"""How long a name and a path may be: every system and every program finds such a file again."""
+
 SYSTEM: Final = (
     "bin",
     "boot",
@@ -140,6 +146,8 @@ def _placed(path: str, roots: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
         raise Refused("a path is absolute, and none of its parts is empty, '.' or '..'")
     if any(len(part.encode("utf-8", "replace")) > NAME_BYTES for part in parts):
         raise Refused(f"a name has at most {NAME_BYTES} bytes")
+    if len(path.encode("utf-8", "replace")) > PATH_BYTES:
+        raise Refused(f"a path has at most {PATH_BYTES} bytes")
     whole = Path(path)
     root = max(
         (each for each in roots if each in whole.parents), key=lambda each: len(each.parts), default=None
@@ -199,7 +207,7 @@ def _step(
             raise Refused(f"would have {len(new)} bytes: at most {FILE_BYTES} are allowed")
         if len(new) > LARGE:
             notes = (*notes, f"large file: {len(new)} bytes")
-        mode = state.known.mode if state.known else 0o644
+        mode = state.known.mode & PERMISSIONS if state.known else 0o644
         after = Known(sha256(new).hexdigest(), len(new), mode)
     folders = made if operation.kind is OperationKind.CREATE else ()
     return Step(

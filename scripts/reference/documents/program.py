@@ -153,6 +153,20 @@ class DailyReport(TypedDict):
 
 
 @described
+class Telemetry(TypedDict):
+    """What a daemon sends and writes for other programs."""
+
+    traces: str | None
+    """The collector to which traces are sent."""
+    metrics: str | None
+    """The file into which metrics are written."""
+    at: Moment | None
+    """When all of it went well last, since the daemon started."""
+    fault: str | None
+    """Why it did not the last time."""
+
+
+@described
 class DaemonStatus(TypedDict):
     """The daemon."""
 
@@ -172,6 +186,8 @@ class DaemonStatus(TypedDict):
     """File of the service manager that looks after it."""
     daily_report: DailyReport | None
     """The observer's daily reports; null: the daemon is down, or writes none (setting `observer.daily`)."""
+    telemetry: Telemetry | None
+    """Traces and metrics; null: the daemon is down, or neither `observer.traces` nor `observer.metrics` is set."""
 
 
 @described

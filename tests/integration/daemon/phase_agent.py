@@ -2,8 +2,9 @@
 
 The script is a JSON object: for each step a list of turns, of which the last one is repeated. A turn may set `memory`
 (the text of the memory file, in place of a complete one; null: none is written), `others` (files of the project,
-written as they are), `work` (files in the worktree), `exit`, and `hold` (a name: it waits until the file of that name
-lies in `go/` beside the script).
+written as they are), `work` (files in the worktree), `run` (a command, afterwards), `reads` (how many memory files of
+others must lie where its order names them, or it fails), `exit`, and `hold` (a name: it waits until the file of that
+name lies in `go/` beside the script).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,16 +30,21 @@ def main() -> int:
         _hold(script.parent / "go" / name)
     project = Path(os.environ["ORCHESTRATOR_TASK_DIR"]).parents[1]
     order = Path(os.environ["ORCHESTRATOR_ORDER"]).read_text()
+    folder = re.search(r"^All paths are in (.+)\.$", order, re.MULTILINE)
     named = re.search(r"^At the end write (\S+) in this form", order, re.MULTILINE)
-    if named is None:
+    if folder is None or named is None:
         return 3
+    if len(_readable(Path(folder[1]), order)) != turn.get("reads", len(_readable(Path(folder[1]), order))):
+        return 4
     for path, text in turn.get("others", {}).items():
         _write(project / path, text)
     for path, text in turn.get("work", {}).items():
         _write(Path(path), text)
     memory = turn.get("memory", _memory(order))
+    if command := turn.get("run"):
+        subprocess.run(command, check=True)
     if memory is not None:
-        _write(project / named[1], memory)
+        _write(Path(folder[1]) / named[1], memory)
     return int(turn.get("exit", 0))
 
 
@@ -47,6 +54,14 @@ def _memory(order: str) -> str:
     return form.replace("What you found or did, in a few sentences.", "Done.").replace(
         "All that the agents after you need.", "See the files."
     )
+
+
+def _readable(folder: Path, order: str) -> list[str]:
+    """Return the complete memory files of others that lie where the order names them; its context must lie there."""
+    context, *named = re.findall(r"^Read first: (.+?)\. Read no", order, re.MULTILINE)[0].split(", ")
+    if "## Request" not in (folder / context).read_text():
+        return []
+    return [each for each in named if "**Status:** COMPLETE" in (folder / each).read_text()]
 
 
 def _lives_before(lives: Path, step: str) -> int:

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.daemon.test_roles import archived, begun, ends_complete, issues
 from tests.integration.daemon.world import World, a_world
 from tests.observer_audit import faults
+from tests.otlp_collector import a_collector, values
 
 
 @pytest.fixture
@@ -31,12 +32,11 @@ def observed(world: World) -> dict[str, Any]:
 
 
 def spans(world: World) -> list[dict[str, Any]]:
-    """Return the spans of the only task."""
-    said = world.task("observe", "--project", str(world.project), "--days", "2", "--otlp")
-    (line,) = said.out.splitlines()
-    found = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    assert isinstance(found, list)
-    return found
+    """Return the attributes of each span that a collector gets, with its id."""
+    with a_collector() as collector:
+        said = world.task("observe", "--project", str(world.project), "--days", "2", "--otlp", collector.url)
+        assert (said.code, said.err) == (0, "")
+        return [{**values(each), "id": each.span_id} for each in collector.spans]
 
 
 def test_a_pipeline_is_counted_also_when_it_is_archived(world: World) -> None:
@@ -63,12 +63,7 @@ def test_a_pipeline_is_counted_also_when_it_is_archived(world: World) -> None:
     for name in ("handoffs", "success", "durations", "transitions", "severities", "time_at_work", "usage"):
         assert len(faults(lines, document | {name: [] if name == "usage" else {}})) == 1, name
     found = spans(world)
-    runs = [
-        attribute["value"]["stringValue"]
-        for each in found
-        for attribute in each["attributes"]
-        if attribute["key"] == "agent_orchestrator.run.id"
-    ]
+    runs = [each["agent_orchestrator.run.id"] for each in found if "agent_orchestrator.run.id" in each]
     assert sorted(runs) == sorted(opened)
 
     assert world.task("archive", "t1", "--yes").code == 0

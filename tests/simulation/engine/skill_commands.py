@@ -13,7 +13,7 @@ from orchestrator.model.errors import OrchestratorError
 from orchestrator.records.skill_store import SkillStore
 from tests.simulation.engine.law import Finding, Law
 from tests.simulation.engine.skill_agents import memory
-from tests.simulation.engine.skill_tasks import SkillTask
+from tests.simulation.engine.skill_tasks import KEY, SkillTask
 from tests.simulation.engine.user_task import PROJECT
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SkillCommands:
             learnings=lambda _: (),
             content=lambda _, number: f"Step {number}\n",
         )
-        return SkillDriver(SkillStore(self.world.files, self.task.state_file), around)
+        return SkillDriver(SkillStore(self.world.files, self.task.state_file, KEY.encode()), around)
 
     def _look(self) -> None:
         """Take the session back if its task rests; stop the task otherwise; go on with a session that is here."""

@@ -8,7 +8,9 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from orchestrator import layout
 from orchestrator.formats.skill.memory import workflow_context
+from orchestrator.formats.skill.seal import sealed
 from orchestrator.formats.skill.state import write_session
 from orchestrator.model.composite import (
     Classified,
@@ -23,7 +25,11 @@ from orchestrator.model.composite import (
 )
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE
 from orchestrator.records.skill_store import state_file
+from tests.simulation.engine.daemon import STATE
 from tests.simulation.engine.user_task import PROJECT, UserTask
+
+KEY: Final = "0123456789abcdef0123456789abcdef"
+"""By which all state files are sealed."""
 
 LOOSE: Final = ("dev", "explore", "review")
 """Agents that may work beside the phases: the user spawns them, and one judges criteria."""
@@ -88,7 +94,10 @@ class SkillTask(UserTask):
         """Return the files of the session by their absolute paths."""
         context = PROJECT / context_file(self.session.task_id or "")
         return {
-            str(self.state_file): write_session(self.session).decode(),
+            str(layout.skill_key(STATE)): KEY,
+            str(self.state_file): sealed(
+                write_session(self.session), KEY.encode(), str(self.state_file)
+            ).decode(),
             str(context): self.context.decode(),
         }
 

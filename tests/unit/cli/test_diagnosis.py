@@ -3,6 +3,7 @@ import tomllib
 import pytest
 
 from orchestrator.cli.diagnosis import findings, login_of
+from orchestrator.cli.extras import OF_OBSERVER, is_installed
 from orchestrator.cli.findings import Severity, can_run
 from orchestrator.cli.machine_report import CliReport, Folder, MachineReport, VersionReply
 from orchestrator.model.environment import PASSED
@@ -177,6 +178,21 @@ def test_unusable_folder_or_settings_stop_everything():
         "line 2: is not TOML",
         "is a link",
     ]
+
+
+def test_settings_whose_extra_is_missing():
+    (reported,) = of("settings", extras_missing=("traces", "metrics"))
+    assert (reported.severity, can_run([reported])) == (Severity.WARN, True)
+    assert "observer.traces, observer.metrics" in reported.text
+    assert "'.[traces,metrics]'" in reported.fix
+
+
+@pytest.mark.parametrize("extra", OF_OBSERVER)
+def test_an_extra_is_installed_or_not(monkeypatch, extra):
+    """The SDK of MCP brings a part of OpenTelemetry, which is not enough."""
+    assert is_installed(extra)
+    monkeypatch.setitem(OF_OBSERVER, extra, "opentelemetry.nothing.of.this")
+    assert not is_installed(extra)
 
 
 def test_a_project_without_a_commit():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.cli.archived_records import unpacked_records
+from orchestrator.cli.extras import OF_OBSERVER
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import Transition
 from orchestrator.model.errors import Refused
@@ -266,30 +267,13 @@ def test_metrics_are_for_an_exporter_of_another_user(task, archived, tmp_path):
     assert task(*words, str(path)).out == f"{path}\n"
     assert path.stat().st_mode & 0o777 == 0o644
     printed = task(*words).out
-    assert "agent_orchestrator_handoffs 4\n" in printed
+    assert "agent_orchestrator_handoffs 4.0\n" in printed
     same = [line for line in path.read_text().splitlines() if "observed_timestamp" not in line]
     assert same == [line for line in printed.splitlines() if "observed_timestamp" not in line]
 
 
-def test_each_day_has_the_traces_of_its_own_tasks(task, worked, house, monkeypatch, tmp_path):
-    """Of what ended on it, archived or not; how many are at work is said."""
-    monkeypatch.chdir(house.project)
-    path = tmp_path / "traces.jsonl"
-    said = task("observe", "--date", "2025-11-27", "--otlp", str(path))
-    assert (said.code, said.out, said.err) == (0, f"{path}\n", "")
-    (line,) = path.read_text().splitlines()
-    names = [each["name"] for each in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
-    assert sorted(names) == [
-        "invoke_agent dev",
-        "invoke_agent dev",
-        "invoke_agent test",
-        "invoke_workflow tidy",
-        "step dev-1",
-        "step test-1",
-    ]
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert task("observe", "--date", "2025-11-28", "--otlp").out == ""
-    assert task("archive", "tidy", "--yes").code == 0
-    assert task("observe", "--date", "2025-11-27", "--otlp").out.splitlines() == [line]
-    house.task("busy-0a1b2c3d")
-    assert "1 task is at work: of these, runs that have ended" in task("observe", "--otlp").err
+def test_without_the_client_it_says_how_to_install_it(task, archived, monkeypatch):
+    monkeypatch.setitem(OF_OBSERVER, "metrics", "no_client")
+    said = task("observe", "--project", str(archived), "--prometheus")
+    assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+    assert "'.[metrics]'" in said.err

@@ -120,6 +120,31 @@ def test_what_the_heartbeat_says_of_daily_reports_is_shown(house, task, daemon):
     assert "daily report" not in task("daemon", "status").out
 
 
+def test_what_the_heartbeat_says_of_telemetry_is_shown(house, task, daemon):
+    beat = house.state / "daemon.beat"
+    plain = json.loads(beat.read_text())
+    assert task("daemon", "status", "--json").json["telemetry"] is None
+    said = {"traces": "http://h/v1/traces", "metrics": "", "at": None, "fault": "no\x1b[2J collector"}
+    beat.write_text(json.dumps(plain | {"telemetry": said}))
+    shown = task("daemon", "status").out
+    assert "traces to http://h/v1/traces: not yet\n" in shown
+    assert ("collector" in shown, "\x1b" in shown) == (True, False)
+    well = {"metrics": "/m/a.prom", "at": 1_764_254_100.5, "fault": ""}
+    beat.write_text(json.dumps(plain | {"telemetry": said | well}))
+    assert task("daemon", "status", "--json").json["telemetry"] == {
+        "traces": "http://h/v1/traces",
+        "metrics": "/m/a.prom",
+        "at": "2025-11-27T14:35:00Z",
+        "fault": None,
+    }
+    assert "traces to http://h/v1/traces, metrics to /m/a.prom: last " in task("daemon", "status").out
+    for at in ("soon", -1, 1e300, [1]):
+        beat.write_text(json.dumps(plain | {"telemetry": said | {"at": at}}))
+        assert task("daemon", "status", "--json").json["telemetry"]["at"] is None
+    beat.write_text(json.dumps(plain | {"telemetry": "soon"}))
+    assert "traces" not in task("daemon", "status").out
+
+
 @pytest.fixture
 def bystander():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
-from orchestrator.formats.skill.state import read_session, write_session
-from tests.unit.skill_sessions import define_agents
+from orchestrator.formats.skill.state import read_session
+from tests.unit.skill_sessions import define_agents, put
 
 CONFIG = """\
 name: make
@@ -64,7 +64,7 @@ def test_agent_without_a_definition_is_missing(house, task, handed) -> None:
 
 
 def test_phases_may_work_by_host_kinds(task, handed) -> None:
-    """What the kind itself lacks is said; over SSH no phase works."""
+    """What the kind itself lacks is said; a box is for dev and architect, of whom this skill has none."""
     found = checked(task, handed, "maker.host: podman:nothing:1", "cwd: user@far:/shop")
     assert "host podman" in found
     assert "`cwd:`" in found["session"]
@@ -75,7 +75,7 @@ def test_session_that_commands_drive_is_not_started(task, handed) -> None:
     """The phases' agents are checked all the same."""
     session = read_session(handed.read_bytes(), "")
     name = session.task
-    handed.write_bytes(write_session(replace(session, task="")))
+    put(handed, replace(session, task=""))
     found = task("start", "--check", name, "--json").json["findings"]
     missing = {each["topic"] for each in found if each["severity"] == "missing"}
     assert "session" in missing
@@ -94,6 +94,6 @@ def test_begun_task_keeps_its_session(house, task, handed) -> None:
     name = read_session(handed.read_bytes(), "").task
     house.task(f"{name}-0a1b2c3d", state="stopped")
     assert "session" not in checked(task, handed)
-    handed.write_bytes(write_session(replace(read_session(handed.read_bytes(), ""), task="")))
+    put(handed, replace(read_session(handed.read_bytes(), ""), task=""))
     found = task("start", "--check", name, "--json").json["findings"]
     assert "session" in {each["topic"] for each in found if each["severity"] == "missing"}

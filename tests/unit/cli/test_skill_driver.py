@@ -28,7 +28,7 @@ class Desk:
         self.files = MemoryFiles(now=lambda: 0.0)
         self.skill = SKILL
         self.files.make_folder(PROJECT)
-        self.store = SkillStore(self.files, STATE)
+        self.store = SkillStore(self.files, STATE, b"key")
         self.ids = count(1)
         self.driver = SkillDriver(
             self.store,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator import layout
-from orchestrator.formats.skill.state import read_session, write_session
+from orchestrator.formats.skill.state import read_session
 from orchestrator.formats.task_file import read_brief
 from orchestrator.model.task import WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE
-from tests.unit.skill_sessions import define_agents, memory, memory_path
+from tests.unit.skill_sessions import define_agents, memory, memory_path, put
 
 CONFIG = """\
 name: make
@@ -120,7 +120,7 @@ def test_session_comes_back_from_a_task_at_rest(house, task, project, daemon):
     path = driven(house, task, project, "stopped")
 
     def lets_go(_home, request):
-        path.write_bytes(write_session(replace(session_of(project), task="")))
+        put(path, replace(session_of(project), task=""))
         return True, "so be it"
 
     daemon.reply = lets_go
@@ -158,7 +158,7 @@ def test_session_of_a_deleted_task_is_anybodys(task, project, daemon):
 def test_session_that_came_back_gets_a_new_task(house, task, project, daemon):
     """The task that has given it back is over: the next one has the next name."""
     path = driven(house, task, project, "stopped")
-    path.write_bytes(write_session(replace(session_of(project), task="")))
+    put(path, replace(session_of(project), task=""))
     first = f"make-{session_of(project).session}"
     assert task("skill", "run", "--daemon", "--state", str(path)).code == 0
     assert session_of(project).task == f"{first}-2"

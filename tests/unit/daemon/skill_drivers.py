@@ -30,6 +30,7 @@ from orchestrator.model.plan import Gate
 from orchestrator.model.run import Exit, Run
 from orchestrator.model.task import SKILLS, Brief, Config, WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
+from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_store import SkillStore
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.story import Story
@@ -83,7 +84,7 @@ class Session:
         self.files = Recording()
         self.skill = skill
         self.turns: dict[str, Iterator[bytes | None]] = {agent: iter(each) for agent, each in outputs.items()}
-        self.store = SkillStore(self.files, STATE)
+        self.store = SkillStore(self.files, STATE, skill_key(self.files, HOME.parents[1]))
         self.driver = SkillDriver(
             self.store,
             Surroundings(

@@ -18,6 +18,7 @@ from orchestrator.formats.coordination.handoff import read_handoff
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.coordination import HandoffStatus
 from orchestrator.model.facts import EditsRefused, RoleHandoffEdited
+from orchestrator.pm.plan.orders import instructions_for
 from orchestrator.ports.files import Files
 from orchestrator.testing.memory_files import MemoryFiles
 from tests.unit.pm.role_story import RoleStory, issue
@@ -55,7 +56,7 @@ class Archived:
             at, said = self.story.at, each.edit
             if said.refused:
                 refused.append(said.refused)
-                self.story.feed(EditsRefused(at, "n", said.refused, each.file))
+                self.story.feed(EditsRefused(at, "n", said.refused, each.file, each.handoff))
             else:
                 self.story.feed(RoleHandoffEdited(at, "n", each.run, each.handoff, said.status, said.issues))
         self.show()
@@ -196,6 +197,44 @@ def test_illegal_edit_is_put_back_byte_for_byte(
         assert archived.path().name in archived.story.state.notices[-1]
         assert archived.disk.read(archived.path()) == before
         assert archived.look() == []
+
+
+def test_what_was_put_back_is_in_the_receivers_next_order(archived: Archived) -> None:
+    """It is the one that edits the file. It is no reason why another handoff takes the place of its own one."""
+    archived.edit(sets("pending"))
+    assert len(archived.look()) == 1
+    archived.story.hands_on("implement")
+    archived.story.hands_back("audit", "no tests")
+    order = instructions_for(archived.story.state, archived.story.state.steps["implement"])
+    assert archived.path().name in order
+    assert "it is accepted" in order or "pending" in order
+    archived.edit(sets("pending"))
+    assert len(archived.look()) == 1
+    archived.story.hands_on("implement")
+    rejected = next(each for each in archived.story.state.handoffs.values() if each.step == "implement")
+    assert "no tests" in str(rejected.handoff.issues)
+    assert "data/handoffs" not in str(rejected.handoff.issues)
+
+
+def test_what_is_over_is_told_to_who_received_it(archived: Archived) -> None:
+    """Its receiver set it to completed, and edits it again."""
+    archived.edit(sets("completed"))
+    assert archived.look() == []
+    archived.edit(adds("one more"))
+    (refused,) = archived.look()
+    assert "completed" in refused[0]
+    assert archived.path().name in archived.story.state.steps["implement"].feedback[-1]
+
+
+def test_what_was_put_back_of_a_replanning_is_told_to_the_planner(archived: Archived) -> None:
+    archived.story.wants_replanning("implement", "no such file")
+    archived.show()
+    key = list(archived.story.state.handoffs)[-1]
+    archived.story.comes_alive("plan")
+    archived.show()
+    archived.edit(sets("pending"), key)
+    assert len(archived.look()) == 1
+    assert key in archived.story.state.steps["plan"].feedback[-1]
 
 
 def test_nobody_else_edits() -> None:

@@ -16,6 +16,7 @@ from orchestrator.daemon.core.task_paths import TaskPaths, tree_of
 from orchestrator.formats.preamble import AgentOrder, preamble
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.model.plan import Gate
+from orchestrator.model.run import Life
 from orchestrator.model.task import Bring, Location
 from orchestrator.pm.state.task_state import PMState
 from orchestrator.ports.boxes import CloneState, Relation
@@ -38,6 +39,7 @@ class Boxes:
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
         self.asked: list[str] = []
+        self.brought: dict[str, str] = {}
         self.changed = False
         self.ahead: Callable[[str], None] = lambda _: None
 
@@ -52,6 +54,12 @@ class Boxes:
     def advance_head(self, box: str, place: str, seen: CloneState, commit: str, ref: str, kept: str) -> None:
         self._ask("advance")
         self.clone.advance(place, seen, commit, ref, kept)
+
+    def bring(self, box: str, place: str, project: Path, ref: str) -> str:
+        self._ask("bring")
+        self.clone.workspaces.fetch(self.clone.head(place))
+        self.brought[ref] = self.clone.head(place)
+        return self.brought[ref]
 
     def _ask(self, what: str) -> None:
         self.asked.append(what)
@@ -176,6 +184,58 @@ def test_what_is_somebodys_there_is_asked_about(far: Far, *, changed: bool) -> N
     assert tip[:12] in str(asked.value)
     assert far.clone.head(PLACE) == before
     assert "advance" not in far.boxes.asked
+
+
+def having_died(far: Far, **last: Any) -> PMState:
+    """Return the state in which the agent of another step was the last on the box, and handed nothing in."""
+    state, run, dev = far.state, far.story.run_of("dev:one"), far.state.steps["dev:one"]
+    other = replace(dev, id="dev:two", subtask="two", workspace="two")
+    ended = replace(
+        run, id="r-before", step="dev:two", life=Life.GONE, lasted=60.0, opened_at=run.opened_at - 60, **last
+    )
+    return replace(state, steps=state.steps.with_step(other), runs=state.runs.with_run(ended))
+
+
+def test_what_an_agent_left_that_died_there_is_fetched(far: Far) -> None:
+    """It died between its commit and the fetch, and the branch moved on: a person was asked."""
+    before, tip = far.commits_there(brought=False), far.moves_on()
+    far.begins(having_died(far))
+    assert far.clone.head(PLACE) == tip
+    assert far.clone.refs[PLACE, f"refs/orchestrator/{far.state.branch}/kept/{before}"] == before
+    assert far.boxes.brought == {f"refs/tasks/{far.state.branch}/two/left-{before}": before}
+
+
+@pytest.mark.parametrize(
+    "case", ["it handed in", "files are changed", "another task is in it", "it never lived"]
+)
+def test_what_may_be_a_persons_is_asked_about_nonetheless(far: Far, case: str) -> None:
+    before = far.commits_there(brought=False)
+    far.moves_on()
+    state = having_died(far, **({"reported_at": 1.0} if case == "it handed in" else {}))
+    far.boxes.changed = case == "files are changed"
+    if case == "another task is in it":
+        far.clone.refs[PLACE, "refs/orchestrator/task/t2/tip"] = before
+    if case == "it never lived":
+        state = far.state
+    with pytest.raises(Refused):
+        far.begins(state)
+    assert far.clone.head(PLACE) == before
+    assert not far.boxes.brought
+
+
+def test_a_head_that_moves_while_it_is_fetched_is_tried_again(far: Far) -> None:
+    before = far.commits_there(brought=False)
+    far.moves_on()
+
+    def ahead(what: str) -> None:
+        if what == "bring":
+            far.commits_there(brought=False)
+
+    far.boxes.ahead = ahead
+    with pytest.raises(Unavailable):
+        far.begins(having_died(far))
+    assert "advance" not in far.boxes.asked
+    assert before not in far.boxes.brought.values()
 
 
 def test_work_of_another_task_never_comes_along(far: Far) -> None:

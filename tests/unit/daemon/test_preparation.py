@@ -36,7 +36,6 @@ STEP = Step(
     workspace="a",
     gates=(Gate.COMMIT,),
 )
-FOLDER = HOME / "runs/r-1"
 
 
 class Ignoring(FakeWorkspaces):
@@ -65,8 +64,8 @@ def world(**config: object) -> tuple[Adapters, PMState]:
 
 def test_copied_files_are_laid_into_the_runs_folder() -> None:
     adapters, state = world(prepare=(("make",),), prepare_copy=(".env",))
-    launching = preparation_of(adapters, state, RUN, WHERE, FOLDER)
-    assert launching.argv == ("sh", f"{FOLDER}/prepare.sh")
+    launching = preparation_of(adapters, state, RUN, WHERE, WHERE)
+    assert launching.argv == ("sh", f"{HOME}/runs/r-1/prepare.sh")
     assert launching.files["copied-1"] == b"A=1"
     assert b"copy 'copied-1' '.env'\nrun 'make' 'make'\n" in launching.files["prepare.sh"]
 
@@ -74,18 +73,18 @@ def test_copied_files_are_laid_into_the_runs_folder() -> None:
 def test_file_that_git_does_not_ignore_is_refused() -> None:
     adapters, state = world(prepare_copy=("config.toml",))
     with pytest.raises(Refused, match=r"names config\.toml, which git does not ignore on task/demo"):
-        preparation_of(adapters, state, RUN, WHERE, FOLDER)
+        preparation_of(adapters, state, RUN, WHERE, WHERE)
 
 
 def test_file_that_is_not_there_is_refused_by_name() -> None:
     adapters, state = world(prepare_copy=("gone",))
     with pytest.raises(Refused, match="names gone, which is not in /project"):
-        preparation_of(adapters, state, RUN, WHERE, FOLDER)
+        preparation_of(adapters, state, RUN, WHERE, WHERE)
 
 
 def test_variables_name_ports_and_folders_that_exist() -> None:
     adapters, state = world(prepare_ports=("WEB",), prepare_caches=("CACHE",))
-    variables = tree_variables(adapters, state, STEP, WHERE)
+    variables = tree_variables(adapters, state, STEP, WHERE, WHERE)
     assert variables == {"WEB": "20000", "CACHE": "/pm/caches/demo-1/CACHE"}
     (cache,) = shared_caches(state, STEP, WHERE)
     entry = adapters.files.entry(cache)
@@ -96,7 +95,7 @@ def test_variables_name_ports_and_folders_that_exist() -> None:
 def test_folder_of_an_agents_own_gets_no_variables() -> None:
     own = {"dev": AgentOverrides(cwd=Location("/elsewhere"))}
     adapters, state = world(prepare_ports=("WEB",), prepare_caches=("CACHE",), agents=own)
-    assert tree_variables(adapters, state, STEP, WHERE) == {}
+    assert tree_variables(adapters, state, STEP, WHERE, WHERE) == {}
     assert shared_caches(state, STEP, WHERE) == ()
 
 
@@ -108,5 +107,21 @@ def test_link_that_leads_out_of_the_project_is_refused(tmp_path: Path) -> None:
     adapters, state = world(prepare_copy=("link",))
     with pytest.raises(Refused, match="names link, which leads out of"):
         preparation_of(
-            replace(adapters, files=DiskFiles(project)), state, RUN, replace(WHERE, code=project), FOLDER
+            replace(adapters, files=DiskFiles(project)), state, RUN, replace(WHERE, code=project), WHERE
         )
+
+
+def test_a_clone_on_a_box_is_prepared_there() -> None:
+    """Its caches lie there, the run makes them, and git there says what it ignores. Files are copied from here."""
+    there = TaskPaths(
+        Path("/srv/repo"), Path("/home/ada/.pm/tasks/demo-1"), Path("/srv/repo/tasks/demo"), HOME
+    )
+    config = {"cwd": Location("/srv/repo", "dev1"), "prepare_copy": (".env",), "prepare_caches": ("CACHE",)}
+    adapters, state = world(prepare=(("make",),), **config)
+    launching = preparation_of(adapters, state, replace(RUN, host="dev1"), WHERE, there)
+    cache = "/home/ada/.pm/caches/demo-1/CACHE"
+    assert launching.argv == ("sh", f"{there.home}/runs/r-1/prepare.sh")
+    assert f"cache '{cache}'\nignored '.env'\nunless_done\n".encode() in launching.files["prepare.sh"]
+    assert launching.files["copied-1"] == b"A=1"
+    assert tree_variables(adapters, state, STEP, WHERE, there) == {"CACHE": cache}
+    assert adapters.files.entry(Path(cache)) is None

@@ -23,7 +23,7 @@ from orchestrator.model.composite import (
 from orchestrator.model.errors import Refused
 from orchestrator.model.facts import BriefChanged
 from orchestrator.model.run import Exit
-from orchestrator.model.task import Location, TaskState, WorkspaceKind
+from orchestrator.model.task import TaskState, WorkspaceKind
 from orchestrator.pm.plan.families.skills import MEMORIES_COMPLETE, phase_step
 from orchestrator.pm.state.results import unmet_criteria
 from tests.unit.daemon.skill_drivers import (
@@ -362,8 +362,8 @@ def test_steps_are_named_by_phases() -> None:
     ]
 
 
-def test_phases_work_by_host_kinds_and_not_on_boxes() -> None:
-    """In a container a phase is given the folder of the memory files; over SSH the start is refused."""
+def test_phases_are_given_their_memory_folder() -> None:
+    """In a container it is that of the project. A task with a PM agent does not start: the skill decides."""
     by_commands = Session(THREE, complete(THREE))
     by_commands.begin()
     daemon = Driven(by_commands)
@@ -379,6 +379,6 @@ def test_phases_work_by_host_kinds_and_not_on_boxes() -> None:
     by_commands = Session(THREE, complete(THREE))
     by_commands.begin()
     by_commands.driver.take_over(NAME)
-    far = replace(daemon.brief, config=replace(config, cwd=Location("/shop", "box")), skill=None)
-    with pytest.raises(Refused, match="SSH"):
-        with_skill(by_commands.files, PROJECT, daemon.home, NAME, far)
+    led = replace(daemon.brief, config=replace(config, pm="pm"), skill=None)
+    with pytest.raises(Refused, match="pm:"):
+        with_skill(by_commands.files, PROJECT, daemon.home, NAME, led)

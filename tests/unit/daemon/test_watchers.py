@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.daemon.core import hints as h
 from orchestrator.daemon.ingest import watchers
-from orchestrator.daemon.ingest.watchers import Watch, home_hint, request_hint, task_hint
+from orchestrator.daemon.ingest.watchers import Watch, archive_hint, home_hint, request_hint, task_hint
 
 FOLDER = Path("/p/tasks/t")
 
@@ -29,6 +29,44 @@ FOLDER = Path("/p/tasks/t")
 )
 def test_events_in_a_tasks_folder(path, hint):
     assert task_hint("t-1", FOLDER, FOLDER / path) == hint
+
+
+HANDOFF = "handoff_1702311000000_a1b2c3d4"
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        (f"2025-12-11/{HANDOFF}.json", h.SharedArchiveHint(HANDOFF)),
+        (f"2025-12-11/{HANDOFF}.json.tmp", None),
+        (f"{HANDOFF}.json", None),
+        ("2025-12-11/chain_t.json", None),
+        ("2025-12-11", None),
+        ("index.json", None),
+    ],
+)
+def test_events_in_the_archive_of_all_tasks(path, hint):
+    assert archive_hint(Path("/a"), Path("/a") / path) == hint
+
+
+def test_the_archive_of_all_tasks_is_watched_once_it_is_there(tmp_path):
+    """It is made when something is first put into it: the next rescan finds it."""
+    reported = queue.Queue[h.Hint]()
+    archive = tmp_path / "archive"
+    looking = Watch(reported.put, tmp_path, str(archive))
+    (tmp_path / "tasks").mkdir()
+    looking.start()
+    try:
+        day = archive / "2025-12-11"
+        day.mkdir(parents=True)
+        looking.homes()
+        for name in (HANDOFF, HANDOFF.replace("a1b2", "c3d4")):
+            (day / "part").write_text("x")
+            (day / "part").rename(day / f"{name}.json")
+            while reported.get(timeout=20) != h.SharedArchiveHint(name):
+                pass
+    finally:
+        looking.close()
 
 
 def test_a_reply_is_no_request():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.formats.location import address_of, read_location, render_location
+from orchestrator.formats.location import address_of, read_location, render_location, split_placed
 from orchestrator.model.boxes import Address
 from orchestrator.model.errors import Refused
 from orchestrator.model.task import Location
@@ -102,6 +102,24 @@ def test_home_of_another_machine_is_refused_with_remedy(text):
         Refused, match=r"not expanded on another machine: write the whole path, as `pwd` prints"
     ):
         read_location(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("podman:alpine:/srv/repo", ("podman:alpine", "/srv/repo")),
+        ("podman:localhost:5000/agents:1:/srv/repo", ("podman:localhost:5000/agents:1", "/srv/repo")),
+        ("podman:alpine#online:/srv/repo", ("podman:alpine#online", "/srv/repo")),
+        ("k8s:agents/small:~/repo", ("k8s:agents/small", "~/repo")),
+        ("podman:alpine", None),
+        ("box:/srv/a:/b", None),
+        ("box:22:/srv", None),
+        ("user@box:/srv:/x", None),
+        ("ssh://box:22/srv:/x", None),
+    ],
+)
+def test_a_place_in_a_host_of_a_kind_is_parted(text, parts):
+    assert split_placed(text) == parts
 
 
 @given(st.text() | st.text("ab@:/-[]$(`~ .1", max_size=20))

@@ -4,11 +4,14 @@ from typing import Any
 import pytest
 
 from orchestrator.formats.handoff import read_report
-from orchestrator.formats.preamble import AgentOrder, preamble
+from orchestrator.formats.preamble import AgentOrder, preamble, remote_setup
+from orchestrator.formats.skill.preamble import PhaseOrder, skill_preamble
+from orchestrator.formats.workflow_preamble import WorkflowOrder, workflow_preamble
 from orchestrator.model.agents import Role
 from orchestrator.model.errors import BadFile
 from orchestrator.model.plan import Gate
 from tests.unit.formats.texts import HUB
+from tests.unit.pm.workflows import doer
 
 TASK = "/p/tasks/dds"
 GIVEN: dict[str, Any] = {
@@ -138,3 +141,17 @@ def test_memories_come_ahead_of_the_order():
     assert "\n## What Was Learned Here\n" in text.partition("\n---\n")[0]
     assert "mem_1" in text
     assert "Learned" not in preamble_with()
+
+
+def test_agent_on_a_box_is_told_to_commit():
+    """What HEAD has is brought home: whatever it hands in by, an agent whose work is committed has to know that."""
+    said = remote_setup("me@alpha", "/srv/tasks/t", "", (Gate.COMMIT,))
+    assert "me@alpha" in said
+    assert "Commit your work" in said
+    assert "Commit" not in remote_setup("me@alpha", "/srv/tasks/t", "", (Gate.CHANGED,))
+    phase = PhaseOrder(
+        agent="a", task="t", at=0.0, cwd="/w", scratchpad="/s", order="o", memory="m", remote=said
+    )
+    assert said in skill_preamble(phase)
+    worker = WorkflowOrder(doer("a"), (), (), "t", 0.0, "/w", "/o", "/s", "o", remote=said)
+    assert said in workflow_preamble(worker)

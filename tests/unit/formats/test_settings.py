@@ -136,6 +136,52 @@ def test_invalid_time_of_day_is_reported(write, value):
     assert 'give a local time like "07:00"' in reported
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("", ""),
+        ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+        ("https://otel.example.org/", "https://otel.example.org/v1/traces"),
+        ("http://[::1]:4318/api/otlp?team=a", "http://[::1]:4318/api/otlp?team=a"),
+    ],
+)
+def test_url_of_a_collector_is_read(write, text, read):
+    """Without a path it is the one that OpenTelemetry's rule names."""
+    assert load_settings(write(f"observer.traces = {text!r}"), {}).observer.traces == read
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "localhost:4318",
+        "ftp://h/x",
+        "http://",
+        "http://h:0",
+        "http://h:x",
+        "http://h/#x",
+        "http://h h/",
+        "http://\u00fc/",
+        7,
+    ],
+)
+def test_what_is_no_url_of_a_collector_is_reported(write, value):
+    reported = faults(write(f"observer.traces = {value!r}"))
+    assert "observer.traces" in reported
+    assert "give a URL such as" in reported
+
+
+def test_a_login_in_the_url_of_a_collector_is_not_shown(write):
+    reported = faults(write("observer.traces = 'http://me:hunter2@h:4318'"))
+    assert "OTEL_EXPORTER_OTLP_HEADERS" in reported
+    assert "hunter2" not in reported
+
+
+def test_file_of_metrics_is_a_path(write, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert load_settings(write('observer.metrics = "~/a.prom"'), {}).observer.metrics == "/home/me/a.prom"
+    assert "observer.metrics" in faults(write('observer.metrics = "a.prom"'))
+
+
 def test_permissions_are_read_and_shown_as_they_are_written(write):
     path = write("""
         [permissions]
@@ -448,3 +494,44 @@ def test_one_section_is_read_without_the_others(write):
         load_section(path, {}, "limits")
     with pytest.raises(BadFile):
         load_settings(path, {})
+
+
+# Profiles -----------------------------------------------------------------------------------------
+
+
+def test_a_profile_goes_before_its_section(write):
+    path = write('[containers]\nmemory = "1g"\nnetwork = "none"\n\n[containers.online]\nnetwork = "agents"\n')
+    plain, online = (load_section(path, {}, "containers", profile) for profile in ("", "online"))
+    assert (plain.memory, plain.network) == ("1g", "none")
+    assert (online.memory, online.network) == ("1g", "agents")
+    assert load_settings(path, {}).containers == plain
+    (shown,) = [each for each in explained(path, {}) if each.key.startswith("containers.online")]
+    assert (shown.key, shown.value) == ("containers.online.network", "agents")
+    assert shown.where.endswith(":6")
+
+
+def test_a_profile_without_its_section_is_one_all_the_same(write):
+    path = write("[slurm.long]\ncores = 4\n")
+    assert load_section(path, {}, "slurm", "long").cores == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        ("memory = 1", "line 2: containers.online.memory"),
+        ('netwerk = "x"', "line 2: [containers.online] has no key 'netwerk'"),
+    ],
+)
+def test_a_fault_in_a_profile_is_reported_with_its_line(write, line, reported):
+    assert reported in faults(write(f"[containers.online]\n{line}\n"))
+
+
+def test_a_profile_that_is_missing_is_named_with_the_nearest(write):
+    with pytest.raises(BadFile, match=r"has no \[containers.onlin\].*online"):
+        load_section(write("[containers.online]\n"), {}, "containers", "onlin")
+
+
+def test_other_sections_have_no_profiles(write):
+    assert "daemon.x" in faults(write("[daemon.x]\nworkers = 2\n")).replace(
+        "[daemon] has no key 'x'", "daemon.x"
+    )

@@ -59,6 +59,17 @@ def test_two_cwds_are_refused_with_both_lines():
     ]
 
 
+def test_a_cwd_in_a_host_of_a_kind_says_both():
+    read = config("cwd: podman:alpine:3:/srv/repo", "dev.cwd: slurm:night:/work")
+    assert (read.host, read.cwd) == ("podman://alpine:3", Location("/srv/repo"))
+    assert (read.agents["dev"].host, read.agents["dev"].cwd) == ("slurm://night", Location("/work"))
+
+
+def test_a_cwd_in_a_host_beside_a_host_is_one_too_many():
+    (fault,) = config_faults("cwd: podman:alpine:/srv/repo", "host: docker:alpine")
+    assert "`host:` is in line" in fault
+
+
 @pytest.mark.parametrize(
     ("taken_out", "place"),
     [(9, Location("/path/to/dds-module")), (7, Location("/path/to/repo", "user@remote"))],

@@ -11,11 +11,14 @@ from orchestrator.formats.settings import load_settings
 from orchestrator.hosts.containers.command import arguments, container_name
 from orchestrator.hosts.containers.docker import Docker
 from orchestrator.hosts.containers.engine import Identity, client_variables
-from orchestrator.hosts.containers.host import ContainerKind
+from orchestrator.hosts.containers.host import ContainerHost, ContainerKind
 from orchestrator.hosts.containers.podman import Podman
 from orchestrator.model.container_settings import ContainerSettings
 from orchestrator.model.errors import BadFile, Refused
 from orchestrator.ports.host import LaunchSpec
+from orchestrator.testing.fake_clock import FakeClock
+from orchestrator.testing.fake_host import FakeHost
+from orchestrator.testing.memory_files import MemoryFiles
 
 FOLDER = Path("/state/tasks/t1-0123abcd/runs/r1")
 SPEC = LaunchSpec(
@@ -228,6 +231,25 @@ def test_settings_with_a_fault_change_nothing(tmp_path) -> None:
     assert kind.options().pids == 64
     path.write_text("[containers]\npids = 0\n")
     assert kind.options().pids == 64
+
+
+def test_a_profile_is_of_one_host_alone(tmp_path) -> None:
+    path = tmp_path / "config.toml"
+    local = FakeHost(MemoryFiles(), FakeClock(0.0), lambda _: None)  # type: ignore[arg-type, return-value]
+
+    def launched(name: str) -> tuple[str, ...]:
+        host = kind.host(name, local)
+        assert isinstance(host, ContainerHost)
+        return host.wrap(SPEC).argv
+
+    kind = ContainerKind(Podman(), {"ORCHESTRATOR_CONFIG": str(path)})
+    path.write_text('[containers]\npids = 64\n[containers.online]\nnetwork = "agents"\n')
+    path.chmod(0o600)
+    plain, online = (launched(f"{IMAGE}{each}") for each in ("", "#online"))
+    assert (after("--network", plain), after("--pids-limit", plain)) == (["none"], ["64"])
+    assert (after("--network", online), after("--pids-limit", online)) == (["agents"], ["64"])
+    with pytest.raises(Refused, match=r"has no \[containers\.offline\]"):
+        launched(f"{IMAGE}#offline")
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,11 @@ def test_folder_of_an_agents_own_is_not_prepared() -> None:
     assert purposes(story, "dev:a") == [Purpose.WORK]
 
 
+def test_a_clone_on_a_box_is_prepared() -> None:
+    story = preparing(agents={"dev": AgentOverrides(cwd=Location("/srv/repo", "dev1"))}).planned("a")
+    assert purposes(story, "dev:a") == [Purpose.PREPARE, Purpose.WORK]
+
+
 def test_config_says_whether_it_prepares() -> None:
     assert Config(prepare=NPM).prepares
     assert Config(prepare_copy=(".env",)).prepares

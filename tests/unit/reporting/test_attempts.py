@@ -24,6 +24,8 @@ def moved(to, why=""):
     ("ended", "again", "outcome", "why"),
     [
         (None, reopened("the task was started again"), "interrupted", "the task was started again"),
+        (None, reopened("blocked: No key"), "blocked", "blocked: No key"),
+        (None, reopened("more is to be planned: x"), "found the task not done", "more is to be planned: x"),
         (None, reopened("rejected by test:one: 3 failed"), "not accepted", "rejected by test:one: 3 failed"),
         (None, reopened("rejected 3 times, last: x"), "not accepted", "rejected 3 times, last: x"),
         (
@@ -57,6 +59,16 @@ def test_an_attempt_is_called_what_came_of_it(lines, ended, again, outcome, why)
     lines.say("time_passed", again)
     attempt = lines.history().attempts["dev:one", 1]
     assert (attempt.outcome, attempt.why) == (outcome, why)
+
+
+def test_an_attempt_that_passed_ended_then(lines):
+    """A plan that took a second, and was asked for again an hour later, was shown as an hour of work."""
+    lines.open("r-1")
+    lines.say("time_passed", moved("passed"))
+    passed_at = lines.history().attempts["dev:one", 1].ended
+    lines.say("time_passed", moved("pending"))
+    lines.say("time_passed", reopened("task.md asks for something else now"))
+    assert lines.history().attempts["dev:one", 1].ended == passed_at
 
 
 TROUBLED = {

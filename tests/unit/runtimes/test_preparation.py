@@ -21,12 +21,12 @@ class Tree:
         self.path.mkdir()
 
     def prepares(
-        self, config: Config, copied: dict[str, bytes] | None = None
+        self, config: Config, copied: dict[str, bytes] | None = None, caches: list[Path] | None = None
     ) -> subprocess.CompletedProcess[str]:
         self.runs += 1
         folder = self.root / f"run-{self.runs}"
         folder.mkdir()
-        launching = preparing(config, copied or {}, folder)
+        launching = preparing(config, copied or {}, folder, caches)
         for name, content in launching.files.items():
             (folder / name).write_bytes(content)
         done = subprocess.run(launching.argv, cwd=self.path, capture_output=True, text=True, check=False)
@@ -132,3 +132,22 @@ def test_folder_where_a_file_is_copied_is_refused(tree):
     (tree.path / ".env").mkdir()
     done = tree.prepares(Config(prepare_copy=(".env",)), {".env": b"x"})
     assert (done.returncode, list((tree.path / ".env").iterdir())) == (1, [])
+
+
+def test_a_clone_on_a_box_is_asked_what_git_ignores(tree):
+    """Nothing is copied that a commit of an agent could hold; the folders of caches are made there."""
+    subprocess.run(["git", "init", "-q", str(tree.path)], check=True)
+    caches, copied = [tree.root / "caches" / "NPM"], {".env": b"A=1"}
+    refused = tree.prepares(Config(prepare=(COUNTING,)), copied, caches)
+    assert refused.returncode == 1
+    assert "git does not ignore" in refused.stdout
+    assert not (tree.path / ".env").exists()
+    (tree.path / ".git/info/exclude").write_text(".env\n")
+    assert tree.prepares(Config(prepare=(COUNTING,)), copied, caches).returncode == 0
+    assert (tree.path / ".env").read_bytes() == b"A=1"
+    assert caches[0].is_dir()
+    status = ["git", "-C", str(tree.path), "status", "--porcelain", "--ignored=no"]
+    assert (
+        ".orchestrator-prepared"
+        not in subprocess.run(status, capture_output=True, text=True, check=True).stdout
+    )

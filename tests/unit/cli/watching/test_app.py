@@ -76,6 +76,22 @@ def test_all_is_shown_on_80_by_24(house, drive):
     drive(story)
 
 
+def test_the_headline_stays_on_a_low_terminal(house, drive):
+    """Where the parts do not fit, the screen scrolls to the one that has the keys."""
+    agents = [house.agent(f"dev-{number}", run=f"r-{number}") for number in range(6)]
+    house.task(agents=agents, questions=[house.question()])
+    house.task("other-0a1b2c3e")
+
+    async def story(screen):
+        await screen.until("DEVELOPING")
+        for _ in range(4):
+            await screen.press("tab")
+            await screen.pilot.pause()
+            assert screen.text.startswith("task watch   2 tasks")
+
+    drive(story, (60, 9))
+
+
 def test_a_terminal_of_two_columns_ends_nothing(house, drive):
     house.task(questions=[house.question()])
 

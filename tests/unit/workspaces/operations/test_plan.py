@@ -38,6 +38,7 @@ def fault(root, *operations, **policy):
         ("{root}", "lies in none"),
         ("{root}/a\nb", "no control characters"),
         ("{root}/" + "n" * 256, "at most 255 bytes"),
+        ("{root}" + "/d" * 500, "at most 1023 bytes"),
         ("{root}/.env", "hold secrets"),
         ("{root}/.ssh/config", "hold secrets"),
         ("{root}/ID_RSA", "hold secrets"),
@@ -107,3 +108,12 @@ def test_deletes_are_shown_refused_or_confirmed(tmp_path):
     assert not plan(tmp_path, do("delete", file), confirmed=frozenset({str(file)})).unconfirmed
     assert not plan(tmp_path, do("delete", file), deletes=Deletes.ALLOW).unconfirmed
     assert "deletes are refused" in fault(tmp_path, do("delete", file), deletes=Deletes.REFUSE)
+
+
+def test_changed_file_runs_as_nobody_else(tmp_path):
+    """What an agent wrote must not run with the rights that somebody gave to other bytes."""
+    file = tmp_path / "a"
+    file.write_text("x")
+    file.chmod(0o4755)
+    (step,) = plan(tmp_path, do("edit", file, "y")).steps
+    assert (step.before.mode, step.after.mode) == (0o4755, 0o755)

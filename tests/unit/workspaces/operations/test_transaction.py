@@ -1,21 +1,16 @@
 """A plan is applied whole or not at all: at a failure, after a kill at any step of it, and undone later."""
 
 import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
-from orchestrator.formats.operations.read import BadOperations
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
 from orchestrator.model.hands import Deletes
-from orchestrator.workspaces.operations import transaction, tree
+from orchestrator.workspaces.operations import transaction
 from orchestrator.workspaces.operations.plan import Policy, planned
 from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo, undo_once, undoable
 
@@ -268,80 +263,3 @@ def test_recovery_leaves_what_others_wrote(root, tmp_path, monkeypatch):
     (root / "new" / "er" / "a").write_text("by hand")
     assert recover(DiskFiles(), tmp_path / "t1") == (str(root / "new" / "er" / "a"),)
     assert (root / "new" / "er" / "a").read_text() == "by hand"
-
-
-RACES = int(os.environ.get("FILEOPS_RACES", "1000"))
-
-
-SWAP = """
-import os, sys
-root, out = sys.argv[1:]
-os.chdir(root)
-print("ready", flush=True)
-while True:
-    os.rename("d", "d-real")
-    os.symlink(out, "d")
-    os.unlink("d")
-    os.rename("d-real", "d")
-"""
-
-
-def test_swapped_folder_never_leads_outside(tmp_path):
-    """Another process swaps a folder for a link to outside, over and over: no write follows it."""
-    root, out = tmp_path / "root", tmp_path / "out"
-    for folder in (root / "d", out):
-        folder.mkdir(parents=True)
-    command = [sys.executable, "-c", SWAP, str(root), str(out)]
-    kept = refused = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swapper:
-        try:
-            assert swapper.stdout
-            assert swapper.stdout.readline() == "ready\n"
-            until = time.monotonic() + 60
-            while kept + refused < RACES or not (kept and refused):
-                assert time.monotonic() < until
-                os.sched_yield()  # to the other process, which may stand between two of its steps
-                try:
-                    tree.put(root, ("d", "f"), b"x", 0o644, ".t", new=False)
-                    kept += 1
-                except (Refused, FileNotFoundError):
-                    refused += 1
-        finally:
-            swapper.kill()
-    assert not list(out.iterdir())
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_files_claimed_are_files_on_disk(tmp_path, seed):
-    """Random operations against a model of the tree: what a whole transaction claims lies on disk, and nothing else."""
-    dice, root = random.Random(seed), tmp_path / "root"
-    root.mkdir()
-    expected = dict[str, str]()
-    for nth in range(12):
-        operations, model = [], dict(expected)
-        for _ in range(dice.randrange(1, 6)):
-            path = f"{dice.choice(('', 'x/', 'x/y/'))}{dice.choice('abc')}"
-            kind, text = dice.choice(("create", "edit", "append", "delete")), str(dice.random())
-            operations.append(do(kind, root / path, None if kind == "delete" else text))
-            if (path in model) == (kind == "create"):
-                model = {}
-                break
-            match kind:
-                case "delete":
-                    del model[path]
-                case "append":
-                    model[path] += text
-                case _:
-                    model[path] = text
-        else:
-            apply(
-                DiskFiles(),
-                tmp_path / f"t{nth}",
-                planned(FileOperations(tuple(operations)), Policy((root,), Deletes.ALLOW)),
-            )
-            expected = model
-            continue
-        with pytest.raises(BadOperations):
-            planned(FileOperations(tuple(operations)), Policy((root,), Deletes.ALLOW))
-    on_disk = {str(each.relative_to(root)): each.read_text() for each in root.rglob("*") if each.is_file()}
-    assert on_disk == expected

@@ -8,7 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from orchestrator.formats.text import neutral
 from orchestrator.model.coordination import IssueSeverity
 from orchestrator.records.observer import observe
-from orchestrator.records.observer_metrics import MOST, PREFIX, metrics
+from orchestrator.records.observer_metrics import MOST, PREFIX
+from orchestrator.records.prometheus_text import metrics
 from tests.unit.records.observed import busy
 from tests.unit.records.pipelines import BEGAN
 from tests.unit.reporting.test_pages import INJECTIONS
