@@ -22,6 +22,7 @@ from typing import Any
 import orchestrator.cli
 import orchestrator.cli.main
 import orchestrator.daemon.__main__
+from orchestrator.daemon.journal import codec
 from orchestrator.daemon.process.preload import preload
 
 MAINS: dict[str, Callable[[list[str]], int]] = {
@@ -36,6 +37,8 @@ def main() -> None:
     for module in pkgutil.iter_modules(orchestrator.cli.__path__, "orchestrator.cli."):
         if not module.ispkg and not module.name.endswith(".__main__"):
             import_module(module.name)
+    for learned in (codec._fact, codec._changes, codec._actions, codec._state):
+        learned()  # what a daemon learns as it reads its first journal: a third of a second
     gc.freeze()  # what lies here is collected in no fork, and so copied in none
     while line := sys.stdin.readline():
         asked = json.loads(line)

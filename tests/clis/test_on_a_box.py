@@ -28,6 +28,9 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"boxes need {', '.join(MI
 
 
 @pytest.mark.parametrize("installed", CLIS, indirect=True)
+@pytest.mark.thorough(
+    reason="remote/test_task.py has whole tasks on boxes, clis/test_runtime_claude.py the same CLI"
+)
 def test_task_with_a_real_cli_on_a_box_completes(installed: str) -> None:
     """A task whose developer is a real cli on a box is complete."""
     with (

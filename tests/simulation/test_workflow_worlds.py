@@ -48,9 +48,9 @@ def test_workflow_whose_boxes_are_cut_off(simulated) -> None:
     simulated(outcome)
 
 
-def test_workflows_that_once_failed(simulated) -> None:
-    for seed, most in kept_workflows():
-        checked(seed, simulated, most)
+@pytest.mark.parametrize(("seed", "most"), kept_workflows())
+def test_workflows_that_once_failed(seed, most, simulated) -> None:
+    checked(seed, simulated, most)
 
 
 @pytest.mark.thorough(reason="two hundred agents take long")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.unit.cli.conftest import House
 
 TASK_ID = "abc123def456"
-PROJECT = Path("/work/project")
+PROJECT = Path("/home/ada/project")
 STATE = PROJECT / "skill-orchestration/state/skill-orchestration-0a1b2c3d4e5f.json"
 SKILL = CompositeSkill(
     "develop-project",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from typing import Final, TypeVar
 
@@ -10,6 +9,7 @@ from orchestrator.model.actions import Action
 from orchestrator.model.budget import Worked
 from orchestrator.model.consultation import ConsultationState
 from orchestrator.model.file_operations import OperationsRecord
+from orchestrator.model.quick_replace import replace
 from orchestrator.model.run import Life
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state import changes as c

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from orchestrator.model.activity import Stage
+from orchestrator.model.quick_replace import replace
 from orchestrator.model.run import NOT_BEGUN, Delivery, Ending, Exit, Life, Quiet, Run, Turn
 from orchestrator.model.usage import Usage
 from orchestrator.pm.state.transitions import IllegalMove

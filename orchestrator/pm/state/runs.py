@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
 
 from orchestrator.model.activity import Stage
+from orchestrator.model.quick_replace import replace
 from orchestrator.model.run import Exit, Purpose, Run, Turn
 from orchestrator.model.usage import Spent, Usage
 from orchestrator.pm.state.persistent_map import PersistentMap

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from orchestrator.model.plan import Step, StepState, Tally
+from orchestrator.model.quick_replace import replace
 from orchestrator.pm.state.step_changes import (
     BranchJudged,
     StepApproved,

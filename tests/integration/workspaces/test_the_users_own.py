@@ -87,7 +87,7 @@ def test_the_user_may_leave_the_tasks_branch_and_come_back(repo, tree, workspace
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_a_user_who_moved_the_tasks_branch_on_is_heeded(repo, tree, workspaces):
+def test_branch_that_its_user_moved_on_is_kept(repo, tree, workspaces):
     workspaces.prepare(tree, 1)
     (tree.path / "new.txt").write_text("new")
     commit, _ = workspaces.commit(tree, "x")

@@ -5,6 +5,7 @@ those that the daemon itself would write.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,10 @@ from scripts.reference.schemas import schemas
 from tests.json_schemas import FOLDER, faults, schema_of
 from tests.unit.pm.story import AT, Story
 
-SCHEMAS = schemas()
+
+@cache
+def made():
+    return schemas()
 
 
 def started():
@@ -103,7 +107,7 @@ def test_a_field_that_no_schema_names_is_noticed(house, task):
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_published_schemas_are_those_of_the_code(name):
-    assert json.loads((FOLDER / f"{name}.schema.json").read_text()) == SCHEMAS[name]
+    assert json.loads((FOLDER / f"{name}.schema.json").read_text()) == made()[name]
 
 
 @pytest.mark.parametrize(("name", "command"), [(name, command) for name, (command, _) in DOCUMENTS.items()])
@@ -114,7 +118,7 @@ def test_the_schema_of_a_command_is_found_by_its_words(name, command):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_help_names_every_field_of_a_document(name):
     words = set(helping.JSON.replace("[]", " ").replace(",", " ").replace(":", " ").replace(";", " ").split())
-    assert set(_fields(SCHEMAS[name])) - words == set()
+    assert set(_fields(made()[name])) - words == set()
 
 
 def test_every_verb_with_json_has_a_schema():

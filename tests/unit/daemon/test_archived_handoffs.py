@@ -299,7 +299,7 @@ def test_link_in_its_place_is_put_back(tmp_path: Path) -> None:
     assert archived.agrees()
 
 
-def test_edit_that_was_not_told_is_not_overwritten(archived: Archived) -> None:
+def test_unreported_edit_is_not_overwritten(archived: Archived) -> None:
     """Whichever comes first, the look or the write of a newer state: the edit is heard, and nothing is lost."""
     archived.edit(adds("in between"))
     archived.story.comes_alive("implement")

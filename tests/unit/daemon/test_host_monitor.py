@@ -358,7 +358,7 @@ def test_each_answer_is_sent_once_and_anew_when_it_is_another(bench: Bench) -> N
     assert sync.prepared == 1
 
 
-def test_a_task_that_comes_back_to_its_box_is_heeded_again(bench: Bench) -> None:
+def test_task_that_returns_to_its_box_is_watched_again(bench: Bench) -> None:
     bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
     bench.round()
     bench.monitor.keep("t-1", ())

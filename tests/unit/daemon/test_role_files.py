@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def tree(files: MemoryFiles, root: Path = ROOT) -> dict[str, dict[str, Any]]:
     return {name: json.loads(files.read(path)) for name, path in found.items()}
 
 
-def states_of_a_story() -> list[Any]:
+@cache
+def states_of_a_story() -> tuple[Any, ...]:
     """Return the same story at several moments: a rejected handoff, a failed audit, the end."""
     story = RoleStory()
     moments = [lambda: story.hands_on("plan", nextSteps=None), lambda: story.hands_on("plan")]
@@ -63,10 +65,7 @@ def states_of_a_story() -> list[Any]:
     for happens in moments:
         happens()
         states.append(story.state)
-    return states
-
-
-STATES: list[Any] = states_of_a_story()
+    return tuple(states)
 
 
 def shown(*states: Any) -> MemoryFiles:
@@ -81,10 +80,10 @@ def shown(*states: Any) -> MemoryFiles:
 
 def test_archive_does_not_depend_on_what_was_seen() -> None:
     """Written at each change, at the end alone, or by a daemon that began between: it is the same."""
-    whole = tree(shown(STATES[-1]))
-    assert tree(shown(*STATES)) == whole
-    files = shown(*STATES[:3])
-    RoleFiles(files, FOLDER).show(STATES[-1], AT)
+    whole = tree(shown(states_of_a_story()[-1]))
+    assert tree(shown(*states_of_a_story())) == whole
+    files = shown(*states_of_a_story()[:3])
+    RoleFiles(files, FOLDER).show(states_of_a_story()[-1], AT)
     assert tree(files) == whole
     statuses = sorted(each["handoff"]["status"] for each in whole.values() if "handoff" in each)
     assert statuses == [*["completed"] * 4, *["rejected"] * 2]
@@ -94,7 +93,7 @@ def test_archive_does_not_depend_on_what_was_seen() -> None:
 
 def test_kill_at_any_write_costs_nothing() -> None:
     """Whichever write was the last of a daemon, the next one completes the archive."""
-    whole, number = tree(shown(STATES[-1])), 0
+    whole, number = tree(shown(states_of_a_story()[-1])), 0
     while True:
         files, left = with_folder(), [number]
 
@@ -105,11 +104,11 @@ def test_kill_at_any_write_costs_nothing() -> None:
 
         files.before = before
         try:
-            RoleFiles(files, FOLDER).show(STATES[-1], AT)
+            RoleFiles(files, FOLDER).show(states_of_a_story()[-1], AT)
         except KilledError:
             files.before = None
             archived_handoffs.forget()
-            RoleFiles(files, FOLDER).show(STATES[-1], AT)
+            RoleFiles(files, FOLDER).show(states_of_a_story()[-1], AT)
             assert tree(files) == whole
             number += 1
             continue
@@ -125,12 +124,12 @@ def test_what_stands_in_the_way_is_reported_and_tried_again() -> None:
     files.write(day, b"a file\n")
     writer = RoleFiles(files, FOLDER)
     with pytest.raises(Refused, match="move it away"):
-        writer.show(STATES[-1], AT)
+        writer.show(states_of_a_story()[-1], AT)
     behind = [writer.behind]
     files.remove(day)
-    writer.show(STATES[-1], AT)
+    writer.show(states_of_a_story()[-1], AT)
     assert [*behind, writer.behind] == [True, False]
-    assert tree(files) == tree(shown(STATES[-1]))
+    assert tree(files) == tree(shown(states_of_a_story()[-1]))
 
 
 def test_a_vanished_task_folder_is_not_made_anew() -> None:
@@ -139,11 +138,11 @@ def test_a_vanished_task_folder_is_not_made_anew() -> None:
     writer = RoleFiles(files, FOLDER)
     for _ in range(2):
         with pytest.raises(Refused, match="gone"):
-            writer.show(STATES[-1], AT)
+            writer.show(states_of_a_story()[-1], AT)
     assert (files.entry(FOLDER), writer.behind) == (None, True)
     files.make_folder(FOLDER)
-    writer.show(STATES[-1], AT)
-    assert tree(files) == tree(shown(STATES[-1]))
+    writer.show(states_of_a_story()[-1], AT)
+    assert tree(files) == tree(shown(states_of_a_story()[-1]))
 
 
 def test_task_that_failed_is_no_success() -> None:
@@ -164,19 +163,19 @@ def test_tasks_share_the_archive_that_a_setting_names() -> None:
     shared_archive.forget()
     files, root = with_folder(), Path("/archive")
     files.make_folder(FOLDER.with_name("other"))
-    other = [replace(each, id="other-1", handoffs=_renamed(each.handoffs)) for each in STATES]
+    other = [replace(each, id="other-1", handoffs=_renamed(each.handoffs)) for each in states_of_a_story()]
     writers = [RoleFiles(files, Path("/project/tasks") / name, root) for name in ("demo", "other")]
-    for both in zip(STATES, other, strict=True):
+    for both in zip(states_of_a_story(), other, strict=True):
         for writer, state in zip(writers, both, strict=True):
             writer.show(state, AT)
     index = files.read(root / "index.json")
     assert (json.loads(index)["total_handoffs"], json.loads(index)["total_chains"]) == (12, 2)
-    own = tree(shown(STATES[-1]))
+    own = tree(shown(states_of_a_story()[-1]))
     assert {name: each for name, each in tree(files, root).items() if name in own} == own
     for damage in (lambda: files.remove(root / "index.json"), lambda: files.write(root / "index.json", b"{")):
         damage()
         shared_archive.forget()  # a daemon begins
-        RoleFiles(files, FOLDER, root).show(STATES[-1], AT)
+        RoleFiles(files, FOLDER, root).show(states_of_a_story()[-1], AT)
         assert files.read(root / "index.json") == index
     assert not files.entries(FOLDER / "data" / "handoffs")
 
@@ -192,20 +191,20 @@ def test_shared_archive_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(shared_archive, "open_archive", opens)
     writer = RoleFiles(files, FOLDER, root)
-    for state in STATES[:3]:
+    for state in states_of_a_story()[:3]:
         writer.show(state, AT)
     assert len(opened) == 1
     for entry in files.entries(root):
         for each in files.entries(root / entry.name) if entry.is_folder else ():
             files.remove(root / entry.name / each.name)
-    writer.show(STATES[3], AT)
+    writer.show(states_of_a_story()[3], AT)
     assert writer.behind
-    removed = ArchivedHandoffs(files, root).look(STATES[3], AT, None)
-    assert {each.handoff for each in removed if each.edit.refused} == set(STATES[2].handoffs)
+    removed = ArchivedHandoffs(files, root).look(states_of_a_story()[3], AT, None)
+    assert {each.handoff for each in removed if each.edit.refused} == set(states_of_a_story()[2].handoffs)
     files.remove(root / "index.json")
-    writer.show(STATES[-1], AT)
+    writer.show(states_of_a_story()[-1], AT)
     assert (len(opened), writer.behind) == (2, False)
-    assert tree(files, root) == tree(shown(STATES[-1]))
+    assert tree(files, root) == tree(shown(states_of_a_story()[-1]))
 
 
 def _renamed(handoffs: dict[str, Any]) -> dict[str, Any]:

@@ -197,12 +197,13 @@ ODD = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("reading", READERS)
 @given(st.dictionaries(NAMES, JSON | ODD | st.lists(st.dictionaries(NAMES, JSON | ODD))))
-def test_no_form_raises(reading: Reading, line: dict[str, object]) -> None:
+def test_no_form_raises(line: dict[str, object]) -> None:
+    """Each line is read by all: to draw it costs more than to read it."""
     data = json.dumps(line, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    for record in reading(data):
-        assert isinstance(record, Called | Prompted | Returned | Spoke)
+    for reading in READERS:
+        for record in reading(data):
+            assert isinstance(record, Called | Prompted | Returned | Spoke)
 
 
 @pytest.mark.parametrize("reading", READERS)

@@ -182,7 +182,7 @@ def test_pod_has_ended_when_its_container_has(line, ended) -> None:
     assert seen.has_ended is ended
 
 
-def test_line_that_tells_of_no_pod() -> None:
+def test_line_that_names_no_pod_is_submitted() -> None:
     assert seen_in("") is None
     assert reason_of("") == "Submitted"
     assert reason_of("a\x1bb\n") == "a?b"

@@ -414,7 +414,7 @@ def test_launch_known_to_have_failed_counts_while_box_is_lost() -> None:
     assert story.step("dev:a").tally.launches == 1
 
 
-def test_what_an_agent_was_told_is_quoted_in_the_question() -> None:
+def test_instructions_to_an_agent_are_quoted_in_the_question() -> None:
     """The reasons speak to the agent: a person must not read them as spoken to them."""
     story = started()
     story.lands("explore", faults=(Fault(3, "says no status"),))
