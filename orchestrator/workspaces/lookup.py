@@ -139,6 +139,8 @@ def survey(
     )
     if not (there or merged):
         return None
+    if tip == base:
+        return BranchSurvey(tip, 0, (), 0, 0, 0, merged=merged, gone=not there)
     count = int(git.ask("rev-list", "--count", f"{base}..{tip}"))
     listed = git.ask(
         "log", f"--max-count={COMMITS_LISTED}", "--reverse", "--format=%H%x00%ct%x00%s", f"{base}..{tip}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,6 +57,10 @@ class Repo:
         return set(self.git("ls-tree", "-rz", "--name-only", commit).rstrip("\0").split("\0"))
 
 
+def admin(repo: Repo, name: str = "parser") -> Path:
+    return repo.path / ".git" / "worktrees" / name
+
+
 @pytest.fixture(autouse=True)
 def git_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "gitconfig"
@@ -84,3 +89,24 @@ def tree(repo: Repo, tmp_path: Path, workspaces: GitWorkspaces) -> Tree:
 @pytest.fixture
 def look(tree: Tree) -> Tree:
     return replace(tree, name="look", detached=True)
+
+
+@pytest.fixture
+def place(tree: Tree, workspaces: GitWorkspaces) -> Path:
+    """Return the tree, made for its first attempt."""
+    return workspaces.prepare(tree, 1)
+
+
+@pytest.fixture
+def clean(repo: Repo, tree: Tree, workspaces: GitWorkspaces) -> Callable[[], dict[str, str]]:
+    """Prepare the tree for its second attempt and look that nothing is left in it; return what was kept."""
+
+    def prepare() -> dict[str, str]:
+        workspaces.prepare(tree, 2)
+        assert repo.git("status", "--porcelain", "--ignored", cwd=tree.path) == ""
+        assert repo.git("rev-parse", "HEAD", cwd=tree.path) == tree.base
+        assert repo.git("symbolic-ref", "HEAD", cwd=tree.path) == "refs/heads/task-work/demo/parser"
+        assert {path.name for path in tree.path.iterdir()} == {".git", ".gitignore", "readme.txt"}
+        return repo.refs(KEPT)
+
+    return prepare
