@@ -17,9 +17,10 @@ from orchestrator.cli.screen import harmless
 from orchestrator.formats.redact import redacted
 from orchestrator.formats.text import neutral_json
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.coordination import Transition, iso, moment
+from orchestrator.model.coordination import HandoffStatus, Transition, iso, moment
 from orchestrator.records.archive_files import UnreadRecord
 from orchestrator.records.daily_report import report
+from orchestrator.records.handoff_facts import HandoffFact
 from orchestrator.records.observer import DAY, Observation, observe
 from orchestrator.records.observer_document import document_of
 from orchestrator.records.passages import issues_of, of_roles
@@ -68,12 +69,19 @@ def _observed(records: Records) -> Observation:
     return observe(
         list(of_roles(handoffs, records.began, records.resting)),
         list(issues_of(handoffs)),
-        {each.task: each.at for each in handoffs if each.transition is Transition.COMPLETE},
+        {each.task: each.at for each in handoffs if _completes(each, records.resting)},
         records.journals,
         since=period.since,
         until=period.until,
         now=period.now,
     )
+
+
+def _completes(handoff: HandoffFact, resting: set[str]) -> bool:
+    """Return whether a handoff completes its task: nobody rejected it, nor was the task left before anybody took it."""
+    if handoff.transition is not Transition.COMPLETE or handoff.status is HandoffStatus.REJECTED:
+        return False
+    return handoff.task not in resting or handoff.status is HandoffStatus.COMPLETED
 
 
 def period_of(options: Namespace, now: float) -> Period:

@@ -56,9 +56,11 @@ def chain_of(
     given_up = max((_given_up(each) for each in before), default=0.0)
     outcome, completed = ChainOutcome.OPEN, None
     last = ordered[-1].head
-    if last.transition is Transition.COMPLETE and last.status is not HandoffStatus.REJECTED:
+    left = given_up >= times[-1]
+    fit = {HandoffStatus.COMPLETED} if left else set(HandoffStatus) - {HandoffStatus.REJECTED} | {None}
+    if last.transition is Transition.COMPLETE and last.status in fit:
         outcome, completed = ChainOutcome.SUCCESS, times[-1]
-    elif given_up >= times[-1]:
+    elif left:
         outcome, completed = ChainOutcome.FAILURE, given_up
     marks = [round((at - created) / 60) for at in times]
     measured = [each.metrics.coverage for each in before if each.metrics.coverage is not None]

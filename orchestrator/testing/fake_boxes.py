@@ -105,7 +105,7 @@ class FakeMonitor(HostMonitor):
     def _listen(self, remote_tasks: list[RemoteTask]) -> None:
         """Nothing to start here: see `hear`."""
 
-    def _stop_listening(self) -> None:
+    def _stop_listening(self, *, forget: bool = True) -> None:
         """Nor to stop."""
 
     def _copy_transcripts(self, folders: list[Path]) -> None:

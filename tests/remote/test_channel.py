@@ -133,6 +133,17 @@ def test_one_that_hangs_there_is_given_up(box: Box, link: Link, tasks: list[Remo
     assert link.run(["true"]).status == 0
 
 
+@pytest.mark.parametrize("how", ["look"], indirect=True)
+def test_what_comes_back_of_ours_is_no_sign_of_life(
+    link: Link, tasks: list[RemotePaths], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start-up file of its shell ran `cat`: nothing was reported from there any more, for ever."""
+    monkeypatch.setattr(channels, "_START", "exec cat")
+    channel = Channel(link, tasks, os.environ, beat=0.1, silence=1)
+    with pytest.raises(Cut, match="silent"):
+        wait_until(lambda: channel.read(1), within=10)
+
+
 def test_ended_connection_is_reported_and_its_channel_freed(
     box: Box, link: Link, tasks: list[RemotePaths]
 ) -> None:

@@ -319,6 +319,13 @@ def test_what_the_shell_there_prints_ahead_is_no_answer(link: Link, box: Box) ->
     assert link.run(["cat"], stdin=b"x\n").out == b"x\n"
 
 
+def test_what_the_shell_there_prints_behind_is_no_answer(link: Link, box: Box) -> None:
+    """It was said that the connection had ended, and that the outcome is unknown."""
+    (box.home / ".bashrc").write_text("trap 'echo bye; echo bye >&2' EXIT; set -x\n")
+    ended = link.run(["sh", "-c", "printf '\\nhere\\n'; exit 3"])
+    assert (ended.status, ended.out) == (3, b"\nhere\n")
+
+
 @pytest.mark.parametrize("text", ["echo hello", "internal-sftp", "false"])
 def test_forced_command_differs_from_a_lost_connection(boxes: Boxes, text: str) -> None:
     """It was said to be a connection that ended, which nobody can mend."""

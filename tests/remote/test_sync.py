@@ -95,6 +95,42 @@ def test_box_that_is_this_machine_is_named_as_such(world: World) -> None:
     assert not (world.shared / MARK).exists()
 
 
+def test_no_program_of_the_repository_runs_there(world: World) -> None:
+    """An agent named one that looks for changed files, and the folders of its next run were never made."""
+    git = ["git", "-C", str(world.repo)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (world.repo / "a").touch()
+    subprocess.run([*git, "add", "a"], check=True)
+    subprocess.run([*git, "config", "core.fsmonitor", f"touch {world.box.home}/ran"], check=True)
+    exclude = world.repo / ".git/info/exclude"
+    exclude.unlink()
+    os.mkfifo(exclude)
+    world.sync().prepare()
+    assert not (world.box.home / "ran").exists()
+
+
+@pytest.mark.parametrize("instead", ["link", "file"])
+def test_handoffs_that_are_no_folder_stop_the_sync(world: World, instead: str) -> None:
+    """An agent replaced them: its exit was known, what it had handed in was not, and it was begun anew."""
+    sync = world.prepared()
+    handoffs, away = world.shared / "handoffs", world.shared / "away"
+    handoffs.rename(away)
+    put(away / REPORT)
+    put(world.own / "runs" / RUN / "exit", b"0\n")
+    if instead == "link":
+        handoffs.symlink_to(away)
+    else:
+        handoffs.touch()
+    for _ in range(2):
+        with pytest.raises(Emptied, match="handoffs is a link, or no folder"):
+            pull(sync, [RUN])
+    assert not world.arrived()
+    handoffs.unlink()
+    away.rename(handoffs)
+    pull(sync, [RUN])
+    assert {f"handoffs/{REPORT}", f"runs/{RUN}/exit"} <= world.arrived().keys()
+
+
 @pytest.mark.parametrize("which", ["shared", "own"])
 def test_missing_folders_stop_the_sync(world: World, which: str) -> None:
     """Folders that are gone stop the sync and are not made anew unasked."""

@@ -296,9 +296,8 @@ class HostMonitor:
         self._stop_listening()
         self._due = self.steady() + EVERY
         self._idle += 1
-        stands = self.ways.link.state().way is Way.REACHABLE
         # After that too, as windows of ended tasks are closed over it.
-        if self._idle == IDLE or (self._idle > IDLE and stands):
+        if self._idle == IDLE or (self._idle > IDLE and self.ways.link.state().way is Way.REACHABLE):
             self.ways.link.close()
 
     def _copy_transcripts(self, folders: list[Path]) -> None:
@@ -307,7 +306,7 @@ class HostMonitor:
 
     def _fail(self, error: Exception) -> None:
         """Abandon the round that failed, and schedule the next one."""
-        self._stop_listening()
+        self._stop_listening(forget=is_lost(error))
         self._bringing.want_nothing()
         self._due = self.steady() + self._contact.failed(error)
         if not is_lost(error):
@@ -344,7 +343,8 @@ class HostMonitor:
         listening = self._listening  # another thread may end it
         return listening is None or listening[1].ended
 
-    def _stop_listening(self) -> None:
+    def _stop_listening(self, *, forget: bool = True) -> None:
+        """End the channel; if it is not forgotten, the next one waits its time, as after one that ended."""
         if self._listening is not None:
             self._listening[1].close()
-            self._listening = None
+            self._listening = None if forget else self._listening

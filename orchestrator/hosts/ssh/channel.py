@@ -192,13 +192,15 @@ class Channel:
             raise self._strange(self._buffer)
 
     def _take(self, line: bytes) -> None:
-        self._heard = time.monotonic()
+        if self.how:
+            self._heard = time.monotonic()
         match line.split(b" "):
             case [b"ready", (b"inotify" | b"look") as how]:
-                self.how = how.decode()
+                self.how, self._heard = how.decode(), time.monotonic()
                 self._changed |= self._all
             case _ if not self.how:
-                self._noise += len(line)
+                # No sign of life: a start-up file may send back what we say.
+                self._noise += len(line) + 1
                 if self._noise > _NOISE:
                     raise self._strange(line)
             case [b"alive"]:

@@ -1,7 +1,7 @@
 """Commands for a box whose output marks where they begin and end, and what their output says by that.
 
-Output before the beginning comes from files that the account's shell reads. ssh's own exit status 255 could be the
-command's, or the connection's end.
+Output before the beginning, and behind the end, comes from files that the account's shell reads. ssh's own exit status
+255 could be the command's, or the connection's end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from orchestrator.hosts.ssh.login_shell import line_of
 from orchestrator.ports.box_link import Ended
 
 _SHELL: Final = (
-    'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
+    'printf "\\n%s\\n" "$0"; "$@"; status=$?; printf "\\n%s end\\n" "$0"; '
+    'printf "\\n%s %d\\n" "$0" "$status" >&2; exit "$status"'
 )
 """Runs its arguments, and marks their beginning and their end."""
 
@@ -30,8 +31,10 @@ def has_begun(ended: Ended, mark: str) -> bool:
 
 def result_of(ended: Ended, mark: str) -> Ended | None:
     """Return the status and output of the program itself; None if its end is not marked."""
-    err, _, status = ended.err.rpartition(f"\n{mark} ".encode())
-    if not status.strip().isdigit():
+    err, _, behind = ended.err.rpartition(f"\n{mark} ".encode())
+    status, ends, _ = behind.partition(b"\n")
+    if not ends or not status.isdigit():
         return None
     _, _, out = ended.out.partition(f"\n{mark}\n".encode())
-    return Ended(int(status), out, err)
+    upto, found, _ = out.rpartition(f"\n{mark} end\n".encode())
+    return Ended(int(status), upto if found else out, err)

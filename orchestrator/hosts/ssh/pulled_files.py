@@ -51,7 +51,8 @@ class Known:
         self.prepared = False
         self._new: list[bytes] = []
         lines = self._read()
-        if lines is None or lines > len(self.bases) + self._reported.total() + _SPARE:
+        self._lines = lines or 0
+        if lines is None or self._is_outdated():
             self._write_anew()
 
     def prepare(self) -> None:
@@ -80,6 +81,10 @@ class Known:
         """Write what was recorded since to the disk. Raises OSError."""
         if not self._new:
             return
+        self._lines += len(self._new)
+        if self._is_outdated():
+            self._write_anew()
+            return
         self._files.make_folder(self._path.parent)
         log = self._files.open_log(self._path)
         try:
@@ -87,6 +92,11 @@ class Known:
         finally:
             log.close()
         self._new.clear()
+
+    def _is_outdated(self) -> bool:
+        """Return whether most lines say nothing any more: an agent may write one file again each second."""
+        current = len(self.bases) + self._reported.total()
+        return self._lines > 2 * current + _SPARE
 
     def _note(self, *values: object) -> None:
         self._new.append(_line(*values))
@@ -125,6 +135,8 @@ class Known:
             lines += [_line("told", name, why)] * self._reported[name]
         self._files.make_folder(self._path.parent)
         self._files.write(self._path, b"".join(lines))
+        self._lines = len(lines)
+        self._new.clear()
 
 
 def _line(*values: object) -> bytes:

@@ -54,9 +54,11 @@ for folder in "$shared" "$own"; do
 done
 echo made
 cd -- "$cwd" || exit 0
+ours() { git -c core.fsmonitor=false "$@"; }  # no program of the repository's choice runs
 {
-    path=$(git rev-parse --git-path info/exclude) && prefix=$(git rev-parse --show-prefix) || exit 0
-    if [ -n "$(git ls-files -- "tasks/$name")" ] || git check-ignore -q -- "tasks/$name/"; then exit 0; fi
+    path=$(ours rev-parse --git-path info/exclude) && prefix=$(ours rev-parse --show-prefix) || exit 0
+    if [ -e "$path" ] && [ ! -f "$path" ]; then exit 0; fi
+    if [ -n "$(ours ls-files -- "tasks/$name")" ] || ours check-ignore -q -- "tasks/$name/"; then exit 0; fi
     mkdir -p -- "$(dirname -- "$path")"
     if [ -n "$(tail -c 1 -- "$path")" ]; then echo >>"$path"; fi
     printf '/%stasks/%s/\n' "$(printf '%s' "$prefix" | sed 's/[\\*?[]/\\&/g')" "$name" >>"$path"

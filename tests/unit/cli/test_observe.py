@@ -10,7 +10,7 @@ import pytest
 from orchestrator.cli.archived_records import unpacked_records
 from orchestrator.cli.extras import OF_OBSERVER
 from orchestrator.hosts.disk import DiskFiles
-from orchestrator.model.coordination import Transition
+from orchestrator.model.coordination import HandoffStatus, Transition
 from orchestrator.model.errors import Refused
 from orchestrator.records.archive import open_archive
 from tests.unit.records.pipelines import BEGAN, PIPELINE, handed_on
@@ -270,6 +270,28 @@ def test_metrics_are_for_an_exporter_of_another_user(task, archived, tmp_path):
     assert "agent_orchestrator_handoffs 4.0\n" in printed
     same = [line for line in path.read_text().splitlines() if "observed_timestamp" not in line]
     assert same == [line for line in printed.splitlines() if "observed_timestamp" not in line]
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "complete"),
+    [
+        ("rejected", "running", 0),
+        ("pending", "running", 1),
+        ("pending", "partial", 0),
+        ("accepted", "failed", 0),
+        ("completed", "partial", 1),
+    ],
+)
+def test_what_nobody_took_is_not_complete(task, house, monkeypatch, status, state, complete):
+    """The cleaner said `complete`; the task was left before the orchestrator had closed it."""
+    house.task("shop-0a1b2c3d", state=state, updated=BEGAN)
+    monkeypatch.chdir(house.project)
+    archive = open_archive(DiskFiles(), house.project / "data" / "handoffs")
+    for each in PIPELINE:
+        head = replace(each.head, status=HandoffStatus(status)) if each is PIPELINE[-1] else each.head
+        context = replace(each.context, task="shop-0a1b2c3d") if each.context else each.context
+        archive.take(replace(each, head=head, context=context), started=BEGAN)
+    assert task("observe", "--date", "2025-12-11", "--json").json["completed_chains"] == complete
 
 
 def test_without_the_client_it_says_how_to_install_it(task, archived, monkeypatch):

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -690,6 +691,22 @@ def test_channel_that_ended_is_made_anew_at_once_when_asked(bench: Bench) -> Non
     wait_until(lambda: bench.monitor._deaf)
     bench.round()
     assert len(bench.channels) == 1
+    bench.monitor.call_again()
+    wait_until(lambda: len(bench.channels) == 2)
+
+
+def test_failing_rounds_open_no_channel_each(bench: Bench) -> None:
+    """Where a start-up file there ended each shell, each channel's end led to a round, and that to a channel."""
+    bench.monitor.keep("t-1", (remote_task("t-1", "r-1"),))
+    bench.round()
+    bench.lost = Unavailable("the login there ended with 0 instead of running a command")
+    for looks in range(bench.looks, bench.looks + 5):
+        bench.channels[-1].broken.set()
+        bench.monitor.hurry()
+        wait_until(partial(lambda before: bench.looks > before, looks))
+    wait_until(lambda: bench.monitor._deaf)
+    assert len(bench.channels) == 1
+    bench.lost = None
     bench.monitor.call_again()
     wait_until(lambda: len(bench.channels) == 2)
 

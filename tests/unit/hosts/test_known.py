@@ -3,6 +3,7 @@ import os
 import pytest
 
 from orchestrator.hosts.disk import DiskFiles
+from orchestrator.hosts.ssh import pulled_files
 from orchestrator.hosts.ssh.pulled_files import REASONS_KEPT, REFUSALS_KEPT, Base, Known
 
 STAMP = (1, 2, 3)
@@ -75,6 +76,17 @@ def test_it_does_not_grow_with_each_change(path):
         known.keep()
     assert len(path.read_bytes().splitlines()) <= 2_100
     assert again(path).bases["a"].digest == "999"
+
+
+def test_it_does_not_grow_with_each_change_while_open(path, monkeypatch):
+    """An agent wrote one file again each second, and the record here grew until the daemon was started anew."""
+    monkeypatch.setattr(pulled_files, "_SPARE", 10)
+    known = again(path)
+    for number in range(50):
+        known.brought("a", str(number), STAMP)
+        known.keep()
+    assert len(path.read_bytes().splitlines()) <= 13
+    assert again(path).bases["a"].digest == "49"
 
 
 def test_reports_of_refusals_are_bounded(path):

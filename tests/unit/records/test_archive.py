@@ -225,6 +225,22 @@ def test_complete_that_was_rejected_is_no_success():
     assert [each.outcome for each in archive.chains] == [ChainOutcome.OPEN]
 
 
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (HandoffStatus.PENDING, ChainOutcome.FAILURE),
+        (HandoffStatus.ACCEPTED, ChainOutcome.FAILURE),
+        (HandoffStatus.COMPLETED, ChainOutcome.SUCCESS),
+    ],
+)
+def test_task_that_was_left_before_its_completion_was_taken(status, outcome):
+    """The cleaner said `complete`, and nobody closed the task; opened anew, it is the same."""
+    last = PIPELINE[-1]
+    files = filled(*PIPELINE[:-1], replace(last, head=replace(last.head, status=status)))
+    open_archive(files, ROOT).give_up("task_1", BEGAN + 40_000.0)
+    assert [each.outcome for each in open_archive(files, ROOT).chains] == [outcome]
+
+
 def test_coverage_that_was_measured_is_kept():
     files = filled(*PIPELINE[:2])
     open_archive(files, ROOT).take(PIPELINE[2], coverage=0.94)
