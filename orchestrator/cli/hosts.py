@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
     if engines:
         shown.append("\n".join(table(HEADINGS, rows(engines), width, colour=colour, spare=True)))
     print("\n\n".join(shown))
-    if not beat.up:
+    if beat.late or not beat.up:
         print(f"\n{beat.words()}")
     return Exit.DONE
 

@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
             print(f"{task.id}: {harmless(task.lost)}")
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
-    if not (beat.up and beat.room):
+    if beat.late or not (beat.up and beat.room):
         print(beat.words())
     return Exit.DONE
 

@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
         if waits := "" if beat.up else unheard(task.view):
             print(f"  {waits.removeprefix('; ')} (an answer of yours may be one of them)")
         print()
-    if asking and not beat.up:
+    if asking and (beat.late or not beat.up):
         print(beat.words())
     return Exit.DONE
 

@@ -23,6 +23,16 @@ def test_a_full_disk_is_said(house, task, daemon, monkeypatch):
     assert "is full" in task("list").out
 
 
+def test_a_daemon_that_hangs_is_said(house, task, daemon):
+    """The list showed its tasks as at work, without a word, while `task status` said so."""
+    house.task(questions=[house.question()])
+    for verb in ("list", "questions"):
+        assert "heartbeat" not in task(verb).out
+    daemon.beat(1_764_254_100.0)
+    for verb in ("list", "questions"):
+        assert "its last heartbeat was" in task(verb).out
+
+
 def test_archived_tasks_are_not_denied(house, task):
     """It said that there were no tasks yet while an archive held one."""
     (house.state / "archive").mkdir()
