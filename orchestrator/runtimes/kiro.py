@@ -3,7 +3,8 @@
 https://kiro.dev/docs/cli/hooks, .../custom-agents/configuration-reference and .../reference/cli-commands, and the
 documents of the program that it came from. An agent file of this run's own brings its hooks, and with them the trust
 in its tools: where that file is not read, each tool would be asked for at the screen, which `--no-interactive` refuses.
-The hook ahead of each tool asks the PM. No hook tells of a failed turn; the program ends then.
+The hook ahead of each tool asks the PM. No hook tells of a failed turn; the program ends then. What it said last is
+taken from the hook at the end, as `assistant_response`, which its documents do not show.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from orchestrator.formats.agent_file import MODEL_TO_KIRO
 from orchestrator.formats.json_fields import listed, text_of
 from orchestrator.model.agents import Agent
 from orchestrator.model.event import Event, EventKind, Reply, Say
+from orchestrator.model.hands import Hands
 from orchestrator.model.permission import Act
 from orchestrator.model.tool_request import ToolRequest
 from orchestrator.runtimes import Launching, Spawn
@@ -50,12 +52,15 @@ _TOOLS: Final = {
     "WebSearch": "web_search",
 }
 
+_READING: Final = ("read", "glob", "grep")
+
 
 class Kiro:
     """One process per order. It exits when its turn is over."""
 
     name: Final = "kiro"
     untested: Final = True
+    read_only: Final = True
     receipts: Final = True
     unruled: Final[frozenset[Act]] = frozenset()
     variables: Final = ("KIRO_API_KEY", "AWS_*", "HTTPS_PROXY", "NO_PROXY")
@@ -70,12 +75,13 @@ class Kiro:
         folder, agent = spawn.folder, spawn.agent
         argv = ["sh", str(folder / SCRIPT), "chat", "--no-interactive", "--agent", folder.name]
         argv += ["--resume-id", spawn.resumes] if spawn.resumes else []
+        reads = agent.hands is Hands.OPERATIONS
         hook = {"command": spawn.relay(), "timeout_ms": FOREVER}
         made: dict[str, Any] = {
             "name": folder.name,
             "description": f"{agent.name}, for one run",
-            "tools": _tools(agent),
-            "allowedTools": ["@builtin"],
+            "tools": list(_READING) if reads else _tools(agent),
+            "allowedTools": list(_READING) if reads else ["@builtin"],
             "resources": ["file://AGENTS.md"],
             "includeMcpJson": False,
             "hooks": {

@@ -30,6 +30,7 @@ _FORM: Final = {
     "summary": "What you found or did, in a few sentences.",
     "output": "All that the agents after you need.",
 }
+_WORD: Final = re.compile(r"\w+")
 _MARK: Final = re.compile(r" {0,3}\*\*(Task|Agent|Phase):\*\*(.*)")
 
 
@@ -157,9 +158,20 @@ def _text(parts: Sequence[Section], key: str, faults: list[Fault]) -> str:
         faults.append(Fault(found[-1].line if found else 0, f"the section `## {key.capitalize()}` {said}"))
         return ""
     text = trimmed([line.text for line in found[0].lines])
-    if not text or text == _FORM[key]:
-        said = "has the form's own text" if text else "is empty"
+    words = _words(found[0].lines)
+    if not words or words == _WORD.findall(_FORM[key]):
+        said = "has the form's own text" if words else "is empty"
         faults.append(
             Fault(found[0].line, f"the section `## {key.capitalize()}` {said}: write what you have")
         )
     return text
+
+
+def _words(lines: Sequence[Line]) -> list[str]:
+    """Return the words of a section that somebody reads: none of comments, titles, and the marks of code."""
+    read = (
+        line.text
+        for line in lines
+        if line.kind is Kind.CODE or (line.kind is Kind.TEXT and not line.text.lstrip().startswith("#"))
+    )
+    return _WORD.findall(" ".join(read))

@@ -185,17 +185,34 @@ def test_deletes_wait_for_a_person_and_are_then_done(world: World) -> None:
     assert "notes.txt" not in world.git("ls-tree", "-r", "--name-only", commit)
 
 
+def put_on_path(world: World, name: str, program: Path, *answered: str) -> None:
+    """Put a program on the PATH as an agent CLI, with what it is to say."""
+    (world.root / "answer.txt").write_text("".join(answered))
+    place = world.root / "bin" / name
+    place.parent.mkdir()
+    place.write_text(f"#!{sys.executable} -IS\n{program.read_text()}")
+    place.chmod(0o755)
+    world.environ["PATH"] = f"{place.parent}:{world.environ['PATH']}"
+    world.daemon(*altered(""))  # `task start` reads the PATH that its process was started with
+
+
 def begin_to_read(world: World, *answered: str) -> None:
     """Start a task whose dev is an agent CLI that only reads, and says this when its turn ends."""
-    (world.root / "answer.txt").write_text("".join(answered))
-    claude = world.root / "bin" / "claude"
-    claude.parent.mkdir()
-    claude.write_text(f"#!{sys.executable} -IS\n{READER.read_text()}")
-    claude.chmod(0o755)
-    world.environ["PATH"] = f"{claude.parent}:{world.environ['PATH']}"
-    world.daemon(*altered(""))  # `task start` reads the PATH that its process was started with
+    put_on_path(world, "claude", READER, *answered)
     world.begin(config=["dev.runtime: claude", "dev.hands: operations"])
     world.until_works("dev:greet")
+
+
+@pytest.mark.thorough(
+    reason="unit/runtimes/test_hands.py has its tools, and the CLI below the way of its answer"
+)
+def test_answer_of_kiro_comes_by_its_last_hook(world: World) -> None:
+    """It is not to be had: a program that speaks its hooks by its documents, and ends when its turn is over."""
+    put_on_path(world, "kiro-cli", READER.with_name("reading_kiro.py"), answer(GREET, ADD))
+    world.begin(config=["dev.runtime: kiro", "dev.hands: operations"])
+    commit = work(world)
+    assert changed(world, commit) == ["notes.txt", "pkg/greet.py"]
+    assert world.lives_of("dev:greet") == 1
 
 
 def test_last_message_of_an_agent_cli_is_its_answer(world: World) -> None:

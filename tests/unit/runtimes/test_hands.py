@@ -12,6 +12,8 @@ from orchestrator.model.hands import Hands
 from orchestrator.runtimes import ReadOnly
 from orchestrator.runtimes.aider import NOTES, Aider
 from orchestrator.runtimes.gemini import POLICY, Gemini
+from orchestrator.runtimes.kiro import AGENT as KIRO_AGENT
+from orchestrator.runtimes.kiro import Kiro
 from orchestrator.runtimes.opencode import Opencode
 from orchestrator.runtimes.registry import RUNTIMES
 from tests.unit.runtimes.spawns import a_spawn
@@ -43,6 +45,14 @@ def test_aider_is_asked_and_edits_nothing() -> None:
     assert "--chat-mode" not in plain.argv
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode", "aider"])
+def test_kiro_has_its_reading_tools_alone() -> None:
+    """By its documents: what is not among `tools` is not offered, and the servers of the user are left out."""
+    made = json.loads(Kiro().launching(a_spawn(agent=AGENT)).files[KIRO_AGENT])
+    assert made["tools"] == made["allowedTools"] == ["read", "glob", "grep"]
+    assert made["includeMcpJson"] is False
+    assert [event for event in made["hooks"] if event == "stop"]
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode", "aider", "kiro"])
 def test_these_can_have_file_operations(name: str) -> None:
     assert isinstance(RUNTIMES[name], ReadOnly)

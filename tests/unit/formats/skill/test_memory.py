@@ -44,6 +44,31 @@ def test_what_a_file_lacks_is_named(old, new, fault):
     assert any(fault in each for each in faults(WHOLE.replace(old, new)))
 
 
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("<!-- nothing -->", "is empty"),
+        ("<!--\nnothing\n-->", "is empty"),
+        ("```\n```", "is empty"),
+        ("---", "is empty"),
+        (".", "is empty"),
+        ("\u200b\u202e", "is empty"),
+        ("### Findings", "is empty"),
+        ("> **What you found or did**,  in a few sentences.", "the form's own text"),
+    ],
+)
+def test_what_says_nothing_is_no_text(said, fault):
+    """A section has to hold words of its own, whatever stands there beside them."""
+    assert fault in "".join(faults(WHOLE.replace("Found it.", said)))
+    whole = WHOLE.replace("Found it.", f"{said}\nFound it.")
+    assert "Found it." in read_memory(whole.encode(), TASK_ID, PHASE).summary
+
+
+def test_code_alone_is_text():
+    whole = WHOLE.replace("In `a.py`.", "```c\n#include <stdio.h>\n```")
+    assert read_memory(whole.encode(), TASK_ID, PHASE).output
+
+
 def test_the_form_alone_is_not_complete():
     assert [each for each in faults(memory_form(TASK_ID, PHASE)) if "the form's own text" in each] != []
 
