@@ -185,7 +185,9 @@ def test_box_without_more_watches_is_reported_once(
     link: Link, tasks: list[RemotePaths], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = f"echo blind; echo 'change {A}/runs'"
-    monkeypatch.setattr(channels, "_START", f"echo 'ready inotify'; read -r _; {words}; {words}; read -r _")
+    monkeypatch.setattr(
+        channels, "_START", f"echo 'ready inotify'; read -r _; {words}; {words}; cat >/dev/null"
+    )
     channel = Channel(link, tasks, os.environ, beat=0.1)
     wait_until(lambda: channel.read(1))
     assert wait_until(lambda: channel.read(1)) == {ChannelEvent(A, Part.RUNS)}

@@ -326,6 +326,17 @@ def test_what_the_shell_there_prints_behind_is_no_answer(link: Link, box: Box) -
     assert (ended.status, ended.out) == (3, b"\nhere\n")
 
 
+@pytest.mark.parametrize("to", ["1", "2"])
+def test_shell_that_prints_without_end_is_named(link: Link, box: Box, to: str) -> None:
+    """The command was named, which had not even begun."""
+    (box.home / ".bashrc").write_text(f"yes >&{to}\n")
+    with pytest.raises(TooMuch, match="start-up file"):
+        link.run(["true"])
+    (box.home / ".bashrc").unlink()
+    with pytest.raises(TooMuch, match="`yes`"):
+        link.run(["yes"])
+
+
 @pytest.mark.parametrize("text", ["echo hello", "internal-sftp", "false"])
 def test_forced_command_differs_from_a_lost_connection(boxes: Boxes, text: str) -> None:
     """It was said to be a connection that ended, which nobody can mend."""

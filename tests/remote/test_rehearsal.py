@@ -108,11 +108,14 @@ def test_box_without_sftp_is_said_to_lack_it(boxes: Boxes) -> None:
 
 
 @pytest.mark.skipif(not may_isolate(), reason="only root may mount a disk there")
-@pytest.mark.parametrize("where", ["root", "cwd"])
-def test_full_disk_is_said_with_its_place(link: Link, box: Box, where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "kind"), [("root", "size=64k"), ("cwd", "size=64k"), ("root", "nr_inodes=1")], ids=str
+)
+def test_full_disk_is_said_with_its_place(link: Link, box: Box, where: str, kind: str) -> None:
+    """Where it had no room for another folder, "the disk of mkdir" was said to be full."""
     folder = box.home / (ROOT if where == "root" else "repo")
     folder.mkdir(parents=True)
-    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", kind, "none", str(folder)]
     assert link.run(words).status == 0
     try:
         (found,) = rehearsed(link, f"{box.home}/repo" if where == "cwd" else "")

@@ -150,7 +150,9 @@ class Link:
                 message = f"{self.address} did not end `{argv[0]}` within {deadline:g} s"
                 raise Cut(message, stands=master.stands()) from None
             except TooMuch as problem:
-                message = f"{self.address}: `{argv[0]}` there {problem}"
+                begun = has_begun(Ended(0, problem.out, b""), mark)
+                who = f"`{argv[0]}`" if begun else "a start-up file of the shell (~/.bashrc, ~/.zshenv)"
+                message = f"{self.address}: {who} there {problem}"
                 raise TooMuch(message, problem.out, is_err=problem.is_err) from None
             return self._result(ended, mark, argv[0], master)
 

@@ -38,6 +38,7 @@ _DATA: Final = b"a launch is rehearsed\n" * 10
 _NAME: Final = "rehearsal"
 _OURS: Final = re.compile(rf"/(\.orchestrator-)?{_NAME}-[0-9a-f]+")
 _FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
+_UNMADE: Final = re.compile(r"^mkdir: [^/]*(/[\w./~ -]*[\w/])")
 
 _LIBRARY: Final = r"""
 umask 077
@@ -200,10 +201,11 @@ def _stage(link: BoxLink, name: str, cwd: str) -> Iterator[tuple[str, list[BoxFi
 def _unwritable(said: bytes) -> BoxFinding:
     text = _OURS.sub("", " ".join(said.decode(errors="replace").split()))[:300]
     if _FULL.search(text):
-        where = text.partition(": ")[0]
-        return BoxFinding(
-            f"the disk of {where} is full: 1 MB could not be written", stops=True, advice="make room there"
-        )
+        # Of a folder that could not be made, mkdir names itself first.
+        unmade = _UNMADE.search(text)
+        where = unmade[1] if unmade else text.partition(": ")[0]
+        what = "no folder could be made" if unmade else "1 MB could not be written"
+        return BoxFinding(f"the disk of {where} is full: {what}", stops=True, advice="make room there")
     return BoxFinding(
         f"no file can be written: {text}", stops=True, advice="give this user the right to write there"
     )
