@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,8 @@ from orchestrator.model.environment import NEVER_PASSED
 from orchestrator.model.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.model.permission import PermissionDecision, PermissionRule
 
 _FILE_NAMES: Final = {"passed": "pass"}  # a word of Python's own
@@ -110,63 +111,6 @@ def keys_of(section: str) -> tuple[Key, ...]:
 def all_keys() -> tuple[Key, ...]:
     """Return every key, in the order of the model."""
     return tuple(each for section in SECTIONS for each in keys_of(section))
-
-
-FORMER_KEYS: Final = {
-    ("daemon", "alarm"): "heartbeat_timeout",
-    ("daemon", "beat"): "heartbeat_interval",
-    ("daemon", "shelve_after"): "passivate_after",
-    ("git", "deadline"): "timeout",
-    ("limits", "check_in"): "check_in_interval",
-    ("limits", "silence"): "inactivity_timeout",
-    ("limits", "silences"): "max_inactive_runs",
-    ("limits", "look_again"): "look_interval",
-    ("limits", "looks"): "max_looks",
-    ("limits", "nudges"): "max_nudges",
-    ("limits", "rejections"): "max_rejections",
-    ("limits", "replans"): "max_replans",
-    ("limits", "blocks"): "max_blocks",
-    ("limits", "loops"): "max_repeated_questions",
-    ("limits", "defaults"): "max_default_answers",
-    ("limits", "crashes"): "max_crashes",
-    ("limits", "losses"): "max_losses",
-    ("limits", "launches"): "max_failed_launches",
-    ("limits", "asks"): "max_report_requests",
-    ("limits", "fresh"): "max_fresh_starts",
-    ("limits", "receipt"): "receipt_timeout",
-    ("limits", "stall"): "stall_timeout",
-    ("limits", "stalls"): "max_stalls",
-    ("limits", "repeats"): "max_repeated_calls",
-    ("limits", "limits"): "max_usage_limits",
-    ("limits", "limit_pause"): "usage_limit_pause",
-    ("limits", "longest_limit_pause"): "max_usage_limit_pause",
-    ("limits", "limit_window"): "usage_limit_window",
-    ("limits", "overloads"): "max_overloads",
-    ("limits", "contexts"): "max_context_overflows",
-    ("limits", "unreachable"): "unreachable_timeout",
-    ("limits", "unended"): "termination_timeout",
-    ("limits", "longest_wait"): "max_overload_pause",
-    ("limits", "pm_patience"): "pm_timeout",
-    ("limits", "pm_wait"): "pm_hold_timeout",
-    ("limits", "pm_failures"): "max_pm_failures",
-    ("limits", "first_pause"): "retry_pause",
-    ("limits", "longest_pause"): "max_retry_pause",
-    ("limits", "linger"): "exit_timeout",
-    ("limits", "run_time"): "max_run_time",
-    ("limits", "start_time"): "start_timeout",
-    ("limits", "end_grace"): "termination_grace",
-    ("limits", "runs_at_once"): "max_concurrent_runs",
-    ("limits", "subtasks"): "max_subtasks",
-    ("limits", "settle"): "settle_time",
-    ("limits", "handoff_bytes"): "max_handoff_bytes",
-    ("limits", "task_tokens"): "max_task_tokens",
-    ("limits", "task_cost"): "max_task_cost",
-    ("limits", "task_time"): "max_task_time",
-    ("notify", "deadline"): "timeout",
-    ("notify", "pause"): "retry_pause",
-    ("notify", "longest_pause"): "max_retry_pause",
-}
-"""Keys that were renamed before 1.0, by section and former name. A former name is read like the new one."""
 
 
 def check_of(each: Key) -> Callable[[object], object]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from orchestrator.formats.durations import render_duration
 from orchestrator.formats.prices import price_said, prices_in_force
 from orchestrator.formats.setting_kinds import AMOUNTS, PROFILED, all_keys
-from orchestrator.formats.settings import POOLS, PRICES, PROGRAMS, Value, read_values, settings_of
+from orchestrator.formats.setting_values import Value, read_values
+from orchestrator.formats.settings import POOLS, PRICES, PROGRAMS, settings_of
 from orchestrator.model.budget import Measure
 from orchestrator.model.pools import CAP
 

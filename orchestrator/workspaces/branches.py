@@ -40,13 +40,19 @@ def task_tip(repository: Repository, tree: Tree) -> str:
     return base
 
 
-def tip_to_begin_at(repository: Repository, tree: Tree) -> str:
-    """Return the commit at which work in a tree begins: the tip of the task's branch, but never behind `base`.
+def tips(repository: Repository, tree: Tree) -> tuple[str, str]:
+    """Return the commits of the task's branch, as `task_tip`, and of the tree's own; empty if it has none."""
+    tip, own = repository.commits_of(f"refs/heads/{tree.branch}", f"refs/heads/{tree.own_branch}")
+    return tip or task_tip(repository, tree), own
+
+
+def tip_to_begin_at(repository: Repository, tree: Tree, tip: str) -> str:
+    """Return the commit at which work in a tree begins: `tip`, that of the task's branch, but never behind `base`.
 
     Somebody may have set the branch back. It is moved up, unless they have it checked out: then work begins where it
     would be all the same.
     """
-    tip, base = task_tip(repository, tree), checked_commit(tree.base)
+    base = checked_commit(tree.base)
     if tip == base or not repository.commit_of(base) or not repository.is_ancestor(tip, base):
         return tip
     if not repository.user_of(tree.branch):
@@ -68,10 +74,11 @@ def refuse_if_used(repository: Repository, tree: Tree, branch: str) -> None:
         raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")
 
 
-def move_branch(repository: Repository, branch: str, commit: str, why: str) -> None:
-    """Move a branch to a commit, wherever it is now."""
+def move_branch(repository: Repository, branch: str, commit: str, why: str, old: str | None = None) -> None:
+    """Move a branch to a commit, wherever it is now: at `old`, if it was looked up already (empty: nowhere)."""
     ref = f"refs/heads/{branch}"
-    old = repository.commit_of(ref)
+    if old is None:
+        old = repository.commit_of(ref)
     if old != commit:
         repository.move(ref, commit, old, why)
 

@@ -128,15 +128,17 @@ class Checkout:
         self.git().ask("clean", "-ffdxq")
         sweep(self.path)
 
-    def make(self, commit: str) -> Checkout:
-        """Make the tree anew, detached at `commit`, in place of whatever is at its path."""
+    def make(self, commit: str, branch: str) -> Checkout:
+        """Make the tree anew in place of whatever is at its path, on `branch`, which is at `commit`; detached without.
+
+        It is one call of git: a tree that is there stands where it is to stand.
+        """
         with contextlib.suppress(GitFailed):
             self.remove()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Twice --force: over a registration whose folder is gone, even if it is locked.
-        self.repository.alter(
-            "worktree", "add", "--quiet", "--force", "--force", "--detach", "--", str(self.path), commit
-        )
+        where = ("--", str(self.path), branch) if branch else ("--detach", "--", str(self.path), commit)
+        self.repository.alter("worktree", "add", "--quiet", "--force", "--force", *where)
         return Checkout.at(self.repository, self.path)
 
     def remove(self) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused, Unavailable
 from orchestrator.ports.worktree import AtOdds, Tree
+from orchestrator.workspaces.branches import tip_seen
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.lookup import changed_files, commits_gained
 from orchestrator.workspaces.repository import Repository, checked_commit
@@ -84,12 +85,22 @@ def left_markers(repository: Repository, before: str, found: str) -> tuple[str, 
 
 def base_of(repository: Repository, tree: Tree, tip: str) -> str:
     """Return the commit that the tree was last brought to; where that is not known, where its branch left `tip`."""
-    with contextlib.suppress(OSError, UnicodeDecodeError, Refused):
-        noted = DiskFiles().read(base_file(tree), NOTE_BYTES).decode().strip()
-        if base := repository.commit_of(checked_commit(noted)):
-            return base
+    if noted := _noted_base(repository, tree):
+        return noted
     last = repository.commit_of(f"refs/heads/{tree.own_branch}")
     return repository.git.find("merge-base", tip, last or tip) or tip
+
+
+def base_seen(repository: Repository, tree: Tree) -> str:
+    """Return the same for who only looks: the tip of the task's branch is asked for only where nothing is noted."""
+    return _noted_base(repository, tree) or base_of(repository, tree, tip_seen(repository, tree))
+
+
+def _noted_base(repository: Repository, tree: Tree) -> str:
+    with contextlib.suppress(OSError, UnicodeDecodeError, Refused):
+        noted = DiskFiles().read(base_file(tree), NOTE_BYTES).decode().strip()
+        return repository.commit_of(checked_commit(noted))
+    return ""
 
 
 def _joined(repository: Repository, found: str, base: str, tip: str, message: str) -> str:

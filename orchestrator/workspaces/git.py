@@ -26,9 +26,10 @@ from orchestrator.workspaces.branches import (
     tip_in_the_way,
     tip_seen,
     tip_to_begin_at,
+    tips,
 )
 from orchestrator.workspaces.checkout import Checkout
-from orchestrator.workspaces.commit_work import base_of, joined, left_markers
+from orchestrator.workspaces.commit_work import base_of, base_seen, joined, left_markers
 from orchestrator.workspaces.git_errors import classify_failures
 from orchestrator.workspaces.git_process import GitFailed
 from orchestrator.workspaces.git_reads import GitReads
@@ -81,13 +82,15 @@ class GitWorkspaces(GitReads):
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
         checkout = checkout_of(repository, tree)
-        tip = tip_to_begin_at(repository, tree)
+        tip, own = tips(repository, tree)
+        tip = tip_to_begin_at(repository, tree, tip)
         branch = "" if tree.detached else tree.own_branch
         leave_earlier_lives(repository, tree, attempt, tip)
-        refuse_if_used(repository, tree, branch)
-        keep(checkout, tree, attempt, tip, branch)
+        if own:
+            refuse_if_used(repository, tree, branch)
+        keep(checkout, tree, attempt, tip, branch, own)
         if branch:
-            move_branch(repository, branch, tip, "next attempt")
+            move_branch(repository, branch, tip, "next attempt", own)
         bring(checkout, tip, branch)
         note_base(tree, tip)
         if work:
@@ -125,7 +128,7 @@ class GitWorkspaces(GitReads):
         checkout = Checkout.at(repository, tree.path)
         if not checkout.linked:
             return ""
-        base = base_of(repository, tree, tip_seen(repository, tree))
+        base = base_seen(repository, tree)
         return take(checkout, look_file(tree), base, all_of_it=False).tree
 
     @classify_failures
@@ -134,7 +137,7 @@ class GitWorkspaces(GitReads):
         repository = self._repository(checked_tree(tree).project)
         if not (now := self.look(tree)):
             return ()
-        return changed_files(repository, base_of(repository, tree, tip_seen(repository, tree)), now)
+        return changed_files(repository, base_seen(repository, tree), now)
 
     @classify_failures
     def tidy(self, tree: Tree, attempt: int, before: str) -> tuple[tuple[str, ...], str]:
@@ -200,7 +203,7 @@ class GitWorkspaces(GitReads):
         checkout = Checkout.at(repository, tree.path)
         if not checkout.linked:
             return LeftOut()
-        return left_out(checkout, look_file(tree), base_of(repository, tree, tip_seen(repository, tree)))
+        return left_out(checkout, look_file(tree), base_seen(repository, tree))
 
     @classify_failures
     def ignored(self, tree: Tree, paths: Sequence[str]) -> tuple[str, ...]:

@@ -91,8 +91,11 @@ _AT_REST: Final = 2.0
 
 _PATH_BYTES: Final = 4096
 
-_harmless: dict[str, tuple[int, ...]] = {}
-"""Git folders whose configuration was seen to name no program, and how it stood then."""
+_harmless: dict[tuple[int, ...], tuple[int, ...]] = {}
+"""Files of configuration that were seen to name no program, by device and inode, and how each stood then.
+
+All worktrees of a repository have the same: none that names a file for one worktree alone is noted here.
+"""
 
 
 class GitFailed(Unavailable):
@@ -255,16 +258,16 @@ class Git:
         """
         environment = self._environment()
         folder = self.variables.get("GIT_DIR", "")
-        stands = _standing(folder) if folder else ()
+        stands = standing(folder) if folder else ()
         runs_nothing = arguments[0] == git_config.LIST[0] or tuple(arguments) == PLACE
-        if runs_nothing or (stands and _harmless.get(folder) == stands):
+        if runs_nothing or (stands and _harmless.get(stands[:2]) == stands):
             return environment
         status, listed, complaint = self._ended(arguments[0], git_config.LIST, b"", environment)
         if status:
             raise self._failed(arguments[0], complaint)
         guards, whole = git_config.overriding(listed)
         if stands and whole and not guards and time.time_ns() - max(stands[-2:]) > _AT_REST * 1e9:
-            _harmless[folder] = stands
+            _harmless[stands[:2]] = stands
         return environment | guards
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
@@ -302,7 +305,7 @@ def as_the_user(cwd: Path, *arguments: str, environ: Mapping[str, str]) -> int:
         raise Unavailable(f"git cannot be run in {cwd}: {cause_of(error)}") from error
 
 
-def _standing(folder: str) -> tuple[int, ...]:
+def standing(folder: str) -> tuple[int, ...]:
     """Return what tells whether the configuration of a git folder is changed; nothing if that cannot be told."""
     try:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

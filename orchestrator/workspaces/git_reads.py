@@ -30,6 +30,7 @@ from orchestrator.workspaces.lookup import (
     paths_on,
     survey,
 )
+from orchestrator.workspaces.places import Places
 from orchestrator.workspaces.preservation import kept_refs
 from orchestrator.workspaces.repository import Repository, checked_commit
 from orchestrator.workspaces.tree_generations import trees_left
@@ -45,8 +46,7 @@ class GitReads:
     """
 
     def __init__(self, deadline: float = 60.0, *, environ: Mapping[str, str] | None = None) -> None:
-        self._deadline = deadline
-        self._environ = dict(os.environ if environ is None else environ)
+        self._places = Places(deadline, dict(os.environ if environ is None else environ))
 
     @classify_failures
     def head(self, project: Path) -> str:
@@ -122,4 +122,4 @@ class GitReads:
         return trees_left(self._repository(project), root, branch)
 
     def _repository(self, project: Path) -> Repository:
-        return Repository.of(project, self._deadline, self._environ)
+        return self._places.repository(project)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 
+from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Unavailable
+from orchestrator.ports.files import Unreadable
 from orchestrator.ports.workspaces import KeptWork
 from orchestrator.ports.worktree import Tree
 from orchestrator.workspaces.checkout import Checkout
@@ -14,7 +17,7 @@ from orchestrator.workspaces.side_files import index_file
 from orchestrator.workspaces.snapshot import take
 
 
-def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) -> str:
+def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str, own: str | None = None) -> str:
     """Put on refs what would be lost: changed files, and commits that are on no branch that stays.
 
     Returns the ref that holds what lies in the tree, or nothing if that need not be kept.
@@ -25,13 +28,15 @@ def keep(checkout: Checkout, tree: Tree, attempt: int, tip: str, moving: str) ->
         attempt: the number that the refs begin with.
         tip: the commit of the task's branch.
         moving: the branch that is about to be moved, empty if all stay where they are.
+        own: the commit of the tree's own branch, if it was looked up already; empty if it has none.
 
     Raises:
         Unavailable: git cannot do it now; then nothing may be cleaned.
 
     """
     repository = checkout.repository
-    own = repository.commit_of(f"refs/heads/{tree.own_branch}")
+    if own is None:
+        own = repository.commit_of(f"refs/heads/{tree.own_branch}")
     stays = [commit for commit in (tip, "" if moving else own) if commit]
     work = _work(checkout, tree, attempt, tip)
     refs = dict[str, str]()
@@ -87,4 +92,19 @@ def kept_refs(repository: Repository, tree: Tree) -> list[KeptWork]:
 
 
 def _refs(repository: Repository, tree: Tree, shape: str) -> list[str]:
+    if not _may_have_refs(repository, tree.keep_prefix):
+        return []
     return repository.git.ask("for-each-ref", f"--format={shape}", tree.keep_prefix).splitlines()
+
+
+def _may_have_refs(repository: Repository, prefix: str) -> bool:
+    """Return whether there may be refs of this prefix, without asking git: most trees have none, at each launch."""
+    folder, files = repository.folder, DiskFiles()
+    if (folder / "reftable").exists() or (folder / prefix).exists():
+        return True
+    if files.entry(folder / "packed-refs") is None:
+        return False
+    try:
+        return os.fsencode(prefix) in files.read(folder / "packed-refs")
+    except (OSError, Unreadable):
+        return True

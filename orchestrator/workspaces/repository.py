@@ -21,6 +21,7 @@ WHOLE_GIT: Final = (2, 38)
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _IN_THE_MAKING: Final = re.compile(r"failed to read .+/worktrees/[^/]+/commondir")
+_TRIES: Final = 8
 _OURS: Final = ("refs/heads/task/", "refs/heads/task-work/", "refs/tasks/")
 
 _NOBODY: Final = {
@@ -92,6 +93,12 @@ class Repository:
         """Return the commit that a full ref name or a hash stands for; empty if there is none."""
         return self.git.find("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
 
+    def commits_of(self, *names: str) -> list[str]:
+        """Return the commit that each of some full ref names or hashes stands for; empty where there is none."""
+        asked = "".join(f"{name}^{{commit}}\n" for name in names)
+        said = self.git.ask("cat-file", "--batch-check=%(objectname)", stdin=asked.encode())
+        return [line if _COMMIT.fullmatch(line) else "" for line in said.split("\n")]
+
     def tree_of(self, commit: str) -> str:
         """Return the tree of a commit."""
         return self.git.ask("rev-parse", "--verify", f"{commit}^{{tree}}")
@@ -159,7 +166,8 @@ class Repository:
     def alter(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> str:
         """Run a command that takes locks on our own refs, and clear away one that a killed git left behind.
 
-        One that came upon a worktree which another git is just making is run again (measured: one of six at once).
+        One that came upon a worktree which another git is just making is run again, a few times: of six at once that
+        is one, of those that begin in the same moment every second one (measured).
 
         Raises:
             Refused: a lock that nobody holds is in the way, and is not ours to remove.
@@ -167,14 +175,22 @@ class Repository:
 
         """
         git = git or self.git
-        try:
-            return git.ask(*arguments, stdin=stdin)
-        except GitFailed as error:
-            if not (_IN_THE_MAKING.search(error.said) or self._unlocked(lock_named(error.said))):
-                if (locked := explained(error, git.deadline)) is not error:
-                    raise locked from error
-                raise
+        for _ in range(_TRIES):
+            try:
+                return git.ask(*arguments, stdin=stdin)
+            except GitFailed as error:
+                if not _IN_THE_MAKING.search(error.said):
+                    self._clear(error, git.deadline)
+                    break
         return git.ask(*arguments, stdin=stdin)
+
+    def _clear(self, error: GitFailed, deadline: float) -> None:
+        """Clear away the lock on which a command failed. Raises Refused, or the error itself, if that cannot be."""
+        if self._unlocked(lock_named(error.said)):
+            return
+        if (locked := explained(error, deadline)) is not error:
+            raise locked from error
+        raise error
 
     def record(self, tree: str, parent: str, message: str, others: Sequence[str] = ()) -> str:
         """Make a commit, on no branch yet, and return it. The user is its author if git knows them.

@@ -30,12 +30,12 @@ def make_again(repository: Repository, checkout: Checkout, tree: Tree) -> None:
     """Make a tree again that is gone, if a commit holds what it held. Raises TreeLost."""
     tip = task_tip(repository, tree)
     if tree.detached:
-        checkout.make(tip).stand(tip, "")
+        checkout.make(tip, "")
         return
     made = repository.commit_of(f"refs/heads/{tree.own_branch}")
     if not made or made == base_of(repository, tree, tip):
         raise TreeLost(f"{tree.path} is gone: the work that lay there is not to be had")
-    checkout.make(made).stand(made, tree.own_branch)
+    checkout.make(made, tree.own_branch)
 
 
 def committed_before(
@@ -55,7 +55,7 @@ def bring(checkout: Checkout, tip: str, branch: str) -> None:
             checkout.stand(tip, branch)
             checkout.clean(tip)
             return
-    checkout.make(tip).stand(tip, branch)
+    checkout.make(tip, branch)
 
 
 def lay_upon(checkout: Checkout, tip: str, work: str) -> None:
@@ -81,7 +81,7 @@ def settle(checkout: Checkout, snapshot: Snapshot, commit: str, branch: str) -> 
 
     """
     if checkout.folder is None:  # it was whole, and in the place of the one that was made
-        checkout.make(commit).stand(commit, branch)
+        checkout.make(commit, branch)
         return
     checkout.stand(commit, branch)
     index = checkout.git_folder / "index"

@@ -8,16 +8,9 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Final
 
 from orchestrator.formats.durations import render_duration
+from orchestrator.formats.former_settings import FORMER_KEYS
 from orchestrator.formats.programs import KEYS as PROGRAM_KEYS
-from orchestrator.formats.setting_kinds import (
-    AMOUNTS,
-    FORMER_KEYS,
-    SECTIONS,
-    Key,
-    bounds_of,
-    class_of,
-    keys_of,
-)
+from orchestrator.formats.setting_kinds import AMOUNTS, SECTIONS, Key, bounds_of, class_of, keys_of
 from orchestrator.model.budget import Measure
 from orchestrator.model.notification import DEFAULT_CHANNELS
 from orchestrator.model.pools import Pool

@@ -36,6 +36,21 @@ _RULES: Final = """\
 What `task workflow check` holds a design to. With a *fault* a design must not be run; *advice* is worth a thought.
 Each finding has file, line, and what to do; files that do not read are found before any rule is asked."""
 
+_PLACES: Final = """\
+## Where agents may work
+
+| kind | this machine | [host kinds](../how-to/containers.md) | [boxes](../how-to/boxes.md) |
+| --- | --- | --- | --- |
+| `doer`, `poc` | yes | yes | yes; what is to be merged with `bring: branch` |
+| `architect` | yes | yes | yes |
+| `verifier` | yes | yes | no |
+
+A verifier on a box is refused. A pass is worth what was judged: the subject's commit, in a tree that is compared
+before and after each run of its verifier, and outputs whose SHA-256 is compared once more when its turn ends. All of
+that lies here. On a box a verifier would judge copies, and nobody could tell whether they were these; and a box may
+speak only for the agents that work on it, not for whom they judge. So it is with reviewers of other tasks: only
+developers and architects work remotely."""
+
 
 def workflow_pages() -> Iterator[tuple[str, str]]:
     """Yield the pages about statuses and about rules."""
@@ -82,7 +97,7 @@ def workflow_pages() -> Iterator[tuple[str, str]]:
     ]
     yield (
         "workflow-rules.md",
-        page("Rules of a workflow's design", _RULES, table(("rule", "weight", "what holds"), rules)),
+        page("Rules of a workflow's design", _RULES, table(("rule", "weight", "what holds"), rules), _PLACES),
     )
 
 

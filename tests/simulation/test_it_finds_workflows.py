@@ -13,21 +13,22 @@ from tests.simulation.engine.law import Law
 from tests.simulation.engine.run import Failed
 from tests.simulation.engine.shared_state import Life
 from tests.simulation.engine.workflow_player import Player
-from tests.simulation.workflow_worlds import ANSWERED, simulate_workflow
+from tests.simulation.workflow_worlds import ANSWERED, BOXED, simulate_workflow
 
 
 @dataclass(frozen=True)
 class Breakage:
     """A way to break workflows, the laws of which one finds it, and in how many worlds at most.
 
-    answered: whether agents answer what is escalated. lie: what a verifier does that goes wrong, where that is rare in
-    other worlds.
+    answered: whether agents answer what is escalated. boxed: whether agents work on boxes. lie: what a verifier does
+    that goes wrong, where that is rare in other worlds.
     """
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     laws: frozenset[Law]
     most: int = 10
     answered: bool = False
+    boxed: bool = False
     lie: Callable[[Player], Life] | None = None
 
 
@@ -56,6 +57,8 @@ BREAKAGES = [
     Breakage(breakages.keeps_answers_to_itself, frozenset({Law.ESCALATED}), answered=True),
     Breakage(breakages.takes_any_resolution, frozenset({Law.ESCALATED, Law.AUDITED}), answered=True),
     Breakage(breakages.shows_claims_as_truth, frozenset({Law.AUDITED, Law.STATE_SHOWN})),
+    Breakage(breakages.brings_hand_ins_once, frozenset({Law.TAKEN_IN}), boxed=True),
+    Breakage(breakages.forgets_what_was_handed_in_on_a_box, frozenset({Law.TAKEN_IN}), boxed=True),
 ]
 
 
@@ -74,4 +77,5 @@ def test_it_finds_workflows_of_a_daemon_that(breakage, monkeypatch) -> None:
 def _some_worlds(breakage: Breakage) -> None:
     for number in range(breakage.most):
         bad = 0.3 if breakage.lie or breakage.answered else None
-        simulate_workflow(f"break.{number}{ANSWERED if breakage.answered else ''}", most=6, bad=bad)
+        more = (ANSWERED if breakage.answered else "") + (BOXED if breakage.boxed else "")
+        simulate_workflow(f"break.{number}{more}", most=6, bad=bad)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.daemon.core import shared_status
+from orchestrator.daemon.core import hand_ins, shared_status
 from orchestrator.daemon.ingest import turn_ends
 from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
@@ -13,6 +13,7 @@ from orchestrator.pm.plan.families.rules import Caps
 from orchestrator.pm.policies import escalations
 from orchestrator.pm.policies import turn_ends as policy
 from orchestrator.pm.policies.gates import resolution
+from orchestrator.testing.fake_sync import FakeSync
 
 
 def drops_the_last_need(patch):
@@ -135,3 +136,19 @@ def shows_claims_as_truth(patch):
     patch.setattr(
         shared_status, "spoken_for_in", lambda state: {each.id for each in state.brief.workflow.agents}
     )
+
+
+def brings_hand_ins_once(patch):
+    """A file that was brought from a box is not brought again, whatever becomes of it there."""
+    bring = FakeSync._bring_workflow
+
+    def once(self):
+        if self._files.entry(self._tree / "orchestration" / "shared_status.json") is None:
+            bring(self)
+
+    patch.setattr(FakeSync, "_bring_workflow", once)
+
+
+def forgets_what_was_handed_in_on_a_box(patch):
+    """Outputs that were made on a box stay there."""
+    patch.setattr(hand_ins, "_write_output", lambda here, path, data: None)

@@ -9,6 +9,7 @@ from typing import Final
 
 from orchestrator.model.settings import Settings
 from tests.auditor.audit import AUDITED, audit
+from tests.simulation.engine.box_faults import BoxRates
 from tests.simulation.engine.fault_schedule import HALF_A_DAY, FaultSchedule
 from tests.simulation.engine.fresh_worlds import WorldResult, result_of
 from tests.simulation.engine.law import Finding, Law
@@ -17,7 +18,7 @@ from tests.simulation.engine.run import Failed, Outcome, simulate_world
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.shared_state import Behaviour
 from tests.simulation.engine.user_task import UserTask
-from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan, with_answers
+from tests.simulation.engine.workflow_tasks import WorkflowTask, drawn_plan, with_answers, with_boxes
 from tests.simulation.engine.world import World
 
 SIZES: Final = ((2, 5), (4, 9), (8, 20), (20, 60), (60, 200))
@@ -31,17 +32,31 @@ CERTAIN: Final = replace(
 
 
 ANSWERED: Final = ".answered"
-"""How the seed of a world ends in which agents escalate more, and agents answer."""
+"""What the seed of a world has in which agents escalate more, and agents answer."""
+
+BOXED: Final = ".boxed"
+"""What the seed of a world has in which some agents work on boxes that are often cut off, lost, or late."""
+
+BOX_RATES: Final = BoxRates(cut=10, reboot=3, refuse=1, empty=1, wipe=1, hinder=2)
+"""Several faults of each box in the half day that such a world has."""
 
 
 def seeds(drawn: str, count: int) -> list[str]:
-    """Return the seeds of so many worlds: in every other one agents answer what is escalated."""
-    return [f"{drawn}.{number}{ANSWERED if number % 2 else ''}" for number in range(count)]
+    """Return the seeds of so many worlds: agents answer in every other one, and every third one has boxes."""
+    return [
+        f"{drawn}.{number}{ANSWERED if number % 2 else ''}{BOXED if number % 3 == 2 else ''}"
+        for number in range(count)
+    ]
 
 
 def is_answered(seed: str) -> bool:
     """Return whether agents answer what is escalated in the world of a seed."""
-    return seed.endswith(ANSWERED)
+    return ANSWERED in seed
+
+
+def is_boxed(seed: str) -> bool:
+    """Return whether agents work on boxes in the world of a seed."""
+    return BOXED in seed
 
 
 def is_certain(seed: str) -> bool:
@@ -61,7 +76,10 @@ def workflow_world(scenario: Scenario, most: int = 200, bad: float | None = None
         plan = drawn_plan(name, scenario.random(f"workflow.plan.{name}"), size, workspace)
         if is_answered(scenario.seed):
             plan = with_answers(plan, scenario.random(f"workflow.answers.{name}"))
-        tasks.append(WorkflowTask(name, workspace=workspace, unanswered=unanswered, plan=plan))
+        task = WorkflowTask(name, workspace=workspace, unanswered=unanswered, plan=plan)
+        if is_boxed(scenario.seed):
+            task = with_boxes(task, scenario.random(f"workflow.boxes.{name}"))
+        tasks.append(task)
     behaviour = Behaviour(
         bad=random.choice((0.0, 0.15, 0.3)) if bad is None else bad,
         rejects=random.choice((0.0, 0.15, 0.4)),
@@ -79,6 +97,8 @@ def simulate_workflow(
 ) -> Outcome:
     """Run the workflows of a seed; where all files are there at the end, an auditor looks at them. Raises Failed."""
     schedule = schedule or (CERTAIN if is_certain(seed) else HALF_A_DAY)
+    if is_boxed(seed):
+        schedule = replace(schedule, boxes=BOX_RATES)
     worlds = list[World]()
 
     def world_of(scenario: Scenario) -> World:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.daemon.core.shared_document import TRIES, KnownDocument, SharedDocument
@@ -30,12 +31,15 @@ _LONGEST: Final = 60
 class _Known(KnownDocument):
     """What this process knows of one file.
 
-    `runs` is how many runs the newest state had that was written: an older state may come later. `shown` are the
-    entries as they were written last, and `spoken_for` the agents about which a run might write then. `reported` are
-    refused edits that were reported since, `unreported` those that were not.
+    `state` is the newest that was written, by its number of runs: an older one may come later. `asked` are those that
+    wait for the file to be written, each with its state and the agents whose runs are about to begin; `numbers` tells
+    them apart. `shown` are the entries as they were written last, and `spoken_for` the agents about which a run might
+    write then. `reported` are refused edits that were reported since, `unreported` those that were not.
     """
 
-    runs: int = 0
+    state: PMState | None = None
+    asked: dict[int, tuple[PMState, frozenset[str]]] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=count)
     shown: dict[str, AgentEntry] = field(default_factory=dict)
     spoken_for: frozenset[str] = frozenset()
     reported: set[str] = field(default_factory=set)
@@ -57,32 +61,54 @@ class SharedStatusFile:
 
         Statuses that a live run may give stay as they are, until its turn ends: what it wrote there is a claim. `own`
         are agents whose status is written nevertheless, as a run of theirs is about to begin. A file that somebody is
-        writing right now is left alone, unless such a run begins.
+        writing right now is left alone, unless such a run begins. Many launches at once are one write: who comes while
+        another writes is written for along with all who came meanwhile.
 
         Raises Unreadable, OSError.
         """
-        plan = state.brief.workflow
+        if state.brief.workflow is None:
+            return
+        known = self._remembered()
+        number = next(known.numbers)
+        known.asked[number] = state, frozenset(own)
+        with known.lock:
+            if number not in known.asked:
+                return  # it was written along with what somebody else had asked for
+            asked = dict(known.asked)
+            try:
+                self._write(known, asked.values())
+            except BaseException:
+                del known.asked[number]  # the others try it themselves, and learn what is wrong
+                raise
+            for each in asked:
+                del known.asked[each]
+
+    def _write(self, known: _Known, asked: Collection[tuple[PMState, frozenset[str]]]) -> None:
+        """Write the file once for all who asked, from the newest state."""
+        own = frozenset[str]().union(*(each for _, each in asked))
+        newest = max(reversed([state for state, _ in asked]), key=lambda state: len(state.runs))
+        if known.state is not None and len(newest.runs) < len(known.state.runs):
+            if not own:
+                return  # a run that it does not know may have claimed something
+            newest = known.state
+        plan = newest.brief.workflow
         if plan is None:
             return
-        status, spoken_for = shared_status_of(state, plan), frozenset(spoken_for_in(state) - set(own))
-        known = self._remembered()
-        with known.lock:
-            if len(state.runs) < known.runs:
-                return  # it is older than what a launch wrote: a run that it does not know may have claimed something
-            known.runs = len(state.runs)
-            for _ in range(TRIES):
-                there = self._take_in(known)
-                if there is None and not own:
-                    return
-                _note_refused(known, status, spoken_for.union(own))
-                text = _text(known, status, spoken_for)
-                if text == there or not self._document.put(known, text, there or b""):
-                    break
-            known.shown, known.spoken_for = {each.name: each for each in status.agents}, spoken_for
-            known.reported.clear()
-            if state.state not in ACTIVE and not (state.live_runs or known.open):
-                known.versions.clear()  # they may be large, and nobody writes there any more
-                known.shown.clear()
+        known.state = newest
+        status, spoken_for = shared_status_of(newest, plan), frozenset(spoken_for_in(newest) - own)
+        for _ in range(TRIES):
+            there = self._take_in(known)
+            if there is None and not own:
+                return
+            _note_refused(known, status, spoken_for | own)
+            text = _text(known, status, spoken_for)
+            if text == there or not self._document.put(known, text, there or b""):
+                break
+        known.shown, known.spoken_for = {each.name: each for each in status.agents}, spoken_for
+        known.reported.clear()
+        if newest.state not in ACTIVE and not (newest.live_runs or known.open):
+            known.versions.clear()  # they may be large, and nobody writes there any more
+            known.shown.clear()
 
     def claim(self, agent: str) -> AgentStatus | None:
         """Return the status in an agent's entry; None if it has none that there is.

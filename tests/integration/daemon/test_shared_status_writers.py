@@ -63,7 +63,7 @@ def test_two_agents_and_the_daemon_lose_no_edit(tmp_path: Path, way: str) -> Non
     published = 0
     try:
         while any(each.poll() is None for each in agents):
-            shared_status._known[tmp_path].runs = 0  # else the older state would be passed over
+            shared_status._known[tmp_path].state = None  # else the older state would be passed over
             file.publish(states[published % 2], own=("c",))
             published += 1
     finally:

@@ -59,7 +59,7 @@ def sweep(monkeypatch, request):
                 armed.setattr(Git, "run", killing(n))
                 with suppress(Killed):
                     call(n)
-                    assert n > 4  # it came to its end: all of its commands were swept
+                    assert n > 3  # it came to its end: all of its commands were swept
                     return
             yield n, call(n)
         pytest.fail("it never came to an end")

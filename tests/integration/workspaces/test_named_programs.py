@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.formats import git_config
-from orchestrator.workspaces.git_process import Git, _standing
+from orchestrator.workspaces.git_process import Git, standing
 from orchestrator.workspaces.repository import Repository
 
 
@@ -120,4 +120,4 @@ def test_one_git_that_runs_nothing_finds_the_repository(repo, ran, monkeypatch):
 
 def test_a_commondir_that_is_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "commondir")
-    assert _standing(str(tmp_path)) == ()
+    assert standing(str(tmp_path)) == ()

@@ -85,7 +85,7 @@ def _item(asked: Asked, note: str, route: str, text: str, **more: Any) -> dict[s
 def _answer(player: Player, asked: Asked, note: str, **more: Any) -> dict[str, Any]:
     """Return an answer, and note that it was given."""
     text = f"{player.subject} says {player.random.randint(1, 9)} in {player.agent.process.run}"
-    player.shared.answers.setdefault((player.folder, asked.agent, note), set()).add(text)
+    player.shared.answers.setdefault((player.here, asked.agent, note), set()).add(text)
     return _item(asked, note, "answer", text, **more)
 
 
@@ -115,6 +115,7 @@ def _answers_well(player: Player) -> Life:
     asked = _asked(player)
     odd = player.random.random() < ODD
     _leave(player, [(_routed if odd else _answer)(player, asked, note) for note in asked.notes])
+    player.left_all()
     return 0
 
 

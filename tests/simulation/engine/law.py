@@ -39,6 +39,8 @@ class Law(StrEnum):
     VERIFIED = "nothing is verified without its verifier"
     NOTES = "an agent removes no note, and settles none that others must"
     ESCALATED = "an escalated note has the answer that somebody gave, and nobody is asked without end"
+    CLAIMED = "an agent of a workflow is ready only when its own run said so"
+    TAKEN_IN = "what an agent of a workflow left on a box ahead of its end counts"
     CAPS = "no more agents of a workflow work at once than its plan allows"
     AUDITED = "the files of a workflow are what the contract says"
     HANDED_ON = "handoffs of roles go through their life, and the records say what the journal says"

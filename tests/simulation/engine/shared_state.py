@@ -74,7 +74,8 @@ class SharedState:
     each run wrote. found: what agents found wrong. signs: the monotonic time at which each run last showed progress.
     answered: the same of its model. did: how often agents did what. vanished: the worktrees that somebody removed.
     verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
-    agent, and when. answers: what those who answer really wrote about the notes of an agent.
+    agent, and when. ready: the runs that said that their own agent is ready. left: those that left all that they
+    must. answers: what those who answer really wrote about the notes of an agent.
     memories: the SHA-256 of each memory file that the agents of phases really left, by its path in the project.
     archive_edits: what agents of roles wrote into the archive of handoffs.
     box, clone: where these agents run, if not here. helped: the folders of tasks with two agents that do subtasks.
@@ -98,6 +99,8 @@ class SharedState:
     vanished: set[Path] = field(default_factory=set)
     verdicts: dict[str, list[Any]] = field(default_factory=dict)
     claims: dict[tuple[Path, str], list[tuple[float, str]]] = field(default_factory=dict)
+    ready: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
     answers: dict[tuple[Path, str, str], set[str]] = field(default_factory=dict)
     memories: dict[str, set[str]] = field(default_factory=dict)
     archive_edits: list[ArchiveEdit] = field(default_factory=list)

@@ -11,7 +11,7 @@ from orchestrator.testing.fake_process import FOREVER, Signalled
 from tests.simulation.engine import answering_agents
 from tests.simulation.engine.agents import Agent
 from tests.simulation.engine.shared_state import Life
-from tests.simulation.engine.workflow_player import Player
+from tests.simulation.engine.workflow_player import READY, Player
 
 STEPS: Final = ("do:", "verify:", "resolve:")
 FOREIGN: Final = ("verified", "failed", "session_complete", "pending", "blocked")
@@ -27,7 +27,7 @@ def workflow_life(agent: Agent) -> Life:
     player, asks = Player(agent), agent.dice.behaviour.asks
     if player.kind == "resolve":
         return answering_agents.life_of(player, _fails(player))
-    lives = DOES if player.kind == "do" else JUDGES
+    lives = (DOES_ON_BOXES if agent.shared.box else DOES) if player.kind == "do" else JUDGES
     if player.kind == "do" and asks and agent.dice.deviates(asks):
         return answering_agents.asks_others(player)
     if player.kind == "do" and player.notes() and agent.dice.deviates(2 * agent.dice.behaviour.bad):
@@ -51,6 +51,7 @@ def _does_well(player: Player) -> Life:
     player.put_outputs(player.own)
     player.put_session()
     player.set_status(player.subject, "ready_for_verification")
+    player.left_all()
     return 0
 
 
@@ -194,6 +195,20 @@ DOES: Final[tuple[Callable[[Player], Life], ...]] = (
     _keeps_a_stale_session,
     _breaks_its_session,
 )
+
+
+def _speaks_for_others(player: Player) -> Life:
+    """Say of all others that they are ready, or verified: from a box that counts for nothing."""
+    yield from player.works()
+    document, agents = player.statuses()
+    for name, entry in agents.items():
+        if name != player.subject and isinstance(entry, dict):
+            entry["status"] = player.random.choice((READY, "verified"))
+    player.write_statuses(document, agents)
+    return (yield from _does_well(player))
+
+
+DOES_ON_BOXES: Final = (*DOES, _speaks_for_others)
 
 
 # Verifiers ---------------------------------------------------------------------------------------------

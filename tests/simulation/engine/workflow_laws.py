@@ -30,6 +30,7 @@ from orchestrator.pm.state.run_changes import RunOpened, RunReported
 from orchestrator.pm.state.step_changes import StepMoved, StepReopened
 from orchestrator.pm.state.workflow_changes import AgentRecorded, EscalationMoved
 from tests.simulation.engine.escalation_laws import EscalationLaws
+from tests.simulation.engine.hand_in_laws import of_turn_end
 from tests.simulation.engine.law import Finding, Law
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class WorkflowLaws:
 
     def enter(self, was: PMState, fact: f.Fact, decision: Decision) -> list[Finding]:
         """Enter a line of the journal, and return the laws that it breaks."""
-        found = list[Finding]()
+        found = list(of_turn_end(self.world, self.task, was, fact))
         self._count(was, fact)
         for change in decision.changes:
             match change:

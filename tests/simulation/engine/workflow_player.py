@@ -14,6 +14,9 @@ from orchestrator.model.workflow import AgentKind, WorkflowAgent, WorkflowPlan
 from orchestrator.ports.worktree import Tree
 from tests.simulation.engine.agents import MINUTE, Agent
 from tests.simulation.engine.shared_state import Life
+from tests.simulation.engine.user_task import PROJECT
+
+READY: Final = "ready_for_verification"
 
 _TASK_ID: Final = re.compile(r'"task_id": "([^"]+)"')
 
@@ -28,11 +31,12 @@ class Left:
 
 
 class Player:
-    """One run, and the files that it writes."""
+    """One run, and the files that it writes: in `folder`, which is `here` unless it is on a box."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent, self.random, self.shared = agent, agent.random, agent.shared
         self.folder = Path(agent.environment["TASK_DIR"], "orchestration")
+        self.here = layout.orchestration(layout.task_folder(PROJECT, agent.environment["TASK"]))
         self.kind, _, self.subject = agent.environment["STEP"].partition(":")
         self.number = self.subject if self.kind == "resolve" else ""
         if self.number:
@@ -152,10 +156,18 @@ class Player:
         """Write the shared status, and note of whom this run says that it is verified."""
         _, before = self.statuses()
         self.write("shared_status.json", document)
+        if self.kind == "do" and agents[self.subject].get("status") == READY:
+            self.shared.ready.add(self.agent.process.run)
         for name, entry in agents.items():
             if entry != before.get(name) and isinstance(entry, dict) and entry.get("status") == "verified":
                 claims = self.shared.claims.setdefault((self.folder, name), [])
                 claims.append((self.shared.clock.monotonic(), self.agent.process.run))
+
+    def left_all(self) -> None:
+        """Note that this run has left all that it must, if it could say so."""
+        run = self.agent.process.run
+        if self.kind == "resolve" or run in self.shared.ready:
+            self.shared.left.add(run)
 
     def judged(self) -> list[WorkflowAgent]:
         """Return whom this run judges: at a checkpoint those that are not verified yet."""
@@ -207,6 +219,15 @@ class Player:
             tree = Tree(path.parent, path.parent, path.name, environment["BRANCH"], environment["BASE"])
             self.shared.workspaces.work(
                 tree, f"{self.subject}, {environment['ATTEMPT']}", f"{self.subject}.txt"
+            )
+        if self.kind == "do" and (clone := self.shared.clone) is not None and not self.own.scratch:
+            text = f"{self.subject}, {environment['ATTEMPT']}"
+            clone.commit(
+                environment["WORKSPACE"],
+                environment["BRANCH"],
+                environment["BASE"],
+                text,
+                f"{self.subject}.txt",
             )
         left = self.random.uniform(0.2, max(0.3, self.agent.dice.behaviour.longest)) * MINUTE
         while left > 0:

@@ -28,6 +28,7 @@ from orchestrator.model.workflow import (
 from orchestrator.pm.plan.workflow_obstacles import obstacles
 from orchestrator.runtimes.roster import find_agents
 from orchestrator.shipped import shipped
+from orchestrator.testing.fake_box import place_on
 from tests.simulation.engine.user_task import PROJECT, UserTask
 
 EPOCH: Final = 1_764_254_000
@@ -80,15 +81,24 @@ SUMMARY: Final = "# Conversation Summary: {name}\n" + "".join(
 
 @dataclass(frozen=True)
 class WorkflowTask(UserTask):
-    """A task whose plan is a workflow."""
+    """A task whose plan is a workflow. boxed: the box of each agent that works on one."""
 
     plan: WorkflowPlan = field(default_factory=lambda: WorkflowPlan("", "", ()))
+    boxed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def boxes(self) -> set[str]:
+        """The boxes on which its agents run."""
+        return {box for _, box in self.boxed}
 
     def brief(self, goal: str, criteria: tuple[str, ...]) -> str:
         """Return task.md. Its criterion is the plan's, whatever else the user would like."""
         del criteria
         lines = ["family: workflow", "worker.command: worker", f"workspace: {self.workspace}"]
         lines += [f"unanswered: {self.unanswered}"] if self.unanswered else []
+        lines += ["bring: branch"] if self.boxed else []
+        for agent, box in self.boxed:
+            lines += [f"{agent}.command: worker", f"{agent}.cwd: {box}:{place_on(box)}"]
         config = "\n".join(lines)
         head = f"# Task: {self.name}\n\n## Goal\n{goal}\n"
         return f"{head}\n## Success Criteria\n- {WORKS}\n\n## Agent Config\n{config}\n"
@@ -102,7 +112,7 @@ class WorkflowTask(UserTask):
         """Return the files of the design by their paths in `orchestration/`."""
         texts = {each.instructions: _instructions(each, self.plan) for each in self.plan.agents}
         signed = {path: text.encode() for path, text in texts.items()}
-        written = find_agents(PROJECT, None, self._read.config, shipped("agents"), python="{python}").agents
+        written = find_agents(PROJECT, None, self.read.config, shipped("agents"), python="{python}").agents
         definitions = {each.name: definition_bytes(each) for each in written.values()}
         approval = PlanApproval(approval_hash(self.plan, signed, definitions), "user", EPOCH)
         block = render_block(replace(self.plan, approval=approval))
@@ -113,7 +123,8 @@ class WorkflowTask(UserTask):
         }
 
     @cached_property
-    def _read(self) -> Brief:
+    def read(self) -> Brief:
+        """Its task.md, as it is read."""
         return read_brief(self.brief("Do it", ()).encode(), "task.md")
 
 
@@ -168,6 +179,19 @@ def with_answers(plan: WorkflowPlan, random: Random) -> WorkflowPlan:
     resolver, architect, loop = (each if each in roles else "" for each in ON_CALL)
     named = Escalation(resolver, architect, loop)
     return replace(plan, agents=(*plan.agents, *answering), escalation=named, bounds=bounds)
+
+
+def with_boxes(task: WorkflowTask, random: Random) -> WorkflowTask:
+    """Return a task of which some agents, those who answer among them, work on one or two boxes.
+
+    An agent on a box changes any file: where that would hold a checkpoint up, the plan has none.
+    """
+    able = [each.id for each in task.plan.agents if each.kind is not AgentKind.VERIFIER]
+    chosen = [each for each in able if random.random() < 0.5] or [random.choice(able)]
+    boxed = replace(task, boxed=tuple((each, random.choice(("near", "near", "far"))) for each in chosen))
+    if not obstacles(boxed.plan, boxed.read):
+        return boxed
+    return replace(boxed, plan=replace(boxed.plan, checkpoints=()))
 
 
 def _on_call(name: str, judge: str) -> WorkflowAgent:

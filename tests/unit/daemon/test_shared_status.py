@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.ports.files import TEMPORARY, Files
 from orchestrator.testing.memory_files import MemoryFiles
+from tests.polling import wait_until
 from tests.unit.pm.workflows import WorkflowStory, doer, plan_of
 
 AGENTS = ("a", "b", "c")
@@ -160,6 +162,70 @@ def test_launch_waits_for_no_writer(shared: Shared) -> None:
         editor.write(data[50:])
     shared.file.publish(shared.story.state)
     assert shared.entry("b")["status"] == "blocked"
+
+
+def test_late_launch_puts_back_what_its_last_run_claimed(shared: Shared) -> None:
+    """Its state is older than that of another launch, which left the entry to the run that is about to begin."""
+    before = shared.story.state
+    shared.path.write_bytes(shared.edited("a", status="ready_for_verification"))
+    shared.publish_change()
+    assert shared.entry("a")["status"] == "ready_for_verification"
+    shared.file.publish(before, own=("a",))
+    assert shared.file.claim("a") is AgentStatus.WORKING
+    assert shared.entry("c")["status"] == "ready_for_verification"
+
+
+def test_many_launches_at_once_are_one_write(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes while the file is written is written for by the next one, with all others."""
+    for each in AGENTS:
+        shared.path.write_bytes(shared.edited(each, status="blocked"))
+    exchanges, exchange = [], DiskFiles.exchange
+
+    def counted(self: DiskFiles, path: Path, data: bytes, mode: int = 0o600) -> Path | None:
+        exchanges.append(path.name)
+        return exchange(self, path, data, mode)
+
+    monkeypatch.setattr(DiskFiles, "exchange", counted)
+    known = shared_status._known[shared.file.folder.task]
+    launches = [Thread(target=shared.file.publish, args=(shared.story.state, (each,))) for each in AGENTS]
+    with known.lock:
+        for launch in launches:
+            launch.start()
+        wait_until(lambda: len(known.asked) == len(AGENTS))
+    for launch in launches:
+        launch.join()
+    assert exchanges == [shared.path.name]
+    assert {shared.entry(each)["status"] for each in AGENTS} == {"working"}
+    assert not known.asked
+
+
+def test_failed_write_fails_for_each_launch(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody takes the failure of another one's write for a success."""
+    for each in ("a", "b"):
+        shared.path.write_bytes(shared.edited(each, status="blocked"))
+    known = shared_status._known[shared.file.folder.task]
+    full = OSError(errno.ENOSPC, "full")
+    failed = list[OSError]()
+
+    def fails(*_: object) -> Path | None:
+        raise full
+
+    def launch(agent: str) -> None:
+        try:
+            shared.file.publish(shared.story.state, own=(agent,))
+        except OSError as error:
+            failed.append(error)
+
+    monkeypatch.setattr(DiskFiles, "exchange", fails)
+    launches = [Thread(target=launch, args=(each,)) for each in ("a", "b")]
+    with known.lock:
+        for running in launches:
+            running.start()
+        wait_until(lambda: len(known.asked) == len(launches))
+    for running in launches:
+        running.join()
+    assert failed == [full, full]
+    assert not known.asked
 
 
 def test_claims_of_two_old_copies_stay(shared: Shared) -> None:

@@ -11,7 +11,8 @@ import pytest
 from orchestrator.cli.exits import Exit
 from orchestrator.cli.help import MEANINGS
 from orchestrator.cli.main import VERBS
-from orchestrator.formats.setting_kinds import FORMER_KEYS, all_keys
+from orchestrator.formats.former_settings import FORMER_KEYS
+from orchestrator.formats.setting_kinds import all_keys
 from orchestrator.model import plan, question, run, task
 from orchestrator.model.agents import Role
 from scripts.reference import roff

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.formats.former_settings import FORMER_KEYS
 from orchestrator.formats.prices import shipped_prices
-from orchestrator.formats.setting_kinds import FORMER_KEYS, SECTIONS, TABLES, all_keys, class_of
+from orchestrator.formats.setting_kinds import SECTIONS, TABLES, all_keys, class_of
 from orchestrator.formats.settings import load_section, load_settings
 from orchestrator.formats.settings_explained import Explained, explained
 from orchestrator.model.errors import BadFile
