@@ -41,6 +41,11 @@ _TABLES: Final[dict[object, tuple[object, Callable[[Any], object]]]] = {
     PersistentMap[str, tuple[str, ...]]: (dict[str, tuple[str, ...]], PersistentMap),
 }
 """How each kind of table is written and restored: data derived from its entries is not journaled."""
+_ATOMS: Final = frozenset({bool, float, int, str, type(None)})
+_NUMBERS: Final = (int, float)
+_ARRAYS: Final = (tuple, list)
+_OBJECTS: Final = (dict, PersistentMap)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 # Pydantic takes a third of a second to learn all types. Only who reads a journal pays for that: no daemon that begins
@@ -89,9 +94,9 @@ def encoded_actions(actions: tuple[Action, ...]) -> list[dict[str, Any]]:
 def dumped_state(state: PMState) -> str:
     """Return a whole state as JSON on one line, without holding all of it as plain values at once."""
     parts = {
-        field.name: _dumped_table(held) if isinstance(held, PersistentMap) else dumped(_plain(held))
-        for field in dataclasses.fields(state)
-        if not _at_default(field, held := getattr(state, field.name))
+        name: _dumped_table(held) if isinstance(held, PersistentMap) else dumped(_plain(held))
+        for name, defaults in _fields(PMState)
+        if (held := getattr(state, name)) not in defaults
     }
     parts["outbox"] = dumped({key: _bare(action) for key, action in state.outbox.items()})
     return _dumped_parts(parts)
@@ -134,7 +139,7 @@ def decoded_state(data: object) -> PMState:
 
 def dumped(value: object) -> str:
     """Return JSON on one line, without needless spaces."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def _bare(value: Any) -> dict[str, Any]:  # noqa: ANN401 (any of our frozen dataclasses)
@@ -147,22 +152,30 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (anything that the model is made 
     Written by hand since it is on the path of every fact: a tenth of the time of pydantic's serializer with
     `exclude_defaults`, which also would leave out the tag.
     """
-    if value is None or isinstance(value, bool | int | float):
+    if type(value) in _ATOMS:
         return value
+    if isinstance(value, _ARRAYS):
+        return [_plain(each) for each in value]
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, dict | PersistentMap):
+    if isinstance(value, _OBJECTS):
         return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+    if isinstance(value, _NUMBERS):
+        return value
     return {
-        field.name: _plain(held)
-        for field in dataclasses.fields(value)
-        if not _at_default(field, held := getattr(value, field.name))
+        name: held if type(held) in _ATOMS else _plain(held)
+        for name, defaults in _fields(value.__class__)
+        if (held := getattr(value, name)) not in defaults
     }
 
 
-def _at_default(field: dataclasses.Field[Any], held: object) -> bool:
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, tuple[object, ...]], ...]:
+    """Return the fields of a dataclass, each with the values that it is left out at."""
+    return tuple((field.name, _defaults(field)) for field in dataclasses.fields(kind))
+
+
+def _defaults(field: dataclasses.Field[Any]) -> tuple[object, ...]:
     if field.default is not dataclasses.MISSING:
-        return bool(held == field.default)
-    return field.default_factory is not dataclasses.MISSING and held in ({}, ())
+        return (field.default,)
+    return () if field.default_factory is dataclasses.MISSING else ({}, ())

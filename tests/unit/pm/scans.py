@@ -24,10 +24,33 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
     """Hold all that is kept at hand of a state against what a look at everything finds."""
     assert_steps(state.steps)
     every = list(state.steps.values())
+    on = neighbours(every)
     for step in every if not rules_of(state.brief).follows_versions else ():
-        begun = [each for each in dependents(every, step.id) if state.steps[each].state not in NOT_BEGUN]
+        begun = [each for each in dependents(on, step.id) if state.steps[each].state not in NOT_BEGUN]
         kept = found_in_order(state.steps, state.steps.dependents(step.id))
         assert [each for each in kept if state.steps[each].state not in NOT_BEGUN] == begun
+    assert_runs(state)
+    admitted = floor_of(state, Limits(max_concurrent_runs=limits_runs)).admitted
+    planned = state.brief.workflow.max_parallel if state.brief.workflow else limits_runs
+    limits_runs = min(limits_runs, planned, state.brief.config.parallel or limits_runs)
+    assert found_in_order(state.steps, admitted) == [
+        step.id for step in state.steps.values() if admits(state, step, limits_runs)
+    ]
+
+
+def assert_same_is_kept(state: PMState, other: PMState) -> None:
+    """Hold what is kept of a state that was read back against what is kept of the one that was written.
+
+    A group that nothing is in any more is kept by one of them only.
+    """
+    for name in set(Steps.__slots__) - {"_groups"}:
+        assert getattr(state.steps, name) == getattr(other.steps, name), name
+    groups = [{name: marks for name, marks in each.steps._groups.items() if marks} for each in (state, other)]
+    assert groups[0] == groups[1]
+    assert_runs(other)
+
+
+def assert_runs(state: PMState) -> None:
     runs = list(state.runs.values())
     assert state.live_runs == [run for run in runs if run.live]
     assert state.runs.latest == {run.instance: run.id for run in runs}
@@ -39,12 +62,6 @@ def assert_kept_is_found(state: PMState, limits_runs: int) -> None:
         assert state.runs.last_at_work_on(name) == (at_work[-1] if at_work else None)
     assert_spent(state, runs)
     assert state.open_questions == [each for each in state.questions.values() if each.open]
-    admitted = floor_of(state, Limits(max_concurrent_runs=limits_runs)).admitted
-    planned = state.brief.workflow.max_parallel if state.brief.workflow else limits_runs
-    limits_runs = min(limits_runs, planned, state.brief.config.parallel or limits_runs)
-    assert found_in_order(state.steps, admitted) == [
-        step.id for step in state.steps.values() if admits(state, step, limits_runs)
-    ]
 
 
 def assert_spent(state: PMState, runs: list[Run]) -> None:
@@ -80,6 +97,7 @@ def assert_steps(steps: Steps) -> None:
     for name, kept in found.items():
         assert found_in_order(steps, getattr(steps, name)) == [step.id for step in kept], name
     assert steps.under_way == under_way(every)
+    on, waits = neighbours(every), neighbours(every, waiting=True)
     for step in every:
         same = [each.id for each in every if (each.kind, each.workspace) == (step.kind, step.workspace)]
         assert found_in_order(steps, steps.of_tree(step.kind, step.workspace)) == same
@@ -91,8 +109,8 @@ def assert_steps(steps: Steps) -> None:
         ]
         mine = [each.id for each in every if step.subtask and each.subtask == step.subtask]
         assert found_in_order(steps, steps.of_subtask(step.subtask)) == mine
-        assert found_in_order(steps, steps.waiting(step.id)) == dependents(every, step.id, waiting=True)
-        assert set(found_in_order(steps, steps.dependents(step.id))) <= set(dependents(every, step.id))
+        assert found_in_order(steps, steps.waiting(step.id)) == dependents(waits, step.id)
+        assert set(found_in_order(steps, steps.dependents(step.id))) <= set(dependents(on, step.id))
 
 
 def found_in_order(steps: Steps, marks: Marks) -> list[str]:
@@ -124,14 +142,18 @@ def under_way(steps: list[Step]) -> frozenset[str]:
     return frozenset((begun & unsettled) - rests)
 
 
-def dependents(steps: list[Step], step: str, *, waiting: bool = False) -> list[str]:
-    on = {each.id: {*each.needs, each.judges, *(each.after if waiting else ())} for each in steps}
-    found, grown = {step}, True
-    while grown:
-        more = {each.id for each in steps if each.id not in found and found & on[each.id]}
-        grown = bool(more)
-        found |= more
-    return [each.id for each in steps if each.id in found and each.id != step]
+def neighbours(steps: list[Step], *, waiting: bool = False) -> dict[str, set[str]]:
+    """Return of each step, in order, the steps that it is based on, or waits for."""
+    return {each.id: {*each.needs, each.judges, *(each.after if waiting else ())} for each in steps}
+
+
+def dependents(on: dict[str, set[str]], step: str) -> list[str]:
+    """Return the steps that are based on one, directly or not, in order."""
+    found, new = {step}, {step}
+    while new:
+        new = {each for each, needs in on.items() if each not in found and not new.isdisjoint(needs)}
+        found |= new
+    return [each for each in on if each in found and each != step]
 
 
 def admits(state: PMState, step: Step, runs_at_once: int) -> bool:
