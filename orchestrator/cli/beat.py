@@ -101,19 +101,25 @@ class Beat:
         """Return the `daemon` part of each JSON document."""
         return {"up": self.up, "as_of": stamp(self.as_of(updated)), "room": self.room}
 
+    @property
+    def late(self) -> bool:
+        """Whether the lock is held, but the last heartbeat is older than one can be while the daemon works."""
+        return self.up and bool(self.at) and time.time() - (self.at or 0) > LATE
+
     def words(self, updated: float | None = None) -> str:
         """Return the same in words."""
         said = self._words(updated)
         if self.room:
             return said
-        return f"{said}; the disk of its folder is full: it goes on once there is room"
+        shown = f"; what is shown is as of {clock(updated, time.time())}" if self.up and updated else ""
+        return f"{said}; the disk of its folder is full: it goes on once there is room{shown}"
 
     def _words(self, updated: float | None) -> str:
         now = time.time()
         if not self.up:
             moment = self.as_of(updated)
             return f"daemon down; as of {clock(moment, now)}" if moment else "daemon down"
-        if self.at and now - self.at > LATE:
+        if self.late:
             return f"daemon up, but its last heartbeat was {ago(self.at, now)}: see `task daemon status`"
         return "daemon up"
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 
+from orchestrator import layout
+
 TYPE_CHECKING = False  # `typing` costs a third of an interpreter's start
 if TYPE_CHECKING:
     from typing import Any
@@ -31,18 +33,54 @@ def branch_moved(view: dict[str, Any]) -> tuple[str, str]:
     return _look(view)[:2]
 
 
+def folder_missing(view: dict[str, Any]) -> str:
+    """Return that the folder of a task at rest is not in its project; empty if it is.
+
+    The daemon looks at it while the task is at work, and asks. `view` is the task's state, as the daemon wrote it.
+    """
+    if view.get("state") in _ACTIVE or not view.get("task"):
+        return ""
+    folder = layout.task_folder(f"{view.get('project')}", f"{view['task']}")
+    return (
+        ""
+        if os.path.lexists(folder)
+        else f"{folder} is missing, and with it the task's handoffs and artifacts"
+    )
+
+
 def with_branch_now(view: dict[str, Any], now: float) -> dict[str, Any]:
     """Return a task's state with its result corrected, if its branch is not where that says; else the state as it is.
+
+    Evidence of its criteria that is not there any more is said to be history.
 
     Args:
         view: the task's state, as the daemon wrote it.
         now: the time, in seconds since the epoch.
 
     """
-    _, work, what, every = _look(view)
+    moved, work, what, every = _look(view)
+    if view.get("criteria") and view.get("state") not in _ACTIVE:
+        from orchestrator.cli.criteria_now import (
+            with_criteria_now,
+        )  # most tasks are at work, or have none yet
+
+        view = with_criteria_now(view, moved)
     if not every:
-        view = _without_start(view)
+        view = _without_start(_without_outputs(view))
     return _corrected(view, work, what, now, every=every) if work else view
+
+
+def _without_outputs(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a state that does not say that outputs of agents lie in the task's folder while that is missing."""
+    outcome = view.get("outcome") or {}
+    where = f" in tasks/{view.get('task')}/orchestration/"
+    if where not in f"{outcome.get('work')}" or not folder_missing(view):
+        return view
+    said = [
+        f"{each.partition(where)[0]} in the task's folder, which is missing" if where in each else each
+        for each in f"{outcome['work']}".split("; ")
+    ]
+    return {**view, "outcome": {**outcome, "work": "; ".join(said)}}
 
 
 def _without_start(view: dict[str, Any]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def _status(state: str, *, as_json: bool) -> None:
         print(json.dumps(said))
         return
     now = time.time()
-    print(beat.words())
+    print(_hangs(state, beat) if beat.late else beat.words())
     if beat.up:
         print(f"pid {beat.pid}, version {harmless(beat.version)}, started {ago(beat.started_at, now)}")
         if beat.version not in {None, __version__}:
@@ -115,6 +115,16 @@ def _status(state: str, *, as_json: bool) -> None:
     if service:
         print(f"run by {service.manager}: {service.unit}")
     print(f"log: {layout.daemon_log(state)}")
+
+
+def _hangs(state: str, beat: Beat) -> str:
+    """Return that the daemon's heartbeat is late, and what helps."""
+    from orchestrator.cli.lock_holder import doubt
+
+    said = f"daemon up, but its last heartbeat was {ago(beat.at, time.time())}: it hangs, or this machine was asleep"
+    if reason := doubt(state, beat):
+        return f"{said}; {reason}"
+    return f"{said}; if it stays so: `kill -9 {beat.pid}`, then `task daemon start` (running agents go on)"
 
 
 def _daily(beat: Beat) -> dict[str, str | None] | None:
@@ -162,4 +172,10 @@ def _stop(state: str) -> None:
         print("the daemon is not running")
         return
     stop(state, beat)
-    print(f"daemon stopped (pid {beat.pid}); running agents go on, and the next start finds them")
+    live = sum(
+        agent.get("state") != "gone" for task in tasks(state) for agent in task.view.get("agents") or ()
+    )
+    agents = {0: "no agent runs", 1: "one agent goes on, and the next start finds it"}.get(
+        live, f"{live} agents go on, and the next start finds them"
+    )
+    print(f"daemon stopped (pid {beat.pid}); {agents}")

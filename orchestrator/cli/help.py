@@ -87,7 +87,8 @@ task report NAME --json; task report --all --json
 
 task list --json
   tasks[]      id task project phase state limited steps_passed steps_set_aside steps_total agents_live
-               criteria criteria_met criteria_attested questions_open branch_moved last_checkin updated
+               criteria criteria_met criteria_attested questions_open branch_moved folder_missing
+               last_checkin updated
                state: those above; requested (not begun yet); damaged (cannot be read);
                removing (`task delete` or `task archive` was interrupted)
   daemon       up as_of room
@@ -176,7 +177,7 @@ task workflow archive NAME --json
   sessions[]   agent source target done reason      what became of the session of each agent
 
 task workflow show NAME --json
-  workflow approval
+  workflow approval task_state
   nodes[]      id title kind persona runtime group verifier status
                kind: doer poc architect verifier
   edges[]      source target kind

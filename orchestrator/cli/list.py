@@ -56,6 +56,8 @@ def run(options: Namespace) -> int:
             print(f"{task.id}: {said}")
         if task.moved[0]:  # a branch that was merged and then deleted is in its place
             print(f"{task.id}: {harmless(task.moved[1].replace('`', ''))}")
+        if task.lost:
+            print(f"{task.id}: {harmless(task.lost)}")
         if task.fault and task.begun:
             print(f"{task.id}: {task.fault}", file=sys.stderr)
     if not (beat.up and beat.room):
@@ -130,6 +132,7 @@ def _shape(task: TaskRecord) -> dict[str, Any]:
         "criteria_attested": counted.get("attested", 0),
         "questions_open": len(view.get("questions", ())),
         "branch_moved": task.moved[1] or None,
+        "folder_missing": bool(task.lost),
         "last_checkin": stamp(view.get("last_checkin")),
         "updated": stamp(view.get("updated")),
     }
@@ -150,8 +153,8 @@ def _steps(shape: dict[str, Any]) -> str:
 
 
 def _state(task: TaskRecord, shape: dict[str, Any]) -> str:
-    """Return the state in words, and that the branch with the work is not where the PM left it."""
-    moved = f", {task.moved[0]}" if task.moved[0] else ""
+    """Return the state in words, and that the branch or the task's folder is not where the PM left it."""
+    moved = "".join(f", {each}" for each in (task.moved[0], "folder missing" if task.lost else "") if each)
     return f"{SAID.get(shape['state'], shape['state'])}{_on_word(shape)}{moved}"
 
 

@@ -18,7 +18,11 @@ def arguments(parser: ArgumentParser) -> None:
         "--all", action="store_true", help="all tasks on one page, the one that changed last first"
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--html", action="store_true", help="print the page instead of writing it to a file")
+    form.add_argument(
+        "--html",
+        action="store_true",
+        help="print the page into a pipe or a file; on a terminal it is written to a file as without this option",
+    )
     form.add_argument("--md", action="store_true", help="print it as Markdown")
     form.add_argument("--json", action="store_true", help="one JSON document (`task help json`)")
     parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -54,7 +55,10 @@ def run(options: Namespace) -> int:
         print(neutral_json(json.dumps({"reports": [document_of(each) for each in reports]})))
         return Exit.DONE
     text = _text(options, reports)
-    if (options.html or options.md) and not options.output and not options.open:
+    printed = options.md or (
+        options.html and not sys.stdout.isatty()
+    )  # nobody reads a page's source on a terminal
+    if printed and not options.output and not options.open:
         print(text, end="")
         return Exit.DONE
     path = Path(options.output).expanduser().absolute() if options.output else _place(state, options, reports)

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import os
-
-from orchestrator import layout
 from orchestrator.cli.screen import ago, clock, cut, harmless, typed, wrapped
 from orchestrator.cli.state_file import report_file
 
@@ -104,9 +101,10 @@ def _report(view: dict[str, Any], name: str, now: float) -> Iterator[tuple[str, 
 
 def _folder_gone(view: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Report that the folder of a task at rest is missing; for a task at work the daemon reports it."""
-    folder = layout.task_folder(f"{view['project']}", view["task"])
-    if not os.path.lexists(folder):
-        yield "folder", f"{harmless(folder)} is missing, and with it the task's handoffs and artifacts"
+    from orchestrator.cli.branch_now import folder_missing  # for a task at work nothing is looked at
+
+    if said := folder_missing(view):
+        yield "folder", harmless(said)
 
 
 def unfetched(failing: Iterable[dict[str, Any]], now: float) -> Iterator[str]:

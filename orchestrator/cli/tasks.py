@@ -30,14 +30,16 @@ class TaskRecord:
     """One task. `view` is the content of its `state.json`; if that cannot be read, `fault` says why.
 
     `moved` is where its branch is, in two words and in a sentence, if that was looked for and is not where `view` says.
+    `lost` says so if its folder in its project is missing while it is at rest, and that was looked for.
     """
 
-    __slots__ = ("fault", "home", "id", "moved", "view")
+    __slots__ = ("fault", "home", "id", "lost", "moved", "view")
 
     def __init__(self, state: str, task: str) -> None:
         self.id = task
         self.home = layout.task_home(state, task)
         self.moved = ("", "")
+        self.lost = ""
         self.read()
 
     def read(self) -> None:
@@ -45,10 +47,12 @@ class TaskRecord:
         self.view, self.fault = read_state(self.home)
 
     def look_at_branch(self) -> None:
-        """Look where the branch of a task at rest is now: its user may have moved or deleted it."""
-        from orchestrator.cli.branch_now import branch_moved  # other verbs do not ask
+        """Look where branch and folder of a task at rest are now: its user may have moved or deleted them."""
+        from orchestrator.cli.branch_now import branch_moved, folder_missing  # other verbs do not ask
 
         self.moved = branch_moved(self.view) if self.view else ("", "")
+        known = not self.view or self.moved[0] == "project missing"
+        self.lost = "" if known else folder_missing(self.view)
 
     @property
     def name(self) -> str:

@@ -39,7 +39,6 @@ from orchestrator.pm.plan.families.workflow import do, verify
 from orchestrator.pm.plan.workflow_check import DesignFinding, Rule, Weight, check_design
 
 _MODE: Final = 0o644
-_RENDERERS: Final = {"text": text_graph, "mermaid": mermaid_graph, "dot": dot_graph}
 _VERIFIED: Final = frozenset({AgentStatus.VERIFIED.value, AgentStatus.COMPLETE.value})
 _SHOWN: Final = {
     StepState.CHECKING.value: AgentStatus.READY.value,
@@ -168,17 +167,22 @@ def show(options: Namespace) -> int:
     view = _view(design)
     statuses = unclaimed(statuses_of(design.plan, design.status), view)
     if options.json:
-        shape = {**graph_values(design.plan, statuses), "approval": _approval(design)}
+        shape = {
+            **graph_values(design.plan, statuses),
+            "approval": _approval(design),
+            "task_state": view.get("state"),
+        }
         print(neutral_json(json.dumps(shape)))
         return Exit.DONE
-    print(
-        "\n".join(
-            harmless(line)
-            for line in _RENDERERS[options.format or "text"](design.plan, statuses).splitlines()
-        )
-    )
-    if options.format in {None, "text"} and (said := _at_rest(design, view)):
-        print(said)
+    said = _at_rest(design, view)
+    match options.format:
+        case "mermaid":
+            graph = mermaid_graph(design.plan, statuses, said)
+        case "dot":
+            graph = dot_graph(design.plan, statuses, said)
+        case _:
+            graph = text_graph(design.plan, statuses) + (f"{said}\n" if said else "")
+    print("\n".join(harmless(line) for line in graph.splitlines()))
     return Exit.DONE
 
 
@@ -208,7 +212,7 @@ def _at_rest(design: DesignFiles, view: Mapping[str, Any]) -> str:
     if not state or state in AT_WORK or state == "complete":
         return ""
     said = {"failed": "has failed", "partial": "is complete in part"}.get(state, f"is {state}")
-    return f"{design.name} {said}: nobody works at it, whatever stands above"
+    return f"{design.name} {said}: nobody works at it, whatever its agents are called"
 
 
 _REWRITTEN: Final = frozenset(

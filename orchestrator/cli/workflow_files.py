@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator import layout
 from orchestrator.cli.exits import CommandError, Exit
 from orchestrator.cli.screen import typed
+from orchestrator.cli.start_target import known_task
 from orchestrator.cli.tasks import project_here
 from orchestrator.formats.task_file import read_brief
 from orchestrator.formats.text import decoded
@@ -109,12 +110,18 @@ def read_design(name: str, project: Path, folder: Path) -> DesignFiles:
     """Read a design whole.
 
     Raises:
-        CommandError: there is none.
+        CommandError: there is none; or it is gone, with the folder of a task that was started.
 
     """
     design = DesignFiles(name, project, folder)
     root = layout.orchestration(folder)
     if not os.path.lexists(root / PLAN_FILE):
+        known = None if folder.exists() else known_task(layout.state_folder(os.environ), name, str(project))
+        if known is not None and known.wanted:
+            raise CommandError(
+                Exit.FAILED,
+                f"{folder} is missing, and with it the design of {name}: put it back to where it was",
+            )
         begin = typed("task", "workflow", "new", name, "--project", project)
         raise CommandError(Exit.USAGE, f"{name} has no {PLAN_FILE}; for a first design: `{begin}`")
     # Imported late: whoever has no design is told so at once.

@@ -301,7 +301,9 @@ class Task:
         return self._deadline_of[1]
 
     def show(self, *names: str, rescan: bool = False, now: bool = False) -> None:
-        """Update the projections of the task, as `TaskView.show` does."""
+        """Update the projections of the task, as `TaskView.show` does; of one that has not begun there are none."""
+        if not self.begun:
+            return
         beside = Unjournaled(self._boxes.behind, self.doing.launches.waiting, self.inputs.brief_fault)
         if self._view.show(self.where, beside, names, rescan=rescan, now=now):
             self.doing.housekeeping.keep_house(self.engine.state, self.where)

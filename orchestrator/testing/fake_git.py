@@ -170,6 +170,15 @@ class FakeGit:
             project.refs[tree.branch] = tree.base
         return project.refs[tree.branch]
 
+    def _tip_to_begin_at(self, project: FakeProject, tree: Tree) -> str:
+        tip = self._tip(project, tree)
+        if tip == tree.base or tree.base not in self.commits or not self._led_to(tip, tree.base):
+            return tip
+        if tree.branch not in project.looked_at:  # somebody set it back
+            self._step("branch", tree)
+            project.refs[tree.branch] = tree.base
+        return tree.base
+
     def _refuse_if_used(self, project: FakeProject, branch: str) -> None:
         if user := project.looked_at.get(branch):
             raise Unavailable(f"{branch} is checked out in {user}: switch to another branch there")

@@ -20,7 +20,7 @@ class FakeWorkspaces(FakeBranches):
     def prepare(self, tree: Tree, attempt: int, work: str = "") -> Path:
         """Bring the tree to the tip of the task's branch. Steps: branch, keep, move, make or clean."""
         project = self._project(checked_tree(tree).project)
-        tip = self._tip(project, tree)
+        tip = self._tip_to_begin_at(project, tree)
         own = tree.own_branch
         if not tree.detached:
             self._refuse_if_used(project, own)

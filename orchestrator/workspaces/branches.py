@@ -40,6 +40,21 @@ def task_tip(repository: Repository, tree: Tree) -> str:
     return base
 
 
+def tip_to_begin_at(repository: Repository, tree: Tree) -> str:
+    """Return the commit at which work in a tree begins: the tip of the task's branch, but never behind `base`.
+
+    Somebody may have set the branch back. It is moved up, unless they have it checked out: then work begins where it
+    would be all the same.
+    """
+    tip, base = task_tip(repository, tree), checked_commit(tree.base)
+    if tip == base or not repository.commit_of(base) or not repository.is_ancestor(tip, base):
+        return tip
+    if not repository.user_of(tree.branch):
+        with contextlib.suppress(Moved):
+            repository.move(f"refs/heads/{tree.branch}", base, tip, "back to what was accepted")
+    return base
+
+
 def tip_seen(repository: Repository, tree: Tree) -> str:
     """Return the commit that the task's branch is at, or began at if it is gone: who only looks makes none."""
     return repository.commit_of(f"refs/heads/{tree.branch}") or checked_commit(tree.base)

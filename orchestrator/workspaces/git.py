@@ -25,6 +25,7 @@ from orchestrator.workspaces.branches import (
     task_tip,
     tip_in_the_way,
     tip_seen,
+    tip_to_begin_at,
 )
 from orchestrator.workspaces.checkout import Checkout
 from orchestrator.workspaces.commit_work import base_of, joined, left_markers
@@ -80,7 +81,7 @@ class GitWorkspaces(GitReads):
         """Make the tree, or keep what lies in it and bring it to the tip of the task's branch, with `work` in it."""
         repository = self._repository(checked_tree(tree).project)
         checkout = checkout_of(repository, tree)
-        tip = task_tip(repository, tree)
+        tip = tip_to_begin_at(repository, tree)
         branch = "" if tree.detached else tree.own_branch
         leave_earlier_lives(repository, tree, attempt, tip)
         refuse_if_used(repository, tree, branch)

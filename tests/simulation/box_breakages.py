@@ -47,9 +47,9 @@ def takes_a_lost_launch_for_a_failed_one(patch):
     """A launch whose outcome is unknown counts as failed, and is tried again."""
     launch = launch_module.launch
 
-    def hasty(world, state, run, where, clock, asked):
+    def hasty(world, state, run, where, clock, *rest):
         try:
-            return launch(world, state, run, where, clock, asked)
+            return launch(world, state, run, where, clock, *rest)
         except Cut as error:
             action = next(name for name, each in state.outbox.items() if getattr(each, "run", "") == run.id)
             return LaunchFailed(clock.now(), action, run.id, str(error))

@@ -69,12 +69,12 @@ def takes_memories_of_before(patch):
 
 def leaves_what_is_read_as_it_is(patch):
     """What a phase reads is not put back."""
-    patch.setattr(MemoryFolder, "restore", lambda *_: None)
+    patch.setattr(MemoryFolder, "restore", lambda *_: False)
 
 
 def prepares_no_phase(patch):
     """A phase begins with whatever lies there."""
-    patch.setattr(launch_spec, "prepare_phase", lambda *_: None)
+    patch.setattr(launch_spec, "prepare_phase", lambda *_: ())
 
 
 def begins_phases_too_early(patch):

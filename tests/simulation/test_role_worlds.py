@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.daemon.actions import workflow_launch
 from orchestrator.daemon.projections.role_files import RoleFiles
+from tests.simulation import role_breakages
 from tests.simulation.engine import fresh_worlds
 from tests.simulation.engine.law import Law
 from tests.simulation.engine.run import Failed
@@ -44,4 +45,23 @@ def test_records_that_are_not_written_are_found(part, monkeypatch) -> None:
     monkeypatch.setattr(workflow_launch, "_show_statuses", lambda *_: None)
     with pytest.raises(Failed) as failed:
         simulate_roles("c.1")
+    assert Law.HANDED_ON in failed.value.laws
+
+
+SLOW = pytest.mark.thorough(reason="it proves the simulation, not the daemon; one goes in CI")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "seed"),
+    [
+        (role_breakages.hears_no_edit, "c.1"),
+        pytest.param(role_breakages.refuses_nothing, "d.2", marks=SLOW),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_it_finds_edits_of_the_archive_with(break_it, seed, monkeypatch) -> None:
+    """Agents edit the archive, legally or not: each edit has to be taken or refused."""
+    break_it(monkeypatch)
+    with pytest.raises(Failed) as failed:
+        simulate_roles(seed)
     assert Law.HANDED_ON in failed.value.laws

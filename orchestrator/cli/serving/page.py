@@ -129,7 +129,10 @@ class Picture:
                 fit = copy(record)
                 fit.view = cleaned(record.view)
                 before = record, fit
-            before[1].moved = record.moved  # looked at again while the view stays
+            before[1].moved, before[1].lost = (
+                record.moved,
+                record.lost,
+            )  # looked at again while the view stays
             self._fit[record.id] = before
         return [fit for _, fit in self._fit.values()]
 

@@ -62,10 +62,10 @@ class TasksSeen:
             self.records = sorted(shown, key=_place)
         if changed or time.monotonic() >= self._branches_at:
             self._branches_at = time.monotonic() + BRANCHES
-            were = [record.moved for record in self.records]
+            were = [(record.moved, record.lost) for record in self.records]
             for record in self.records:
                 record.look_at_branch()
-            changed = changed or were != [record.moved for record in self.records]
+            changed = changed or were != [(record.moved, record.lost) for record in self.records]
         return changed
 
     def look_at_daemon(self) -> None:

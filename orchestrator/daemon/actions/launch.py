@@ -40,6 +40,9 @@ from orchestrator.ports.host import LaunchSpec, Standing
 from orchestrator.runtimes.roster import undefined
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.model.facts import Fact
     from orchestrator.pm.state.task_state import PMState
     from orchestrator.ports.boxes import RemoteTask
     from orchestrator.ports.clock import Clock
@@ -54,9 +57,17 @@ CLAIM_LOOK: Final = 0.001
 
 
 def launch(
-    adapters: Adapters, state: PMState, run: Run, where: TaskPaths, clock: Clock, asked: float | None = None
+    adapters: Adapters,
+    state: PMState,
+    run: Run,
+    where: TaskPaths,
+    clock: Clock,
+    asked: float | None = None,
+    tell: Callable[[Fact], None] = lambda _: None,
 ) -> RunStarted | RunQueued | None:
     """Launch a run, or continue an interrupted launch. `asked`: since when it waits for its turn, on `clock`.
+
+    `tell` is told of what a person has to know, beside the outcome.
 
     Returns that it lives, or waits in a queue, if its launcher reports soon; otherwise that is seen later, or missed
     (`limits.start_timeout`).
@@ -84,12 +95,12 @@ def launch(
     adapters.files.make_folder(folder)
     there = _there(adapters, state, run, where)
     times.ended("folders")
-    workspace = prepared_workspace(adapters, state, step, run, where)
+    workspace = prepared_workspace(adapters, state, step, run, where, tell)
     times.ended("tree")
     launched = adapters.files.entry(folder / LAUNCHED) is not None
     branch = branch_there(adapters, state, step, run, where, launched=launched)
     times.ended("branch")
-    spec = launch_spec(LaunchContext(adapters, state, run, agent, where, there, workspace, branch))
+    spec = launch_spec(LaunchContext(adapters, state, run, agent, where, there, workspace, branch, tell))
     if (remote_task := remote_task_of(state, where, run)) is not None:
         adapters.boxes.send(remote_task, run.instance)
         if not launched and hands_in_by_files(step):

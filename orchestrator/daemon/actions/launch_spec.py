@@ -13,6 +13,7 @@ from orchestrator.daemon.actions.phase_launch import prepare_phase
 from orchestrator.daemon.actions.preparation import preparation_of, shared_caches, tree_variables
 from orchestrator.daemon.actions.publish_order import publish_order
 from orchestrator.daemon.actions.workflow_launch import prepare_agent
+from orchestrator.daemon.core.memory_files import CHANGED
 from orchestrator.daemon.core.task_paths import (
     Adapters,
     TaskPaths,
@@ -24,6 +25,7 @@ from orchestrator.daemon.core.task_paths import (
 from orchestrator.daemon.ingest.task_folder import make_run_folders
 from orchestrator.daemon.ingest.transcripts import remembered
 from orchestrator.model.errors import Refused
+from orchestrator.model.facts import EditsRefused
 from orchestrator.model.host_names import HERE
 from orchestrator.model.run import Purpose, Run
 from orchestrator.pm.policies.operations import (
@@ -66,8 +68,10 @@ def launch_spec(context: LaunchContext) -> LaunchSpec:
     if aside := make_run_folders(adapters.files, where.task, state, run):
         log.warning("task %s: %s", state.id, aside)
     if run.purpose is Purpose.WORK:
-        prepare_agent(adapters.files, where, state, step, run.opened_at)
-        prepare_phase(adapters.files, where, state, run)
+        put_back = prepare_agent(adapters.files, where, state, step, run.opened_at)
+        put_back += prepare_phase(adapters.files, where, state, run)
+        for path in put_back:
+            context.tell(EditsRefused(run.opened_at, f"{run.id}:{path}", (CHANGED,), path))
     assignment = _assignment(state, run, step, seen, workspace)
     launching, variables, text = Launching(context.agent.check), tuple[str, ...](), ""
     if run.purpose is Purpose.PREPARE:

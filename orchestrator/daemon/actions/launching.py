@@ -153,7 +153,7 @@ class Launches:
         """Launch a run. Return that it failed if no launcher of it can come to exist; None if one may."""
         adapters, lost = self.context.adapters, False
         try:
-            return launch(adapters, state, run, where, self.context.clock, asked)
+            return launch(adapters, state, run, where, self.context.clock, asked, self._tell)
         except (OrchestratorError, OSError) as error:
             self._errors[run.id] = str(error)
             if run.on_box and self._may_come(run, error):
@@ -170,6 +170,9 @@ class Launches:
         except OSError as error:
             log.warning("run %s waits for the next look: %s", run.id, error)
         return None
+
+    def _tell(self, fact: Fact) -> None:
+        self.context.post(OutcomeHint(self.task, fact))
 
     def _may_come(self, run: Run, error: Exception) -> bool:
         """Return whether a run's launcher may come to its box despite an error, or waits for a connection.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> None:
-    """Make the memory files ready for a run. Repeatable until the run lives.
+def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> tuple[str, ...]:
+    """Make the memory files ready for a run, and return those that were put back. Repeatable until the run lives.
 
     A complete memory file of this agent that lies there already is not this run's: it is renamed. What the agent reads
     is put back to what was handed in.
@@ -33,15 +33,17 @@ def prepare_phase(files: Files, where: TaskPaths, state: PMState, run: Run) -> N
     """
     plan, phase = state.brief.skill, phase_of(state.brief, state.steps[run.step])
     if plan is None or phase is None:
-        return
+        return ()
     folder = MemoryFolder(files, Path(state.project))
     folder.make(MEMORY_FOLDER)
     set_aside(folder, plan.task_id, phase, f"before-{run.id}")
     read = {agent_memory_file(plan.task_id, agent): agent for agent in plan.skill.readable(phase)}
     wanted = {path: handed_in(plan, state, agent) for path, agent in read.items()}
+    put_back = list[str]()
     for path, digest in (wanted | {context_file(plan.task_id): plan.context}).items():
         data = kept_copy(files, where.home, folder, path, digest) if digest else None
         if data is None:
             log.warning("%s is not there any more as it was handed in", path)
-        else:
-            folder.restore(path, data)
+        elif folder.restore(path, data):
+            put_back.append(path)
+    return tuple(put_back)

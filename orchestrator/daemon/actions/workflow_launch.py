@@ -22,6 +22,7 @@ from orchestrator.pm.policies.turn_ends import hands_in_by_files, subjects_of
 from orchestrator.ports.files import Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from orchestrator.daemon.core.task_paths import TaskPaths
@@ -37,8 +38,8 @@ TRIES: Final = 20
 """How often an agent's notes are written again because somebody wrote them meanwhile."""
 
 
-def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at: float) -> None:
-    """Make an agent's files ready for a run. Repeatable until the run lives.
+def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at: float) -> tuple[str, ...]:
+    """Make an agent's files ready for a run, and return those that were put back. Repeatable until the run lives.
 
     A session of another task is put away under its archive's name. An older results file is put away before its
     verifier judges again: what lies there when its turn ends is new. What it builds on, or judges, is put back to
@@ -52,7 +53,7 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     _show_statuses(files, where, state, at)
     plan = state.brief.workflow
     if plan is None or not hands_in_by_files(step):
-        return
+        return ()
     folder = WorkflowFolder(files, where.task)
     agents = agents_now(plan, state.records)
     agent = agents[step.agent]
@@ -60,18 +61,20 @@ def prepare_agent(files: Files, where: TaskPaths, state: PMState, step: Step, at
     for part in ("completion_drive", OUTPUT_FOLDER):
         folder.make(f"agents/{agent.id}/{part}")
     _put_session(folder, state, agent, at)
+    kept, put_back = layout.task_reports(where.home), list[str]()
     for need in agent.needs:
-        _restore(folder, state, need, layout.task_reports(where.home))
+        put_back += _restore(folder, state, need, kept)
     if Gate.RESOLUTION in step.gates:
         name = resolution_file(int(step.id.rpartition(":")[2]))
         folder.move(f"agents/{agent.id}/{OUTPUT_FOLDER}/{name}", f"records/resolutions/{name}")
     judged = subjects_of(state, step)
     for subject in judged:
-        _restore(folder, state, subject, layout.task_reports(where.home))
+        put_back += _restore(folder, state, subject, kept)
         _put_session(folder, state, agents[subject], at, judged=True)
         folder.move(f"agents/{subject}/{RESULTS_FILE}", f"records/replaced/{subject}-results.json")
         folder.move(f"agents/{subject}/{DECISION_FILE}", f"records/replaced/{subject}-decision.json")
     SharedStatusFile(folder).publish(state, own=judged or (agent.id,))
+    return tuple(put_back)
 
 
 def _show_statuses(files: Files, where: TaskPaths, state: PMState, at: float) -> None:
@@ -89,8 +92,8 @@ def _write_instructions(folder: WorkflowFolder, state: PMState, agent: WorkflowA
         folder.write(agent.instructions, text.encode())
 
 
-def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> None:
-    """Put an agent's outputs back to what it handed in last, if somebody has changed them since.
+def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> Iterator[str]:
+    """Put an agent's outputs back to what it handed in last, if somebody has changed them since; yield what was.
 
     The copies that a kill took while they were written are written now: what is verified can be put back.
     """
@@ -105,6 +108,7 @@ def _restore(folder: WorkflowFolder, state: PMState, agent: str, kept: Path) -> 
         try:
             folder.write(f"agents/{agent}/{OUTPUT_FOLDER}/{path}", files.read(copy))
             log.warning("%s of %s was changed after it was handed in, and is put back", path, agent)
+            yield f"{path} of {agent}"
         except Unreadable as error:
             log.warning("%s of %s was changed after it was handed in: %s", path, agent, error)
 

@@ -45,6 +45,7 @@ def keep_sent(files: Files, task: Path, home: Path, run: str) -> Path:
     `task` is the task's folder, `home` the run's. Raises Unreadable, OSError.
     """
     sent = WorkflowFolder(files, home / "sent")
+    files.make_folder(sent.task)
     sent.write(STATUS_FILE, WorkflowFolder(files, task).read(STATUS_FILE))
     sent.write(RUN_FILE, f"{run}\n".encode())
     return sent.task

@@ -49,6 +49,7 @@ def keep_memories(
     the run's folder. Raises Unreadable, OSError.
     """
     here, sent = MemoryFolder(files, project), WorkflowFolder(files, home / "sent")
+    files.make_folder(sent.task)
     read = [
         context_file(plan.task_id),
         *(agent_memory_file(plan.task_id, each) for each in plan.skill.readable(phase)),

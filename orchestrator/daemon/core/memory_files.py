@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator import layout
 from orchestrator.daemon.core.workflow_folder import WorkflowFolder
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from orchestrator.ports.files import Files
 
 log = logging.getLogger(__name__)
+
+CHANGED: Final = "what was changed since it was handed in"
+"""What is put back, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,18 @@ class MemoryFolder(WorkflowFolder):
             return None
         return self.files.read(place, MEMORY_BYTES)
 
-    def restore(self, path: str, data: bytes) -> None:
-        """Put a memory file back to what was handed in, if it is otherwise now. Raises Unreadable, OSError."""
+    def restore(self, path: str, data: bytes) -> bool:
+        """Put a memory file back to what was handed in; return whether it was otherwise. Raises Unreadable, OSError."""
         try:
             if self.memory(path) == data:
-                return
+                return False
         except Unreadable:
             if (place := self.place(path)) is None:
                 raise
             self.files.rename(place, place.with_name(f"{place.name}.set-aside"))
         log.warning("%s was changed after it was handed in, and is put back", path)
         self.write(path, data)
+        return True
 
 
 def kept_copy(files: Files, home: Path, folder: MemoryFolder, path: str, digest: str) -> bytes | None:

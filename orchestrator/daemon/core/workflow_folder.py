@@ -159,8 +159,10 @@ class WorkflowFolder:
     def place(self, path: str, *, make: bool = False) -> Path | None:
         """Return the place of a file, or None if a folder on the way to it is not there, and is not to be made.
 
+        The task's folder itself is never made: somebody moved it or took it away, and is asked about it.
+
         Raises:
-            Unreadable: a folder on the way is none, such as a link.
+            Unreadable: a folder on the way is none, such as a link; or the task's folder is gone.
 
         """
         folder = self.root
@@ -171,6 +173,8 @@ class WorkflowFolder:
             if entry is None and not make:
                 return None
             if entry is None:
+                if self.files.entry(self.task) is None:
+                    raise Unreadable(f"{self.task} is gone")
                 self.files.make_folder(folder, SHARED)
             elif not entry.is_folder:
                 raise Unreadable(f"{folder} is no folder")

@@ -69,7 +69,8 @@ class ProjectionWriter:
     `limits` are those of the settings, and `archive` their folder for the handoffs of all tasks, if they name one.
 
     `look` looks at the task's branch; None if it has none. It is called when more of the plan has passed, when the
-    state or the base of the task changed, and at each check-in; the page says when the branch was seen.
+    state or the base of the task changed, and at each check-in; the page says when the branch was seen. `put_back` is
+    told of files that had been changed, and are put back.
     """
 
     files: Files
@@ -81,6 +82,7 @@ class ProjectionWriter:
     limits: Limits = field(default_factory=Limits)
     archive: Path | None = None
     look: Callable[[PMState], BranchLook | None] = lambda _: None
+    put_back: Callable[[str], None] = lambda _: None
     _news: _Pending = field(default_factory=lambda: _Pending(rescan=True))
     _view: tuple[PMState, float, Unjournaled] | None = None
     _taking: Lock = field(default_factory=Lock)
@@ -101,7 +103,7 @@ class ProjectionWriter:
         self._shown = Shown(self.files, self.home, self.limits)
         self._workflow = WorkflowFiles(WorkflowFolder(self.files, self.folder))
         self._roles = RoleFiles(self.files, self.folder, self.archive)
-        self._skill = SkillFiles(self.files, self.home)
+        self._skill = SkillFiles(self.files, self.home, self.put_back)
 
     def submit(
         self,

@@ -69,6 +69,8 @@ class RoleFiles:
         if not state.handoffs or not (news or given_up != self._given_up):
             return
         self.behind = True
+        if self.root is None and self.files.entry(self.folder) is None:
+            raise Refused(f"{self.folder} is gone")  # made here, it would be another folder
         written = {key: each for key, each in news.items() if archived.publish(each)}
         if not written and news:
             return  # each has an edit that is told first

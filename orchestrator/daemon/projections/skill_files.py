@@ -17,7 +17,7 @@ from orchestrator.records.skill_key import skill_key
 from orchestrator.records.skill_store import SkillStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from orchestrator.model.composite import SkillPhase, SkillPlan, SkillSession
     from orchestrator.pm.state.task_state import PMState
@@ -31,11 +31,13 @@ class SkillFiles:
     """Shows the session of one task. `home` is the task's own folder.
 
     The journal has what the file says: a daemon that begins writes it anew, whatever became of it meanwhile. A session
-    that was given back, and that others drive since, is left alone.
+    that was given back, and that others drive since, is left alone. `put_back` is told of each memory file that had
+    been changed.
     """
 
     files: Files
     home: Path
+    put_back: Callable[[str], None] = lambda _: None
     _shown: SkillSession | None = None
     _seen: PMState | None = field(default=None, repr=False)
 
@@ -93,7 +95,9 @@ class SkillFiles:
             data = self._memory(folder, plan, state, phase.agent)
             try:
                 if data is not None:
-                    folder.restore(agent_memory_file(plan.task_id, phase.agent), data)
+                    path = agent_memory_file(plan.task_id, phase.agent)
+                    if folder.restore(path, data):
+                        self.put_back(path)
                     self._store(plan).keep(plan.session, phase.agent)
             except Unreadable as problem:
                 log.warning("the memory file of %s cannot be put back: %s", phase.agent, problem)

@@ -6,12 +6,15 @@ import logging
 from typing import TYPE_CHECKING
 
 from orchestrator.daemon.core.context import Context
+from orchestrator.daemon.core.hints import OutcomeHint
+from orchestrator.daemon.core.memory_files import CHANGED
 from orchestrator.daemon.core.task_paths import TaskPaths, code_of, tree_of
 from orchestrator.daemon.journal.engine import Engine
 from orchestrator.daemon.projections.projection_writer import ProjectionWriter
 from orchestrator.daemon.projections.state_document import Unjournaled
 from orchestrator.daemon.projections.work_done import BranchLook, Unfinished
 from orchestrator.model.errors import OrchestratorError
+from orchestrator.model.facts import EditsRefused
 from orchestrator.model.plan import Gate
 from orchestrator.pm.plan.advance import ACTIVE
 from orchestrator.pm.state.results import accepted_work
@@ -125,8 +128,14 @@ class TaskView:
                 limits,
                 folder.__class__(archive) if archive else None,
                 self._look_at_branch,
+                self._put_back,
             )
         return self._writer
+
+    def _put_back(self, path: str) -> None:
+        """Have the user told of a file that is put back. Called by the thread that writes the projections."""
+        fact = EditsRefused(self._context.clock.now(), f"{path}:put-back", (CHANGED,), path)
+        self._context.post(OutcomeHint(self._engine.state.id, fact))
 
     def _look_at_branch(self, state: PMState) -> BranchLook | None:
         """Look at the task's branch, for its projections. Called by the thread that writes them."""

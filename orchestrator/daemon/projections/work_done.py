@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.daemon.projections.outcome_words import NAMED, counted_as, more_than_named, shortened
 from orchestrator.model.plan import StepState
+from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import TaskState
 from orchestrator.pm.state.results import (
     baseline_of,
@@ -59,12 +60,13 @@ def work_done(state: PMState, look: BranchLook | None) -> str:
 def _handed_in(state: PMState) -> str:
     """Return where the outputs of a workflow's agents lie: on no branch."""
     files = sum(len(made[-1].files) for made in state.handed_in.values())
-    where = f"tasks/{state.name}/orchestration/agents/*/task_output"
-    return (
-        f"{counted_as(files, 'file')} handed in by {counted_as(len(state.handed_in), 'agent')} in {where}"
-        if files
-        else ""
-    )
+    if not files:
+        return ""
+    where = f"in tasks/{state.name}/orchestration/agents/*/task_output"
+    asked = (each.id for each in state.open_questions if each.kind is QuestionKind.FOLDER)
+    if question := next(asked, ""):
+        where = f"in the task's folder, which is not there to be used ({question})"
+    return f"{counted_as(files, 'file')} handed in by {counted_as(len(state.handed_in), 'agent')} {where}"
 
 
 def _where_it_lies(state: PMState, look: BranchLook | None) -> str:
@@ -94,7 +96,9 @@ def _on_branch(state: PMState, look: BranchLook | None) -> str:
         return f"branch `{state.branch}` is at {seen.tip[:10]}, where the PM left it at {state.tip[:10]}"
     if not seen.count:
         beyond = f" beyond {state.base[:10]}" if any(step.commit for step in state.steps.values()) else ""
-        return f"nothing is on the branch `{state.branch}`{beyond}"
+        back = f", though the PM left it at {state.tip[:10]}: it is put back there ahead of the next merge"
+        lacks = state.tip not in {"", seen.tip, state.base}
+        return f"nothing is on the branch `{state.branch}`{beyond}{back if lacks else ''}"
     summary = (
         f"branch `{state.branch}` at {seen.tip[:10]}: {counted_as(seen.count, 'commit')}, "
         f"{counted_as(seen.files, 'file')} changed, +{seen.added} -{seen.removed}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -82,9 +83,10 @@ def text_graph(plan: WorkflowPlan, statuses: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def mermaid_graph(plan: WorkflowPlan, statuses: Mapping[str, str]) -> str:
-    """Return a plan as a Mermaid flowchart."""
-    lines = ["flowchart LR"]
+def mermaid_graph(plan: WorkflowPlan, statuses: Mapping[str, str], title: str = "") -> str:
+    """Return a plan as a Mermaid flowchart, with a title above it, if any is given."""
+    lines = ["---", f"title: {json.dumps(one_line(title))}", "---"] if title else []
+    lines += ["flowchart LR"]
     for agent in plan.agents:
         opened, closed = _MERMAID[agent.kind]
         said = _mermaid_text(f"{agent.id}: {one_line(agent.title)}")
@@ -99,9 +101,10 @@ def mermaid_graph(plan: WorkflowPlan, statuses: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def dot_graph(plan: WorkflowPlan, statuses: Mapping[str, str]) -> str:
-    """Return a plan in the language of Graphviz."""
+def dot_graph(plan: WorkflowPlan, statuses: Mapping[str, str], title: str = "") -> str:
+    """Return a plan in the language of Graphviz, with a title above it, if any is given."""
     lines = ["digraph workflow {", "    rankdir=LR;", "    node [style=filled];"]
+    lines += [f"    labelloc=t; label={_dot_text(one_line(title))};"] if title else []
     for agent in plan.agents:
         status = statuses.get(agent.id, "pending")
         label = _dot_text(f"{agent.id}\n{one_line(agent.title)}\n{status}")

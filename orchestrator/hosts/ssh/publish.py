@@ -32,6 +32,10 @@ class _Changed(Exception):
     """The file here is not the one that was examined: it is examined again."""
 
 
+class _FolderGone(Exception):
+    """The task's folder is gone: its user is asked about it, and what comes waits for the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """The result of a pull, by names relative to the task's folder or home; for the PM's log.
@@ -141,6 +145,8 @@ class Publisher:
             if many:
                 os.sync()
             self.known.keep()
+        except _FolderGone:  # the end of a run comes behind its report, and so it waits too
+            parts.append(Pulled(more=True, ended=f"{self.folder} is gone"))
         except OSError as problem:
             parts.append(Pulled(more=True, ended=f"the disk here cannot take it: {problem}"))
         return together(parts)
@@ -158,7 +164,7 @@ class Publisher:
         return _Seen(there, stamp(entry), self._digest(self._place(name), found), stamp(found))
 
     def _take(self, step: Step, seen: _Seen, parts: list[Pulled], *, many: bool) -> None:
-        """Carry out a step and record it. Raises OSError if that concerns the disk."""
+        """Carry out a step and record it. Raises _FolderGone, and OSError if that concerns the disk."""
         try:
             parts.extend(self._carry_out(step, seen, durable=not many))
         except _Changed:
@@ -172,7 +178,7 @@ class Publisher:
                 self.known.brought(step.name, seen.there, seen.there_stamp)
 
     def _carry_out(self, step: Step, seen: _Seen, *, durable: bool) -> Iterator[Pulled]:
-        """Do what was decided about one name. Raises _Changed, OSError."""
+        """Do what was decided about one name. Raises _Changed, _FolderGone, OSError."""
         match step.deed:
             case Deed.NOTHING:
                 return
@@ -207,12 +213,18 @@ class Publisher:
     def make_folder(self, name: str) -> None:
         """Make a folder of artifacts here, if the mirror has it and nothing is in its place."""
         entry = self.files.entry(self.mirror / name)
-        if entry is not None and entry.is_folder and not self._in_the_way(name, Kind.ARTIFACT):
+        there = self.files.entry(self.folder) is not None  # it is never made here
+        if there and entry is not None and entry.is_folder and not self._in_the_way(name, Kind.ARTIFACT):
             self.files.make_folder(self._place(name))
 
     def _make_way(self, step: Step) -> str:
-        """Make the folders above a name; return what is in the way, if anything is."""
+        """Make the folders above a name, but never the task's own; return what is in the way, if anything is.
+
+        Raises _FolderGone, OSError.
+        """
         above = step.name.rpartition("/")[0]
+        if step.kind in _SHARED and self.files.entry(self.folder) is None:
+            raise _FolderGone
         if why := self._in_the_way(above, step.kind):
             return why
         self.files.make_folder(self._root(step.kind) / above)

@@ -93,8 +93,9 @@ class RoleHandoffEdited:
 class EditsRefused:
     """A file says what nobody may write there, or not this one: `edits` are put back.
 
-    `file` is the shared status of a workflow, the status of a role's agent, or the archived handoff whose id is
-    `handoff` (empty in journals that were written before it was said).
+    `file` is the shared status of a workflow, the status of a role's agent, the archived handoff whose id is `handoff`
+    (empty in journals that were written before it was said), the task's branch, or what an agent of a workflow or of a
+    skill's phase has handed in.
     """
 
     at: float

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.model.turn_end import AgentRecord
 from orchestrator.model.workflow_records import Session, Writer
 from orchestrator.pm.plan.handing_on import PUT_BACK, receiving_step
-from orchestrator.pm.policies.reopen import feed
+from orchestrator.pm.policies.reopen import FEEDBACK_KEPT
 from orchestrator.pm.state.note_changes import accepted_notes
+from orchestrator.pm.state.step_changes import StepFed
 from orchestrator.pm.state.workflow_changes import AgentRecorded
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
 
 _NAMED: Final = 10
+_PUT_BACK_KEPT: Final = 3
 
 
 def notes_landed(draft: Draft, fact: NotesLanded) -> None:
@@ -45,4 +47,13 @@ def edits_refused(draft: Draft, fact: EditsRefused) -> None:
     record = draft.state.handoffs.get(fact.handoff)
     receiver = receiving_step(draft.state, record) if record is not None else None
     if receiver is not None:
-        feed(draft, receiver, f"{PUT_BACK}an edit of {fact.file}, which was not accepted: {edits}.")
+        _tell(draft, receiver, f"{PUT_BACK}an edit of {fact.file}, which was not accepted: {edits}.")
+
+
+def _tell(draft: Draft, step: str, text: str) -> None:
+    """Tell a step of an edit that was put back. Only the newest of these stay: they are not to drive out reasons."""
+    told = draft.step(step).feedback
+    before = [each for each in told if each.startswith(PUT_BACK) and each != text]
+    dropped = {text, *before[: 1 - _PUT_BACK_KEPT]}
+    kept = (*(each for each in told if each not in dropped), text)
+    draft.change(StepFed(step, kept[-FEEDBACK_KEPT:]))

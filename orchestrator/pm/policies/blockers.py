@@ -69,6 +69,6 @@ def _ask_about_loop(draft: Draft, step: str, times: int) -> None:
         for question in draft.state.questions.values()
         if question.step == step and not question.open and question.answer != WITHDRAWN
     ]
-    text = f"{here.agent} reports the same blocker for the {times}th time on '{here.title}':"
+    text = f"{here.agent} has reported the same blocker {times} times on '{here.title}':"
     history = "\n".join([text, *asked, *answers])
     block(draft, step, history, with_replan(draft, step), QuestionKind.LOOP)

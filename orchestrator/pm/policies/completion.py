@@ -37,7 +37,7 @@ STREWN_KEPT: Final = 20
 
 _NOTHING_CHANGED: Final = (
     "it says that the work is done, and nothing was changed in its working directory{apart}. Do the work; or, "
-    "if nothing has to be changed, say why under `## No Changes`"
+    "if nothing has to be changed, say why under `## No Changes`, in JSON as `unchanged` in `report`"
 )
 
 

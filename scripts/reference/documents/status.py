@@ -28,7 +28,7 @@ class Counts(TypedDict):
     criteria: int
     """Success criteria of task.md."""
     met: int
-    """Success criteria that are known to be met."""
+    """Success criteria known to be met."""
     attested: int
     """Of these, those that nothing shows but what their judge wrote itself."""
 
@@ -94,7 +94,7 @@ class Step(TypedDict):
     said: str
     """What was last said against it."""
     why: str
-    """Why it is in its state."""
+    """Why it is so."""
     limit: Limit | None
     """The usage limit that it waits for."""
     replaced: bool
@@ -298,7 +298,7 @@ class Status(TypedDict):
     project: str
     """Folder of its project."""
     phase: Phase
-    """Its phase."""
+    """Its phase; at rest, its last one."""
     state: TaskState
     """Its state."""
     why: str
@@ -324,7 +324,7 @@ class Status(TypedDict):
     used_by: list[AgentUse]
     """What each agent has used."""
     edited: list[Edit]
-    """Changes of Agent Config that are not in force yet."""
+    """Changes of Agent Config not in force yet."""
     goal: str
     """What task.md asks for."""
     goal_before: str

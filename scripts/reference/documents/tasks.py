@@ -22,7 +22,7 @@ class ListedTask(TypedDict):
     project: str | None
     """Folder of its project."""
     phase: Phase | None
-    """Its phase."""
+    """Its phase; at rest, its last one."""
     state: TaskState | Literal["requested", "damaged", "removing"]
     """Its state; `requested`: not begun; `damaged`: unreadable; `removing`: it is being deleted or archived."""
     limited: Limit | None
@@ -38,13 +38,15 @@ class ListedTask(TypedDict):
     criteria: int
     """Success criteria of task.md."""
     criteria_met: int
-    """Success criteria that are known to be met."""
+    """Success criteria known to be met."""
     criteria_attested: int
     """Of these, those that nothing shows but what their judge wrote itself."""
     questions_open: int
     """Open questions."""
     branch_moved: str | None
     """Where the branch of a task at rest is, if it is not where the PM left it."""
+    folder_missing: bool
+    """Whether its folder in its project is missing; only looked for while it is at rest."""
     last_checkin: Moment | None
     """When the PM last looked at the whole."""
     updated: Moment | None

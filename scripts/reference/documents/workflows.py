@@ -6,6 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from orchestrator.model.task import TaskState
 from orchestrator.model.workflow import AgentKind
 from orchestrator.model.workflow_records import AgentStatus
 from orchestrator.pm.plan.workflow_check import Weight
@@ -182,3 +183,5 @@ class WorkflowShow(TypedDict):
     """What connects them."""
     approval: Literal["none", "valid", "void"]
     """Whether the design was approved; `void` if it has changed since."""
+    task_state: TaskState | None
+    """The state of its task, null if it was never started. At rest nobody works, whatever the agents' statuses are."""

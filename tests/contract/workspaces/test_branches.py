@@ -32,6 +32,21 @@ def test_a_branch_with_more_than_was_accepted_is_put_back(world, tree):
     assert again == BranchFound(commit, commit)
 
 
+def test_work_begins_with_all_that_was_accepted(world, tree):
+    """The branch was set back meanwhile: agents worked without accepted work until the next merge or the end."""
+    first = merged(world, tree, "a\n", "shop.py")
+    second = merged(world, replace(tree, name="two"), "b\n", "cart.py")
+    next_tree = replace(tree, name="three", base=second)
+    for behind in (first, tree.base):
+        world.workspaces.rebase(world.project, tree.branch, world.refs("task/")[tree.branch], behind)
+        world.workspaces.prepare(next_tree, 1)
+        assert set(world.files(next_tree)) == {"readme.txt", "shop.py", "cart.py"}
+        assert world.refs("task/")[tree.branch] == second
+    third = merged(world, replace(tree, name="four", base=first), "c\n", "till.py")
+    world.workspaces.prepare(replace(tree, name="five", base=first), 1)
+    assert world.refs("task/")[tree.branch] == third, "it is ahead"
+
+
 def test_a_branch_that_lacks_what_was_accepted_is_put_back(world, tree):
     first = merged(world, tree, "a\n", "shop.py")
     second = merged(world, replace(tree, name="two"), "b\n", "cart.py")

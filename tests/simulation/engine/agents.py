@@ -59,6 +59,10 @@ class Agent:
             self.note()
         self._check_that_the_work_is_there()
 
+    def hands_in_otherwise(self) -> bool:
+        """Return whether it has handed in by other means than a report."""
+        return False
+
     def exits(self) -> Life:
         """Exit soon, or stay at the prompt until somebody ends the process."""
         if self.random.random() < EVEN:

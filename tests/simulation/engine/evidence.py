@@ -12,7 +12,7 @@ from orchestrator.model.handoff import Report, ReportStatus, Verdict
 from orchestrator.model.plan import Gate, Step, StepState
 from orchestrator.model.question import QuestionKind
 from orchestrator.model.task import Recheck
-from orchestrator.pm.plan.asking import APPROVE
+from orchestrator.pm.plan.asking import ACCEPT, APPROVE
 from orchestrator.pm.plan.handing_on import OPEN
 from orchestrator.pm.state.consultation_changes import DecisionTaken
 from orchestrator.pm.state.draft import Decision
@@ -159,6 +159,7 @@ class Evidence:
                     known = self.resolved.get(key, set()) | {step.id for step in state.steps.values()}
                     holds = all(mark.met and known.issuperset(mark.evidence) for mark in state.criteria)
                     holds = holds and all(mark.evidence for mark in state.criteria)
+                    holds = holds or _accepted(state, step.id)
                 case Gate.COMMIT:
                     holds = key in self.committed and bool(self.commits.get(key) or report.unchanged)
                 case Gate.CHANGED:
@@ -206,3 +207,11 @@ class Evidence:
                 Finding(Law.GATE, f"{action.commit} is merged for {step.id}, which was not committed for it")
             ]
         return []
+
+
+def _accepted(state: PMState, step: str) -> bool:
+    """Return whether the user accepted criteria that are not met."""
+    return any(
+        (each.step, each.kind) == (step, QuestionKind.CRITERIA) and each.answer.strip().lower() == ACCEPT
+        for each in state.questions.values()
+    )

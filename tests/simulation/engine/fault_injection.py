@@ -86,6 +86,8 @@ def _is_stubborn(shared: SharedState, agent: Agent) -> bool:
 
 def _works_well(agent: Agent) -> Life:
     yield from agent.works()
+    if agent.hands_in_otherwise():
+        return (yield from agent.exits())
     how: Callable[[Agent, Report], Naps] = _reports_once
     if agent.dice.deviates(agent.dice.behaviour.odd):
         how = agent.random.choice(ODD)

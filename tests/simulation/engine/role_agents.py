@@ -11,6 +11,7 @@ from orchestrator import layout
 from orchestrator.model.coordination import DeliverableKind, Transition
 from orchestrator.model.handoff import Report, ReportStatus, Verdict
 from tests.simulation.engine.agents import Agent
+from tests.simulation.engine.archive_edits import edit_the_archive
 from tests.simulation.engine.role_tasks import NAMES
 
 _ONWARD: Final = {
@@ -36,9 +37,18 @@ class RoleAgent(Agent):
     def _writes(self) -> bool:
         return self.environment["STEP"] in {"implement", "clean"}
 
+    def hands_in_otherwise(self) -> bool:
+        """Hand back what it was handed by an edit of the archive, at times."""
+        if self.environment["STEP"] not in {"implement", "audit", "clean"}:
+            return False
+        often = self.dice.behaviour.rejects * _RARELY
+        return self.dice.deviates(often) and edit_the_archive(self, rejects=True)
+
     def note(self) -> None:
-        """Show progress, and say so in the own status file."""
+        """Show progress, say so in the own status file, and edit the archive of handoffs at times."""
         super().note()
+        if self.dice.deviates(self.dice.behaviour.odd * _RARELY):
+            edit_the_archive(self)
         path = layout.role_statuses(Path(self.environment["TASK_DIR"])) / f"{self.environment['AGENT']}.json"
         files = self.shared.files
         if self.environment["STEP"] not in (*_ONWARD, "close") or files.entry(path) is None:

@@ -17,6 +17,7 @@ from orchestrator.testing.fake_clone import Clone
 from orchestrator.testing.fake_process import FakeProcess, Signalled
 from orchestrator.testing.fake_workspaces import FakeWorkspaces
 from orchestrator.testing.memory_files import MemoryFiles
+from tests.simulation.engine.archive_edits import ArchiveEdit
 from tests.simulation.engine.law import Finding
 from tests.simulation.engine.scenario import Scenario
 from tests.simulation.engine.service import Service
@@ -75,6 +76,7 @@ class SharedState:
     verdicts: what each run of a workflow's verifier really said. claims: which runs wrote `verified` for an
     agent, and when. answers: what those who answer really wrote about the notes of an agent.
     memories: the SHA-256 of each memory file that the agents of phases really left, by its path in the project.
+    archive_edits: what agents of roles wrote into the archive of handoffs.
     box, clone: where these agents run, if not here. helped: the folders of tasks with two agents that do subtasks.
     """
 
@@ -98,6 +100,7 @@ class SharedState:
     claims: dict[tuple[Path, str], list[tuple[float, str]]] = field(default_factory=dict)
     answers: dict[tuple[Path, str, str], set[str]] = field(default_factory=dict)
     memories: dict[str, set[str]] = field(default_factory=dict)
+    archive_edits: list[ArchiveEdit] = field(default_factory=list)
     box: str = ""
     clone: Clone | None = None
     helped: set[Path] = field(default_factory=set)

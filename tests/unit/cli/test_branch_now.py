@@ -49,6 +49,22 @@ def test_branch_in_its_place_leaves_the_result(code):
     assert with_branch_now(view, 5.0) is view
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_outputs_in_a_folder_that_is_gone_are_not_said_to_be_there(code, there):
+    """ "2 files handed in by 1 agent in tasks/tidy/…" was said while the task's folder was gone."""
+    view = at_rest(code, git(code, "rev-parse", "task/tidy"))
+    where = "tasks/tidy/orchestration/agents/*/task_output"
+    view["task"], view["outcome"]["work"] = (
+        "tidy",
+        f"nothing is there; 2 files handed in by 1 agent in {where}",
+    )
+    if there:
+        (code / "tasks" / "tidy").mkdir(parents=True)
+    said = with_branch_now(view, 5.0)["outcome"]["work"]
+    assert said.startswith("nothing is there; 2 files handed in by 1 agent in ")
+    assert (where in said) == there
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_deleted_branch_is_not_offered_for_merging(code, packed):
     view = at_rest(code, tip := git(code, "rev-parse", "task/tidy"))
@@ -127,6 +143,7 @@ def test_the_list_says_that_a_branch_is_gone(house, task, code):
     tip = git(code, "rev-parse", "task/tidy")
     view = at_rest(code, tip)
     house.task(**{key: view[key] for key in ("state", "project", "code", "branch", "base", "tip", "outcome")})
+    (code / "tasks" / "tidy").mkdir(parents=True)
     assert task("list").out.splitlines()[1].split()[:2] == ["tidy", "complete"]
     assert task("list", "--json").json["tasks"][0]["branch_moved"] is None
     git(code, "branch", "-D", "task/tidy")
@@ -170,3 +187,53 @@ def test_what_is_next_knows_of_a_missing_project(code, tmp_path):
     outcome = with_branch_now(elsewhere, 5.0)["outcome"]
     assert outcome["next"] == f"`task diff t-1` shows it; put {gone} back to where it was"
     assert outcome["work"] == view["outcome"]["work"]
+
+
+def criterion(text, detail):
+    return {
+        "text": "It works",
+        "met": True,
+        "evidence": [text],
+        "details": [detail],
+        "reason": "",
+        "attested": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "detail", "path"),
+    [
+        ("artifacts/log.txt:2", "5 lines", "tasks/tidy/artifacts/log.txt"),
+        ("tasks/tidy/artifacts/log.txt", "9 bytes", "tasks/tidy/artifacts/log.txt"),
+        ("orchestration/agents/a/task_output/x", "", "tasks/tidy/orchestration/agents/a/task_output/x"),
+        ("notes.md", "9 bytes in the project", "notes.md"),
+    ],
+)
+def test_evidence_that_was_deleted_is_not_said_to_be_there(code, text, detail, path):
+    """A memory file of a skill that was deleted, or an artifact, stood in the result as what shows a criterion."""
+    view = at_rest(code, git(code, "rev-parse", "task/tidy")) | {"task": "tidy"}
+    view["criteria"] = [criterion(text, detail)]
+    (code / path).parent.mkdir(parents=True, exist_ok=True)
+    (code / path).write_text("it works\n")
+    assert with_branch_now(view, 5.0)["criteria"] == view["criteria"]
+    (code / path).unlink()
+    (found,) = with_branch_now(view, 5.0)["criteria"]
+    was = detail or "there"
+    assert found == view["criteria"][0] | {"details": [f"{was} when it was judged; it is missing now"]}
+    at_work = view | {"state": "running"}
+    assert with_branch_now(at_work, 5.0) is at_work
+
+
+@pytest.mark.parametrize("moved", [["-D", "task/tidy"], ["-f", "task/tidy", "main~1"]])
+def test_evidence_on_a_branch_that_is_gone_is_said_to_be_history(code, moved):
+    """ "1 line on the branch task/tidy" was said of a branch that was deleted."""
+    view = at_rest(code, git(code, "rev-parse", "task/tidy")) | {"task": "tidy"}
+    view["criteria"] = [
+        criterion("a.txt", "1 line on the branch task/tidy"),
+        criterion("it", "check: exited 0"),
+    ]
+    assert with_branch_now(view, 5.0)["criteria"] == view["criteria"]
+    git(code, "branch", *moved)
+    found, other = with_branch_now(view, 5.0)["criteria"]
+    assert "when it was judged" in found["details"][0]
+    assert other == view["criteria"][1]

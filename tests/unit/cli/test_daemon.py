@@ -1,6 +1,7 @@
 import os
 import signal
 import textwrap
+import time
 
 import pytest
 
@@ -52,12 +53,37 @@ def test_start_status_and_stop(house, task, fake, monkeypatch):
         }
         assert set(status) <= set(task("help", "json").out.split())
         assert f"pid {pid}, version 0.1.0" in task("daemon", "status").out
-        assert f"daemon stopped (pid {pid})" in task("daemon", "stop").out
+        stopped = task("daemon", "stop").out
+        assert f"daemon stopped (pid {pid})" in stopped
+        assert "one agent goes on" in stopped
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     assert task("daemon", "status", "--json").json["up"] is False
     assert task("daemon", "stop").out == "the daemon is not running\n"
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_agents_go_on_only_where_some_run(house, task, fake):
+    """ "running agents go on" was said also where none ran."""
+    pid = int(task("daemon", "start").out.rpartition(" ")[2])
+    house.task(agents=[house.agent(state="gone")])
+    try:
+        said = task("daemon", "stop").out
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert "no agent runs" in said
+    assert "go on" not in said
+
+
+def test_status_of_a_daemon_that_hangs_says_what_helps(house, task, daemon):
+    """It said "see `task daemon status`", which is what had been typed."""
+    daemon.beat(time.time() - 600)
+    said = task("daemon", "status").out
+    assert "its last heartbeat was" in said
+    assert "task daemon status" not in said
+    assert f"kill -9 {os.getpid()}" in said
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")

@@ -53,6 +53,22 @@ def test_it_shows_the_task_that_changed_last_at_the_top(house, task):
     assert lines[-1].startswith("daemon down")
 
 
+def test_a_task_folder_that_was_renamed_is_said(house, task):
+    """`task status` said so; the list showed the task as if all of it were there."""
+    house.task(state="complete")
+    folder = house.project / "tasks" / "tidy"
+    folder.mkdir(parents=True)
+    assert "folder missing" not in task("list").out
+    folder.rename(folder.with_name("other"))
+    said = task("list").out
+    assert "complete, folder missing" in said
+    assert f"{folder} is missing" in " ".join(said.split())
+    assert task("list", "--json").json["tasks"][0]["folder_missing"] is True
+    folder.parent.rename(house.project.parent / "away")
+    house.project.rmdir()
+    assert "folder missing" not in task("list").out, "the whole project is"
+
+
 def test_the_json_document_has_its_documented_shape(house, task):
     house.task(questions=[house.question()])
     said = task("list", "--json").json
@@ -73,6 +89,7 @@ def test_the_json_document_has_its_documented_shape(house, task):
             "criteria_attested": 0,
             "questions_open": 1,
             "branch_moved": None,
+            "folder_missing": False,
             "last_checkin": "2025-11-27T14:35:00Z",
             "updated": "2025-11-27T14:35:00Z",
         }
@@ -147,5 +164,6 @@ def test_checkin_alone_does_not_change_the_time_of_a_task(house, task):
 def test_a_task_that_was_stopped_has_changed_then(house, task):
     """No step of it moves as it is stopped while it waits for an answer."""
     house.task(state="stopped", started_at=1.0, moved_at=time.time() - 120, steps=[], agents=[], questions=[])
+    (house.project / "tasks" / "tidy").mkdir(parents=True)
     (line,) = [line for line in task("list").out.splitlines() if "stopped" in line]
     assert "2 min ago" in line

@@ -1,6 +1,7 @@
 """`task report`: from the files of a task to a page."""
 
 import json
+import sys
 
 import pytest
 
@@ -44,6 +45,22 @@ def test_the_journal_makes_the_page(task, reported_task, journal):
     journal(why="rejected for another reason")
     assert "rejected for another reason" in task("report", "tidy", "--html").out
     assert not (reported_task / "report.html").exists()
+
+
+def test_on_a_terminal_the_page_is_written_to_its_file(task, reported_task, monkeypatch):
+    """`--html` put 370 kB of HTML on the screen."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert task("report", "tidy", "--html").out == f"{reported_task / 'report.html'}\n"
+    assert (reported_task / "report.html").read_text().startswith("<!")
+    assert task("report", "tidy", "--md").out.startswith("# tidy: running")
+
+
+def test_markdown_shows_what_was_found_of_evidence(task, reported_task):
+    """Only the page and progress.md said that a file that a criterion names is absent."""
+    (criteria,) = [
+        line for line in task("report", "tidy", "--md").out.splitlines() if line.startswith("- met: ")
+    ]
+    assert "run.txt: there" in criteria
 
 
 def test_markdown_and_json_are_printed(task, reported_task):

@@ -505,7 +505,21 @@ def test_a_stopped_workflow_is_not_shown_as_at_work(house, verb, root, state, sa
     assert shown.code == 0
     assert ("nobody works" in shown.out) == bool(said)
     assert said in shown.out
-    assert "nobody works" not in verb("show", "--format", "dot").out, "that is for programs"
+    assert verb("show", "--json").json["task_state"] == state
+    for drawn in ("mermaid", "dot"):
+        assert ("nobody works" in verb("show", "--format", drawn).out) == bool(said)
+
+
+def test_a_design_whose_folder_is_gone_is_not_begun_anew(house, verb, root):
+    """`workflow new` was advised for a task that had worked: it would have laid a blank design in its place."""
+    missing = verb("show", name="other").err
+    assert "workflow new" in missing
+    house.task("text-0a1b2c3d", state="stopped")
+    root.parent.rename(root.parent.with_name("moved"))
+    said = verb("show")
+    assert said.code == 1
+    assert "workflow new" not in said.err
+    assert "put it back" in said.err
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ class Archived:
 
     def begin(self) -> None:
         """A daemon begins: it remembers nothing."""
+        self.disk.make_folder(self.task)
         archived_handoffs.forget()
         role_statuses.forget()
         self.writer = RoleFiles(self.disk, self.task)
@@ -96,6 +97,10 @@ def adds(*why: str) -> Callable[[dict[str, Any]], object]:
 
 def rejects(*why: str) -> Callable[[dict[str, Any]], object]:
     return lambda whole: (sets("rejected")(whole), adds(*why)(whole))
+
+
+def adds_a_field(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda whole: whole["context"].update({name: 1})
 
 
 @pytest.fixture(autouse=True)
@@ -214,6 +219,19 @@ def test_what_was_put_back_is_in_the_receivers_next_order(archived: Archived) ->
     rejected = next(each for each in archived.story.state.handoffs.values() if each.step == "implement")
     assert "no tests" in str(rejected.handoff.issues)
     assert "data/handoffs" not in str(rejected.handoff.issues)
+
+
+def test_edits_that_are_put_back_do_not_drive_out_reasons(archived: Archived) -> None:
+    """However often they are made."""
+    archived.story.hands_on("implement")
+    archived.story.hands_back("audit", "no tests")
+    archived.story.comes_alive("implement")
+    for number in range(12):
+        archived.edit(adds_a_field(f"x{number % 5}"))
+        assert len(archived.look()) == 1
+    feedback = archived.story.state.steps["implement"].feedback
+    assert "no tests" in feedback[0]
+    assert len(feedback) == len(set(feedback)) <= 4
 
 
 def test_what_is_over_is_told_to_who_received_it(archived: Archived) -> None:

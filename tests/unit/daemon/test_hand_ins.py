@@ -28,6 +28,8 @@ class OnABox:
         self.files, self.home, self.brought = DiskFiles(), root / "home", root / "mirror"
         self.here = WorkflowFolder(self.files, root / "task")
         self.there = WorkflowFolder(self.files, self.brought)
+        for each in (self.here.task, self.brought):
+            each.mkdir()
         story = WorkflowStory(plan_of(doer("a"), doer("b")))
         story.starts()
         for step in ("do:a", "do:b"):

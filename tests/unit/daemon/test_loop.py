@@ -199,3 +199,16 @@ def test_new_daemon_launches_nothing_before_it_knows_all_tasks():
         assert at_work() == before
         assert len(before) == 1
     assert not world.complaints
+
+
+def test_a_task_that_has_not_begun_is_not_complained_about(caplog):
+    """`daemon.log` said "'' cannot name a folder" of each task whose start was about to be read."""
+    world = World(Scenario("loop"), (UserTask("alpha"),), settings=Settings(), deaf=0.0, slow=False)
+    (user_task,) = world.user_tasks
+    world.files.make_folder(user_task.home)
+    world.boot()
+    assert world.daemon.loop is not None
+    assert list(world.daemon.loop.tasks) == [user_task.home.name]
+    world.daemon.loop.turn(0)
+    world.daemon.drop()
+    assert [each.message for each in caplog.records if each.levelname != "INFO"] == []

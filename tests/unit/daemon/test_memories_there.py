@@ -30,6 +30,7 @@ class OnABox:
         )
         self.plan = SkillPlan(replace(session(THREE), task_id=TASK_ID, config=THREE), "/state.json")
         (self.project / MEMORY_FOLDER).mkdir(parents=True)
+        self.brought.mkdir()
         (self.project / context_file(TASK_ID)).write_text("## Request\n")
         for phase in THREE.phases[:2]:
             (self.project / agent_memory_file(TASK_ID, phase.agent)).write_bytes(memory(phase))

@@ -92,6 +92,16 @@ def test_a_branch_with_nothing_on_it_is_not_offered_to_be_merged() -> None:
     assert "task merge" not in shown.next
 
 
+def test_a_branch_that_was_set_back_is_said_to_lack_accepted_work() -> None:
+    """ "nothing is on the branch" was said at work as if nothing had been accepted."""
+    story = Story().planned("a", "b")
+    state = replace(story.state, base="b0", tip="t1")
+    assert "left it at t1" in outcome_of(state, BranchLook(1.0, replace(SEEN, tip="b0", count=0))).work
+    for tip in ("", "b0"):
+        said = outcome_of(replace(state, tip=tip), BranchLook(1.0, replace(SEEN, tip="b0", count=0))).work
+        assert "left it at" not in said
+
+
 def test_missing_or_unreadable_branch_is_reported() -> None:
     state = finished().state
     assert "there is no branch `task/demo`" in outcome_of(state, BranchLook(1.0)).work
@@ -370,6 +380,10 @@ def test_outputs_of_a_workflow_are_said_to_lie_in_its_folder() -> None:
     story.leaves("do:a")
     said = outcome_of(story.state, None).work
     assert "2 files handed in by 1 agent in tasks/demo/orchestration/agents/*/task_output" in said
+    story.feed(f.FolderLost(story.at, story.nonce(), "/project/tasks/demo", "is gone", "/pm/reports"))
+    said = outcome_of(story.state, None).work
+    assert "2 files handed in by 1 agent" in said
+    assert "task_output" not in said, "it is not there"
 
 
 def test_unfinished_work_is_named_by_itself_and_not_by_its_judges() -> None:

@@ -38,6 +38,13 @@ class KilledError(BaseException):
     pass
 
 
+def with_folder() -> MemoryFiles:
+    """Return files with the task's folder."""
+    files = MemoryFiles()
+    files.make_folder(FOLDER)
+    return files
+
+
 def tree(files: MemoryFiles, root: Path = ROOT) -> dict[str, dict[str, Any]]:
     """Return the records of the archive, by name."""
     days = [each.name for each in files.entries(root) if each.is_folder]
@@ -64,7 +71,7 @@ STATES: list[Any] = states_of_a_story()
 
 def shown(*states: Any) -> MemoryFiles:
     archived_handoffs.forget()
-    files = MemoryFiles()
+    files = with_folder()
     writer = RoleFiles(files, FOLDER)
     for state in states:
         writer.show(state, AT)
@@ -89,7 +96,7 @@ def test_kill_at_any_write_costs_nothing() -> None:
     """Whichever write was the last of a daemon, the next one completes the archive."""
     whole, number = tree(shown(STATES[-1])), 0
     while True:
-        files, left = MemoryFiles(), [number]
+        files, left = with_folder(), [number]
 
         def before(*_: object, left: list[int] = left) -> None:
             left[0] -= 1
@@ -126,6 +133,19 @@ def test_what_stands_in_the_way_is_reported_and_tried_again() -> None:
     assert tree(files) == tree(shown(STATES[-1]))
 
 
+def test_a_vanished_task_folder_is_not_made_anew() -> None:
+    """The archive made it anew, empty: nobody was asked about the real one."""
+    files = MemoryFiles()
+    writer = RoleFiles(files, FOLDER)
+    for _ in range(2):
+        with pytest.raises(Refused, match="gone"):
+            writer.show(STATES[-1], AT)
+    assert (files.entry(FOLDER), writer.behind) == (None, True)
+    files.make_folder(FOLDER)
+    writer.show(STATES[-1], AT)
+    assert tree(files) == tree(shown(STATES[-1]))
+
+
 def test_task_that_failed_is_no_success() -> None:
     """Given up, its chain says so."""
     story = RoleStory()
@@ -142,7 +162,8 @@ def test_task_that_failed_is_no_success() -> None:
 def test_tasks_share_the_archive_that_a_setting_names() -> None:
     """Two tasks take turns, and the index counts both. Removed or damaged, it is made again, and equal."""
     shared_archive.forget()
-    files, root = MemoryFiles(), Path("/archive")
+    files, root = with_folder(), Path("/archive")
+    files.make_folder(FOLDER.with_name("other"))
     other = [replace(each, id="other-1", handoffs=_renamed(each.handoffs)) for each in STATES]
     writers = [RoleFiles(files, Path("/project/tasks") / name, root) for name in ("demo", "other")]
     for both in zip(STATES, other, strict=True):
@@ -163,7 +184,7 @@ def test_tasks_share_the_archive_that_a_setting_names() -> None:
 def test_shared_archive_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not at each change of each task; again only if its index is missing. What was removed is told, and restored."""
     shared_archive.forget()
-    opened, files, root = list[Path](), MemoryFiles(), Path("/archive")
+    opened, files, root = list[Path](), with_folder(), Path("/archive")
 
     def opens(files: Files, root: Path) -> HandoffArchive:
         opened.append(root)

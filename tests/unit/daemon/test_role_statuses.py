@@ -39,6 +39,7 @@ class Pipeline:
 
     def __init__(self, files: Files, task: Path) -> None:
         self.disk, self.task = files, task
+        files.make_folder(task)
         self.files = RoleStatusFiles(DataFolder(files, task))
         self.story = RoleStory()
         self.publish()

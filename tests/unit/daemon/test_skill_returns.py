@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from orchestrator.daemon.actions.phase_launch import prepare_phase
 from orchestrator.daemon.ingest.skill_plan import with_skill
 from orchestrator.daemon.projections.outcome import outcome_of
 from orchestrator.daemon.projections.skill_files import SkillFiles
@@ -68,6 +69,26 @@ def test_edit_ahead_of_the_end_moves_nothing() -> None:
     assert daemon.state.state is TaskState.COMPLETE
     ended = daemon.session.store.load()
     assert (ended.task, ended.state) == (NAME, SkillState.COMPLETE)
+
+
+def test_a_changed_memory_file_is_put_back_and_named() -> None:
+    """It was put back without a word, ahead of each agent that reads it and in the end."""
+    daemon = driven()
+    daemon.turns()
+    path = PROJECT / agent_memory_file(TASK_ID, "scout")
+    handed = daemon.files.read(path)
+    daemon.files.put(path, b"edited\n")
+    (maker,) = daemon.at_work()
+    daemon.comes_alive(maker.step)
+    named = prepare_phase(daemon.files, daemon.where, daemon.state, maker)
+    assert (named, daemon.files.read(path)) == ((agent_memory_file(TASK_ID, "scout"),), handed)
+    told = list[str]()
+    daemon.shown = SkillFiles(daemon.files, daemon.home, told.append)
+    daemon.files.put(path, b"edited again\n")
+    daemon.session.write(THREE.phases[2])
+    daemon.hands_in(maker)
+    assert daemon.state.state is TaskState.COMPLETE
+    assert (told, daemon.files.read(path)) == ([agent_memory_file(TASK_ID, "scout")], handed)
 
 
 def test_files_are_as_they_were_handed_in() -> None:

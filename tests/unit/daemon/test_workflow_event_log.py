@@ -53,6 +53,7 @@ def story(tmp_path: Path) -> JournaledStory:
 
 def noted(story: JournaledStory, folder: Path, lives: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """Return the events after daemons lived, each from one line to the next, of which it notes these."""
+    folder.mkdir(exist_ok=True)
     for begins, ends in lives:
         events = WorkflowEvents(DiskFiles(), story.home)
         for seq in range(begins, ends):
@@ -94,6 +95,20 @@ def test_what_a_killed_daemon_missed_is_noted_later(
         assert noted(story, tmp_path / f"kill{kill}", lives) == whole, kill
 
 
+def test_a_vanished_task_folder_is_not_made_anew(story: JournaledStory, tmp_path: Path) -> None:
+    """The record of events made it anew, empty, just before its user was asked about it; so nobody was asked."""
+    folder, end = tmp_path / "task", len(story.lines) + 1
+    noted(story, folder, [(1, 3)])
+    folder.rename(tmp_path / "elsewhere")
+    events = WorkflowEvents(DiskFiles(), story.home)
+    for seq in range(3, end - 1):
+        events.note(folder, *story.lines[seq - 1], seq)
+    assert not folder.exists()
+    (tmp_path / "elsewhere").rename(folder)
+    events.note(folder, *story.lines[end - 2], end - 1)
+    assert read(folder) == noted(story, tmp_path / "whole", [(1, end)])
+
+
 def test_torn_write_is_completed(story: JournaledStory, tmp_path: Path) -> None:
     """Cut off at any byte, the file has each event once when the daemon is back."""
     whole = noted(story, tmp_path / "whole", [(1, len(story.lines) + 1)])
@@ -119,6 +134,7 @@ def test_events_of_a_lost_journal_are_kept_aside(story: JournaledStory, tmp_path
 
 def test_what_the_journal_lost_is_said_to_be_a_gap(story: JournaledStory, tmp_path: Path) -> None:
     folder, last = tmp_path / "task", len(story.lines)
+    folder.mkdir()
     events = WorkflowEvents(DiskFiles(), story.home)
     for seq in (1, 2):
         events.note(folder, *story.lines[seq - 1], seq)

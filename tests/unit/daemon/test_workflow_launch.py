@@ -28,6 +28,7 @@ class Judged:
 
     def __init__(self, root: Path) -> None:
         self.where = TaskPaths(root / "code", root / "home", root / "task", root / "trees")
+        self.where.task.mkdir()
         self.folder = WorkflowFolder(DiskFiles(), self.where.task)
         self.story = WorkflowStory(plan_of(doer("a")))
         self.story.starts()
@@ -44,7 +45,7 @@ class Judged:
     def prepare(self) -> None:
         """Make the verifier's files ready."""
         step = self.state.steps["verify:a"]
-        prepare_agent(self.folder.files, self.where, self.state, step, self.story.at)
+        self.put_back = prepare_agent(self.folder.files, self.where, self.state, step, self.story.at)
 
 
 @pytest.fixture
@@ -60,6 +61,9 @@ def test_judged_outputs_are_put_back(judged: Judged, left: bytes | None) -> None
         judged.folder.write(path, left)
     judged.prepare()
     assert judged.folder.read(path) == MADE
+    assert judged.put_back == ("a.sql of a",)
+    judged.prepare()
+    assert not judged.put_back
 
 
 def test_judged_notes_are_put_back(judged: Judged) -> None:

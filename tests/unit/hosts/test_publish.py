@@ -144,6 +144,19 @@ def test_blocked_file_is_reported_and_holds_up_nothing(world):
     assert {name for name, _ in result.refused} == {NAMES["artifact"], NAMES["report"]}
 
 
+def test_a_vanished_task_folder_is_not_made_anew(world):
+    """It was made anew, and nobody was asked about it. What comes for it waits, and the end of its run behind it."""
+    world.there(**ALL)
+    world.files.delete(FOLDER)
+    result = world.publish()
+    assert world.files.entry(FOLDER) is None
+    assert result.brought == tuple(NAMES[name] for name in ("pid", "log"))
+    assert "gone" in result.ended
+    world.files.make_folder(FOLDER)
+    rest = ("artifact", "report", "event", "exit")
+    assert world.publish().brought == tuple(NAMES[name] for name in rest)
+
+
 def test_a_full_disk_is_said_and_the_rest_comes_later(world):
     world.there(**ALL)
     world.files.fail_next("write", OSError(errno.ENOSPC, "full"), world.here("report"))
@@ -167,6 +180,7 @@ def test_files_are_synced_in_batches_before_remembered(tmp_path, monkeypatch):
         path = tmp_path / f"tree/artifacts/{number}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("there")
+    (tmp_path / "folder").mkdir()
     calls = list[str]()
 
     def noted(name, act):

@@ -11,6 +11,7 @@ from orchestrator.model.limits import Limits
 from orchestrator.model.plan import Gate, StepState
 from orchestrator.model.run import Exit, Purpose
 from orchestrator.model.task import AfterRejections, Bring, Location, Phase, TaskState, WorkspaceKind
+from orchestrator.pm.policies.gates import sections_read
 from tests.unit.pm.story import MET, ONE_AT_A_TIME, Story, plan_of
 
 
@@ -42,6 +43,20 @@ def test_requested_review_judges_the_next_attempt_too() -> None:
     assert story.step("explore").state is StepState.CHECKING
     story.approves("review:explore")
     assert story.step("explore").state is StepState.PASSED
+
+
+@pytest.mark.parametrize("said", ["", "Read the diff."])
+def test_the_reason_of_a_rejection_may_stand_under_feedback(said: str) -> None:
+    """ "no reason given" was shown, and the agent's next order had none, where it stood under `## Feedback`."""
+    assert "Feedback" in sections_read([Gate.VERDICT])
+    story = Story().planned("a")
+    story.does("dev:a")
+    feedback = (("Feedback", "the loop never ends"),)
+    story.does("test:a", verdict=Verdict.REJECTED, completed=said, others=feedback)
+    order = story.order_of("dev:a").instructions
+    assert "the loop never ends" in order
+    assert said in order
+    assert "no reason given" not in order
 
 
 def test_the_user_may_do_without_a_review_that_was_asked_for() -> None:

@@ -166,6 +166,7 @@ def test_question_asked_three_times_has_its_history() -> None:
     question = story.question()
     assert question.kind is QuestionKind.LOOP
     assert question.text.count("Which database") == 3
+    assert "3 times" in question.text
     assert "q1 was answered by the user: SQLite" in question.text
 
 

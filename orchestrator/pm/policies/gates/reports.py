@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.formats.coordination.markdown import TITLES
 from orchestrator.model.handoff import Subtask, Verdict
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from orchestrator.pm.state.draft import Draft
 
 
+_REASONS: Final = ("Feedback", "Findings")
+"""Sections under which judges give the reason for a rejection, beside Completed."""
+
+
 class VerdictGate(GateKind):
     """The report says APPROVED."""
+
+    form = "Say why you reject under `## Completed`, or under `## Feedback` or `## Findings`."
+    sections = _REASONS
 
     def judge(self, step: Step, report: Report) -> Judgement:
         """Reject the work if the report does; have the report written again if it gives no verdict."""
@@ -73,4 +80,6 @@ class HandoffGate(GateKind):
 
 
 def _reason(report: Report) -> str:
-    return report.completed.strip() or "no reason given"
+    """Return why a judge says so: what a section of its own says comes first."""
+    said = [report.section(title).strip() for title in _REASONS]
+    return "\n".join(each for each in (*said, report.completed.strip()) if each) or "no reason given"

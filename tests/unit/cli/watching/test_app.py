@@ -58,6 +58,7 @@ def test_all_is_shown_on_80_by_24(house, drive):
     steps = [house.step(), house.step("dev:one", agent="dev", needs=["explore"], status="working")]
     house.task(steps=steps, agents=[house.agent(step="dev:one")], questions=[house.question()])
     house.task("other-0a1b2c3e", state="complete")
+    (house.project / "tasks" / "other").mkdir(parents=True)
 
     async def story(screen):
         lines = (await screen.until("q Quit")).splitlines()
