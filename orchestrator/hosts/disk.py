@@ -268,8 +268,8 @@ class DiskLog:
         self._size = size
         self._broken = False
 
-    def append(self, line: bytes) -> None:
-        """Write `line`, its line break included, and fsync. Raises OSError."""
+    def append(self, line: bytes, *, durable: bool = True) -> None:
+        """Write `line`, its line break included, and fsync, if it is to be durable. Raises OSError."""
         if self._broken:
             raise OSError(errno.EIO, "this log failed before and must be opened and read again")
         try:
@@ -278,7 +278,8 @@ class DiskLog:
             self._take_back()
             raise
         try:
-            sync(self._descriptor)
+            if durable:
+                sync(self._descriptor)
         except OSError:
             self._broken = True
             self._take_back()

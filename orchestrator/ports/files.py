@@ -31,10 +31,13 @@ class Entry:
 
 
 class Log(Protocol):
-    """A file that only grows. Each line is on the disk before `append` returns."""
+    """A file that only grows. Each line is on the disk before `append` returns, unless it need not be durable."""
 
-    def append(self, line: bytes) -> None:
-        """Write `line` and fsync. Raises OSError: then nothing may be decided on that file any more."""
+    def append(self, line: bytes, *, durable: bool = True) -> None:
+        """Write `line` and fsync; the next durable line syncs one that is not.
+
+        Raises OSError: then nothing may be decided on that file any more.
+        """
         ...
 
     def close(self) -> None:

@@ -302,8 +302,8 @@ class MemoryLog:
         self._open = True
         self._broken = False
 
-    def append(self, line: bytes) -> None:
-        """Add exactly `line`, durably. Steps: append, fsync. Raises OSError."""
+    def append(self, line: bytes, *, durable: bool = True) -> None:
+        """Add exactly `line`. Steps: append, and fsync if it is to be durable. Raises OSError."""
         if not self._open:
             raise _error(errno.EBADF, self._path)
         if self._broken:
@@ -313,13 +313,14 @@ class MemoryLog:
         size = len(node.data)
         node.data += line
         self._tree.written(node)
-        try:
-            self._step("fsync", self._path)
-        except OSError:
-            self._tree.shorten(node, size)
-            self._broken = True
-            raise
-        self._tree.sync(node)
+        if durable:
+            try:
+                self._step("fsync", self._path)
+            except OSError:
+                self._tree.shorten(node, size)
+                self._broken = True
+                raise
+            self._tree.sync(node)
         self._taken(self._path, line)
 
     def close(self) -> None:

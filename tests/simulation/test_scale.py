@@ -43,8 +43,8 @@ class CountingFiles(MemoryFiles):
         log = super().open_log(path)
         append = log.append
 
-        def counted(line):
-            append(line)
+        def counted(line, *, durable=True):
+            append(line, durable=durable)
             self._count(path, line)
 
         log.append = counted  # type: ignore[method-assign]

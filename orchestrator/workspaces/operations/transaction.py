@@ -79,15 +79,17 @@ def apply(files: Files, folder: Path, plan: Plan) -> None:
     log = files.open_log(folder / LOG)
     try:
         for nth, step in enumerate(plan.steps):
-            _log(log, "begin", nth)
+            _log(log, "begin", nth, durable=False)
             try:
                 _do(places[nth], step.new, _temporary(folder, nth))
                 _verify(places[nth])
+                if nth == len(plan.steps) - 1:
+                    _sync(places)
             except (OSError, Refused) as error:
                 left = _back(files, folder, places)
                 _log(log, BACK)
                 raise Failed(step.index, str(error), left) from error
-            _log(log, "done", nth)
+            _log(log, "done", nth, durable=False)
         _log(log, WHOLE)
     finally:
         log.close()
@@ -213,9 +215,17 @@ def _do(place: _Place, new: bytes | None, temporary: str) -> None:
     if _known(place) != place.before:
         raise Refused("was changed by somebody else since it was checked")
     if new is None:
-        tree.remove(place.root, place.parts)
+        tree.remove(place.root, place.parts, durable=False)
     elif place.after is not None:
-        tree.put(place.root, place.parts, new, place.after.mode, temporary, new=place.before is None)
+        mode, is_new = place.after.mode, place.before is None
+        tree.put(place.root, place.parts, new, mode, temporary, new=is_new, durable=False)
+
+
+def _sync(places: list[_Place]) -> None:
+    """Make all names durable, each folder once: before that, a power cut leaves files as before, or as planned."""
+    made = [(each.root, parts[:-1]) for each in places for parts in each.folders]
+    for root, parts in dict.fromkeys([*made, *((each.root, each.parts[:-1]) for each in places)]):
+        tree.sync_folder(root, parts)
 
 
 def _verify(place: _Place) -> None:
@@ -264,5 +274,5 @@ def _words(files: Files, folder: Path) -> set[str]:
     return {line.split(" ")[0] for line in lines}
 
 
-def _log(log: Log, word: str, nth: int | None = None) -> None:
-    log.append((word if nth is None else f"{word} {nth}").encode() + b"\n")
+def _log(log: Log, word: str, nth: int | None = None, *, durable: bool = True) -> None:
+    log.append((word if nth is None else f"{word} {nth}").encode() + b"\n", durable=durable)

@@ -96,8 +96,19 @@ def read_at(folder: int, name: str) -> tuple[bytes, Known]:
     return data, Known(sha256(data).hexdigest(), len(data), stat.S_IMODE(status.st_mode))
 
 
-def put(root: Path, parts: Sequence[str], data: bytes, mode: int, temporary: str, *, new: bool) -> None:
-    """Put a file at its place, whole and durable; `new`: only if nothing is there.
+def put(
+    root: Path,
+    parts: Sequence[str],
+    data: bytes,
+    mode: int,
+    temporary: str,
+    *,
+    new: bool,
+    durable: bool = True,
+) -> None:
+    """Put a file at its place, whole; `new`: only if nothing is there.
+
+    Its bytes are on the disk before it has its name; the name itself only if it is to be `durable`.
 
     `temporary` is the name that it has, in the same folder, until it is whole.
 
@@ -119,21 +130,28 @@ def put(root: Path, parts: Sequence[str], data: bytes, mode: int, temporary: str
             os.unlink(temporary, dir_fd=folder)
         else:
             os.rename(temporary, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
-        os.fsync(folder)
+        if durable:
+            os.fsync(folder)
 
 
-def remove(root: Path, parts: Sequence[str]) -> None:
-    """Remove a file, durably; no error if it, or its folder, is missing."""
+def remove(root: Path, parts: Sequence[str], *, durable: bool = True) -> None:
+    """Remove a file; no error if it, or its folder, is missing."""
     with suppress(FileNotFoundError), opened_folder(root, parts[:-1]) as folder:
         with suppress(FileNotFoundError):
             os.unlink(parts[-1], dir_fd=folder)
-        os.fsync(folder)
+        if durable:
+            os.fsync(folder)
 
 
 def make_folder(root: Path, parts: Sequence[str]) -> None:
-    """Make a folder, durably. Raises FileExistsError."""
+    """Make a folder, which `sync_folder` of the one above makes durable. Raises FileExistsError."""
     with opened_folder(root, parts[:-1]) as folder:
         os.mkdir(parts[-1], 0o755, dir_fd=folder)
+
+
+def sync_folder(root: Path, parts: Sequence[str]) -> None:
+    """Make durable which names a folder has. Raises Refused, OSError."""
+    with opened_folder(root, parts) as folder:
         os.fsync(folder)
 
 

@@ -435,7 +435,7 @@ class FailedLog:
     def __init__(self, path):
         self.path = path
 
-    def append(self, line):
+    def append(self, line, *, durable=True):
         with self.path.open("ab") as file:
             file.write(line)
         raise OSError(errno.ENOSPC, "no room")

@@ -25,9 +25,10 @@ SWAP = """
 import os, sys
 root, out, name = sys.argv[1:]
 os.chdir(root)
+parent = os.getppid()
 
 print("ready", flush=True)
-while True:
+while os.getppid() == parent:
     for act in (
         lambda: os.rename(name, name + "-real"),
         lambda: os.symlink(out, name + "-link"),
@@ -45,7 +46,7 @@ SECRET = b"secret"
 
 @contextmanager
 def swapping(root: Path, out: Path, name: str) -> Iterator[None]:
-    """Have another process swap `name` in a folder for a link to `out` and back, until the end."""
+    """Have another process swap `name` in a folder for a link to `out` and back, until the end of this one at most."""
     command = [sys.executable, "-I", "-S", "-c", SWAP, str(root), str(out), name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as swapper:
         try:

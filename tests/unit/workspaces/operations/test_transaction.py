@@ -10,7 +10,7 @@ from orchestrator.hosts.disk import DiskFiles
 from orchestrator.model.errors import Refused
 from orchestrator.model.file_operations import FileOperation, FileOperations, FullContent, OperationKind
 from orchestrator.model.hands import Deletes
-from orchestrator.workspaces.operations import transaction
+from orchestrator.workspaces.operations import transaction, tree
 from orchestrator.workspaces.operations.plan import Policy, planned
 from orchestrator.workspaces.operations.transaction import Failed, apply, recover, undo, undo_once, undoable
 
@@ -70,6 +70,46 @@ def test_applied_as_planned(root, tmp_path):
     log = (tmp_path / "t1" / "log").read_text().split("\n")
     assert log[:2] == ["begin 0", "done 0"]
     assert log[-2] == "whole"
+
+
+def syncs(root, transaction_folder, count, monkeypatch):
+    """Return how often something is synced while so many files are made."""
+    seen, sync = list[int](), os.fsync
+
+    def counted(descriptor):
+        seen.append(descriptor)
+        sync(descriptor)
+
+    operations = tuple(do("create", root / "many" / f"f{nth}", "x") for nth in range(count))
+    plan = planned(FileOperations(operations), Policy((root,)))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", counted)
+        apply(DiskFiles(), transaction_folder, plan)
+    shutil.rmtree(root / "many")
+    return len(seen)
+
+
+def test_each_file_is_synced_once(root, tmp_path, monkeypatch):
+    """Names of files and lines of the log are synced together: else it takes four times as long as to write plainly."""
+    few, many = (syncs(root, tmp_path / f"t{count}", count, monkeypatch) for count in (10, 30))
+    assert many - few == 20
+
+
+def test_names_are_durable_before_it_is_whole(root, tmp_path, monkeypatch):
+    """Where they cannot be made so, all is rolled back, as after any other failure."""
+    before, synced = picture(root), []
+
+    def fails(root, parts):
+        synced.append("/".join(parts))
+        if parts == ("empty",):
+            raise OSError("no room")
+
+    monkeypatch.setattr(tree, "sync_folder", fails)
+    with pytest.raises(Failed, match="no room"):
+        apply(DiskFiles(), tmp_path / "t1", some_plan(root))
+    assert synced == ["", "new", "new/er", "deep", "empty"]
+    assert picture(root) == before
+    assert "whole" not in (tmp_path / "t1" / "log").read_text()
 
 
 def test_unconfirmed_delete_writes_nothing(root, tmp_path):
