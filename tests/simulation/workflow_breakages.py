@@ -64,7 +64,7 @@ def allows_one_more_at_once(patch):
 
 def claims_no_files(patch):
     """Agents that change the same files are not kept apart."""
-    patch.setattr(workflow, "_claims", lambda brief, agent: ())
+    patch.setattr(workflow, "claims_in_tree", lambda brief, agent: ())
 
 
 def passes_beside_a_results_file(patch):
