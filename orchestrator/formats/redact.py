@@ -40,7 +40,7 @@ _DOTTED: Final = re.compile(
     r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"  # SendGrid
     r"|ya29\.[A-Za-z0-9_.-]{20,}"  # Google
     r"|hv[sbr]\.[A-Za-z0-9_-]{20,}"  # Vault
-    r"|[A-Za-z0-9_.-]{3}8Q~[A-Za-z0-9_.~-]{31,34}(?![A-Za-z0-9_.~-])"  # Azure
+    r"|[A-Za-z0-9_.-]{3}8Q~[A-Za-z0-9_.~-]{31,34}(?![A-Za-z0-9_])"  # Azure
     r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"  # Telegram
     r")"
 )
