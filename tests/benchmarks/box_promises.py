@@ -120,6 +120,7 @@ def beyond(bench: Bench, world: Far) -> Iterator[Row]:
             home = world.user.folder / f"beyond-{kind}"
             there = RemotePaths(f"{kind}-0123abcd", kind, str(world.repo), str(world.box.home / "own"))
             here = LocalPaths(home / "task", home / "home", home / "mirror")
+            here.folder.mkdir(parents=True)
             sync = TaskSync(link, DiskFiles(), there, here, os.environ, bounds=bounds)
             sync.prepare()
             runs = [f"r-{number}" for number in range(40)] if kind == "logs" else ["r-1"]

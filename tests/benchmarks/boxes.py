@@ -246,9 +246,9 @@ class Synced:
         name = f"idle-{count}"
         there = RemotePaths(f"{name}-0123abcd", name, str(world.repo), str(world.box.home / "own"))
         home = world.user.folder / name
-        self._sync = TaskSync(
-            link, DiskFiles(), there, LocalPaths(home / "task", home / "home", home / "mirror"), os.environ
-        )
+        here = LocalPaths(home / "task", home / "home", home / "mirror")
+        here.folder.mkdir(parents=True)
+        self._sync = TaskSync(link, DiskFiles(), there, here, os.environ)
         self._sync.prepare()
         for number in range(count):
             (Path(there.shared) / "artifacts" / f"{number:05}.md").write_text("done\n")

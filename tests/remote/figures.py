@@ -74,6 +74,7 @@ def _pulls(user: Boxes, box: Box, link: Link, folder: str, count: int) -> None:
     there = RemotePaths(f"{name}-0123abcd", name, str(box.home), str(box.home / "own"))
     home = user.folder / name
     here = LocalPaths(home / "task", home / "home", home / "mirror")
+    here.folder.mkdir(parents=True)
     sync = TaskSync(link, DiskFiles(), there, here, os.environ)
     sync.prepare()
     for number in range(count):

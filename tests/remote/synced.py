@@ -61,6 +61,7 @@ class World:
         self.here = LocalPaths(
             self.folder / "tasks/build", self.folder / "home", self.folder / "boxes/b" / TASK
         )
+        self.here.folder.mkdir(parents=True, exist_ok=True)
         self.repo.mkdir()
 
     def sync(self, bounds: Bounds | None = None, steady: Callable[[], float] = time.monotonic) -> TaskSync:
