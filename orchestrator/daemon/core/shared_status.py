@@ -33,13 +33,16 @@ class _Known(KnownDocument):
 
     `state` is the newest that was written, by its number of runs: an older one may come later. `asked` are those that
     wait for the file to be written, each with its state and the agents whose runs are about to begin; `numbers` tells
-    them apart. `shown` are the entries as they were written last, and `spoken_for` the agents about which a run might
+    them apart. `opened` are the live runs of that state, `ahead` those of them that this process has yet to launch.
+    `shown` are the entries as they were written last, and `spoken_for` the agents about which a run might
     write then. `reported` are refused edits that were reported since, `unreported` those that were not.
     """
 
     state: PMState | None = None
     asked: dict[int, tuple[PMState, frozenset[str]]] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=count)
+    opened: frozenset[str] = frozenset()
+    ahead: frozenset[str] = frozenset()
     shown: dict[str, AgentEntry] = field(default_factory=dict)
     spoken_for: frozenset[str] = frozenset()
     reported: set[str] = field(default_factory=set)
@@ -94,6 +97,7 @@ class SharedStatusFile:
         plan = newest.brief.workflow
         if plan is None:
             return
+        own |= _agents_ahead(known, newest, own)
         known.state = newest
         status, spoken_for = shared_status_of(newest, plan), frozenset(spoken_for_in(newest) - own)
         for _ in range(TRIES):
@@ -172,12 +176,29 @@ def forget() -> None:
 
 def spoken_for_in(state: PMState) -> set[str]:
     """Return the agents about which a live run may write a status: its own, and that of the work which it judges."""
-    found = set[str]()
-    for run in state.live_runs:
-        step = state.steps[run.step]
-        if run.order in state.orders and hands_in_by_files(step):
-            found.update(subjects_of(state, step) or [run.agent])
-    return found
+    return {agent for agents in _speaking(state).values() for agent in agents}
+
+
+def _speaking(state: PMState) -> dict[str, frozenset[str]]:
+    """Return the live runs that may write a status, each with the agents about which it may."""
+    return {
+        run.id: frozenset(subjects_of(state, state.steps[run.step]) or [run.agent])
+        for run in state.live_runs
+        if run.order in state.orders and hands_in_by_files(state.steps[run.step])
+    }
+
+
+def _agents_ahead(known: _Known, state: PMState, own: frozenset[str]) -> frozenset[str]:
+    """Return the agents whose runs are opened and not launched yet: what stands there is the claim of an earlier run.
+
+    Left there, it would be read by agents that begin meanwhile, and written back with what they write. Of a run that
+    was opened before this process looked nobody knows whether it was launched.
+    """
+    speaking = _speaking(state)
+    new = speaking.keys() - known.opened if known.state is not None else frozenset[str]()
+    known.opened = frozenset(speaking)
+    known.ahead = frozenset(run for run in known.ahead | new if run in speaking and not speaking[run] <= own)
+    return frozenset().union(*(speaking[run] for run in known.ahead))
 
 
 def _text(known: _Known, status: SharedStatus, spoken_for: Collection[str]) -> bytes:

@@ -175,6 +175,19 @@ def test_late_launch_puts_back_what_its_last_run_claimed(shared: Shared) -> None
     assert shared.entry("c")["status"] == "ready_for_verification"
 
 
+def test_a_claim_of_an_earlier_run_is_gone_once_a_run_is_opened(shared: Shared) -> None:
+    """Another launch left it until the run's own. Agents wrote it back, and a later claim seemed a copy of theirs."""
+    shared.path.write_bytes(shared.edited("c", status="blocked"))
+    shared.story.leaves("do:c")
+    for _ in range(2):
+        shared.file.publish(shared.story.state)
+        assert shared.entry("c")["status"] == "ready_for_verification"
+    shared.file.publish(shared.story.state, own=("c",))
+    shared.path.write_bytes(shared.edited("c", status="verified"))
+    shared.file.publish(shared.story.state)
+    assert shared.entry("c")["status"] == "verified"
+
+
 def test_many_launches_at_once_are_one_write(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes while the file is written is written for by the next one, with all others."""
     for each in AGENTS:
