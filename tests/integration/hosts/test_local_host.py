@@ -365,7 +365,9 @@ def test_a_run_is_gone_when_nothing_of_it_is_left(bench: Bench, how: str) -> Non
 
 
 def test_a_cgroup_goes_with_its_run(bench: Bench) -> None:
-    folder = bench.launch("r1", "sh", "-c", "setsid env -i sleep 600 & until [ -e go ]; do sleep 0.01; done")
+    left = "setsid env -i sh -c 'echo >up; exec sleep 600' & until [ -e go ]; do sleep 0.01; done"
+    folder = bench.launch("r1", "sh", "-c", left)
+    wait_until((bench.root / "up").exists)  # before that it would end with the terminal
     bench.alive(folder)
     launched = read_launched(bench.files, folder)
     assert launched is not None
