@@ -28,18 +28,29 @@ def free_id(taken: Collection[str]) -> str:
 def numbered_apart(known: Sequence[Note], written: Sequence[Note]) -> tuple[Note, ...]:
     """Return written notes, and behind them those of which another one took the id.
 
-    A note whose id another, `known` note has got, is given the id that it was known by, or else the next free one.
+    A note whose id another, `known` note has got, is given the id that it was known by, or else the next free one. The
+    note that says the same goes before one of the same context and time.
     Both sequences have each id once.
     """
     by_id = {note.id: note for note in known}
     taken = set(by_id) | {note.id for note in written}
-    own = {note.id for note in written if note.id not in by_id or _same(by_id[note.id], note)}
+    said = {note.description for note in known}
+    own = {
+        note.id
+        for note in written
+        if note.id not in by_id
+        or by_id[note.id].description == note.description
+        or (_same(by_id[note.id], note) and note.description not in said)
+    }
     there, found, displaced = set(own), list[Note](), list[Note]()
     for note in written:
         if note.id in own:
             found.append(note)
             continue
-        renumbered = [other.id for other in known if other.id not in there and _same(other, note)]
+        others = [other for other in known if other.id not in there and _same(other, note)]
+        renumbered = [
+            other.id for other in sorted(others, key=lambda other: other.description != note.description)
+        ]
         new = renumbered[0] if renumbered else free_id(taken)
         taken.add(new)
         there.add(new)

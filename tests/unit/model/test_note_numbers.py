@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orchestrator.model.note_numbers import free_id, numbered_apart
@@ -44,6 +44,10 @@ def test_renumbered_note_is_known_again_though_its_file_has_the_old_number() -> 
         assert set(numbered_apart(known, (said,))) == {FIRST, replace(said, id="note_002")}
 
 
+def _note(number: int, description: str, context: str) -> Note:
+    return Note(f"note_{number:03}", 1, description, context, NoteStatus.OPEN)
+
+
 _NOTES = st.lists(
     st.builds(
         Note,
@@ -58,6 +62,10 @@ _NOTES = st.lists(
 )
 
 
+@example(
+    [_note(2, "a", ""), _note(1, "a", ""), _note(3, "c", "")],
+    [_note(1, "c", "there"), _note(2, "c", ""), _note(3, "a", "there")],
+)
 @given(_NOTES, _NOTES)
 def test_no_note_is_lost(known: list[Note], written: list[Note]) -> None:
     """Each id is there once, each text of either side is there as long as it is not edited, and twice is as once."""
