@@ -117,6 +117,8 @@ def _outcome(step: dict[str, Any], outcome: str) -> tuple[str, str]:
         return "no change", COLOURS["passed"]
     if outcome == "passed" and step.get("check") == 0:
         return "check passed", COLOURS["passed"]
+    if outcome == "passed" and step.get("check"):
+        return f"check exited {step['check']}", "yellow"
     said = step_said(step) if outcome == "set_aside" else _ENDED[outcome]
     return said, COLOURS[outcome]
 

@@ -28,6 +28,7 @@ def shown(*steps: dict[str, Any], before: tuple[dict[str, Any], ...] = ()) -> li
         ({}, "passed"),
         ({"commit": "0123456789abcdef"}, "commit 0123456"),
         ({"check": 0}, "check passed"),
+        ({"check": 1}, "check exited 1"),
         ({"unchanged": "It is there already."}, "no change"),
         ({"status": "failed", "why": "it died"}, "failed"),
         ({"status": "blocked", "why": "who knows"}, "waits for you"),
